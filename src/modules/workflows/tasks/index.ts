@@ -9,13 +9,15 @@
  */
 import type { WorkflowTaskService as Rpc } from "../../../../gen/service/api/workflow_task_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
 import type { TaskQueue } from "./domain/task.ts";
 import type { Environments } from "./environments.ts";
+import { type ShownTask, tasksOfRun } from "./overview/task-overview.ts";
 import { createLeaseReturn } from "./polling/lease-return.ts";
 import { createPollReader } from "./polling/poll-message.ts";
 import { createPollService, taskTopic } from "./polling/poll-service.ts";
@@ -30,7 +32,9 @@ import { createWorkerRegistry } from "./workers/worker-registry.ts";
 
 export type { RunEngine, TaskEvent } from "./domain/run-engine.ts";
 export type { LeasedTask } from "./domain/task.ts";
+export type { WaitReason } from "./domain/wait-reason.ts";
 export { createEnvironments, type Environments } from "./environments.ts";
+export type { ShownTask } from "./overview/task-overview.ts";
 export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";
 
 interface Parts {
@@ -49,6 +53,8 @@ export interface Tasks {
   readonly handlers: Handlers<typeof Rpc>;
   readonly dispatch: TaskDispatch;
   readonly sweeper: ExpiredLeaseSweeper;
+  /** Reads the tasks of a run, oldest first, with the reasons why they wait. */
+  tasksOfRun(sql: Sql, tenantId: TenantId, runId: string, limit: number): Promise<ShownTask[]>;
   /** Ends the long polls of workers when the node stops. */
   endWaits(): void;
   /** Resolves when nothing is being written. */
@@ -78,6 +84,7 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
       wake: (tenantId, environmentId, queue) => wake({ tenantId, environmentId, queue }),
     },
     sweeper: createExpiredLeaseSweeper({ db, log, engine, metrics }),
+    tasksOfRun,
     endWaits() {
       polls.endWaits();
       leases.stop();

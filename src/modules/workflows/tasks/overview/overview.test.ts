@@ -181,3 +181,14 @@ test("an unchanged worker is written once in a few seconds, a changed one at onc
   await showWorker(tenant, { buildId: "build-2" });
   assert.equal((await written()).buildId, "build-2");
 });
+
+test("the tasks of a run tell why they wait", async () => {
+  const tenant = await newTenant(db);
+  const id = await addTask(db, tenant);
+  const { task } = await get(tenant, id);
+  const found = await node.tasks.tasksOfRun(db.sql, tenant.tenantId, task!.runId, 10);
+  assert.deepEqual(
+    found.map(({ stepKey, state, reason }) => [stepKey, state, reason]),
+    [["step", "ready", "no_worker"]],
+  );
+});

@@ -39,6 +39,13 @@ export async function listTasks(
   return { ...found, rows: found.rows.map((task) => present.show(task)) };
 }
 
+/** Reads the tasks of a run, oldest first, for an explanation of what the run waits for. */
+export async function tasksOfRun(sql: Sql, tenantId: TenantId, runId: string, limit: number): Promise<ShownTask[]> {
+  const filter = { environmentMode: "any", environmentId: "", queue: "", runId, state: "" } as const;
+  const { rows } = await listTasks({ sql, tenantId }, filter, { fetch: limit, offset: 0, after: undefined });
+  return [...rows];
+}
+
 /** Reads a task with its input; throws if there is none or the caller may not use its environment. */
 export async function getTask(context: Context, id: string) {
   const { sql, tenantId, principal } = context;

@@ -204,6 +204,16 @@ test("a task that is inserted while a poll waits on the node is inserted with it
   assert.equal(results[0]!.status, "completed");
 });
 
+test("a task that was offered without its run can be completed", async () => {
+  const tenant = await newTenant(db);
+  const waiting = node.poll(tenant, { waitS: 20 });
+  await untilWaiting(tenant as never);
+  await addTask(db, tenant, { dispatch: node.tasks.dispatch, hidesRun: true });
+  const [task] = await waiting;
+  const completions = [{ taskId: task!.taskId, token: task!.token }];
+  assert.equal((await node.complete(tenant, { completions })).results[0]!.status, "completed");
+});
+
 test("a task is only offered to polls that can run it, in its own queue and environment", async () => {
   const tenant = await newTenant(db);
   const caller = new AbortController();
@@ -312,4 +322,55 @@ test("a completion gets the task that it creates in the same call, without a sca
   });
   assert.equal(results[0]!.status, "completed");
   assert.deepEqual(ids(tasks), [next.id]);
+});
+
+test("whatever callers do, every task is completed exactly once and by the holder of its current lease", async () => {
+  const tenant = await newTenant(db);
+  const nodes = [node, otherNode];
+  const total = 150;
+  const completed: string[] = [];
+  const held = new Map<string, string>();
+  let isOver = false;
+  let random = 7;
+  const chance = (percent: number) => {
+    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return (random >> 8) % 100 < percent;
+  };
+  const work = async (nth: number) => {
+    const from = nodes[nth % 2]!;
+    while (!isOver) {
+      const caller = new AbortController();
+      if (chance(20)) setImmediate(() => caller.abort());
+      const request = {
+        workerId: `w${nth}`,
+        slots: 1 + (nth % 3),
+        waitS: 1,
+        capabilities: [{ type: "t" }, { type: "u" }],
+      };
+      for (const { taskId, token } of await from.poll({ ...tenant, signal: caller.signal }, request)) {
+        assert.equal(held.has(taskId), false, "a task has one holder");
+        held.set(taskId, token);
+        if (chance(30)) {
+          held.delete(taskId);
+          await from.release(tenant, { tasks: [{ taskId, token }] });
+          continue;
+        }
+        const { results } = await from.complete(tenant, { completions: [{ taskId, token }] });
+        assert.equal(results[0]!.status, "completed");
+        held.delete(taskId);
+        completed.push(taskId);
+        isOver = completed.length === total;
+      }
+    }
+  };
+  const create = async () => {
+    for (let i = 0; i < total; i++) {
+      await addTask(db, tenant, { type: i % 2 ? "t" : "u", dispatch: nodes[i % 2]!.tasks.dispatch });
+    }
+  };
+  await Promise.all([create(), ...Array.from({ length: 8 }, (_, nth) => work(nth))]);
+  assert.equal(new Set(completed).size, total);
+  const [left] = await db.sql<{ count: number }[]>`
+    select count(*)::int as count from workflow_tasks where tenant_id = ${tenant.tenantId}`;
+  assert.equal(left!.count, 0);
 });

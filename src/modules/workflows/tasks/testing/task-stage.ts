@@ -89,6 +89,8 @@ export interface TaskChoice {
   readonly input?: unknown;
   /** Offers the task to waiting polls, as the engine does. */
   readonly dispatch?: TaskDispatch;
+  /** Offers it without its run. */
+  readonly hidesRun?: boolean;
 }
 
 /** Inserts a ready task like the engine does; returns its id. */
@@ -104,7 +106,8 @@ export async function addTask(db: Database, tenant: TestTenant, choice: TaskChoi
   const { tenantId } = tenant;
   const id = ulid(Date.now());
   const task = { tenantId, environmentId, queue, type, versionRange, attemptMs, heartbeatMs, runId };
-  const lease = dispatch?.reserve(task, Date.now());
+  const { runId: _, ...withoutRun } = task;
+  const lease = dispatch?.reserve(choice.hidesRun === true ? withoutRun : task, Date.now());
   const row = {
     tenant_id: tenantId,
     id,
