@@ -65,7 +65,7 @@ test("a completion gives its output to the engine, and null without one", async 
 
 test("the late completion of a worker that lost its lease has no effect", async () => {
   const tenant = await newTenant(db);
-  const zombie = await leaseOne(tenant);
+  const zombie = await leaseOne(tenant, { heartbeatMs: 30_000 });
   await expire(zombie.taskId);
   await node.tasks.sweeper.sweep();
   const [current] = await node.poll(tenant, { workerId: "worker-2" });
@@ -76,8 +76,10 @@ test("the late completion of a worker that lost its lease has no effect", async 
   assert.equal(results[0]!.errorCode, "LEASE_LOST");
   assert.equal((await node.fail(tenant, { failures: [zombie] })).results[0]!.status, "stale");
   assert.equal((await node.release(tenant, { tasks: [zombie] })).results[0]!.status, "stale");
-  assert.equal((await beat(tenant, zombie)).status, "lost");
-  assert.equal((await storedTask(db, zombie.taskId))!.leaseToken, current!.token);
+  const before = await storedTask(db, zombie.taskId);
+  assert.equal((await beat(tenant, zombie, { from: "zombie" })).status, "lost");
+  assert.deepEqual(await storedTask(db, zombie.taskId), before);
+  assert.equal(before!.leaseToken, current!.token);
   const done = await node.complete(tenant, { completions: [{ taskId: current!.taskId, token: current!.token }] });
   assert.equal(done.results[0]!.status, "completed");
 });
