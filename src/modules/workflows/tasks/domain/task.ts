@@ -38,11 +38,6 @@ export interface LeasedTask extends TaskQueue {
   readonly attemptUntil: Date;
 }
 
-/** A unique text for a kind. */
-export function kindName({ type, versionRange, refusedBy }: TaskKind): string {
-  return JSON.stringify([type, versionRange, refusedBy]);
-}
-
 /** A unique text for a queue. */
 export function queueName({ tenantId, environmentId, queue }: TaskQueue): string {
   // Signal topics must not contain commas.

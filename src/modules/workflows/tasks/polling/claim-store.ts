@@ -142,7 +142,7 @@ function leaseSlotted(sql: Sql, tenantId: string, buildId: string, { workerIds, 
 }
 
 /** The columns of a leased task. */
-export function leasedColumns(sql: Sql): Fragment {
+function leasedColumns(sql: Sql): Fragment {
   return sql`
     t.tenant_id, t.environment_id, t.queue, t.id, t.run_id, t.step_key, t.type, t.version_range, t.attempt,
       t.lease_token as token, t.input, t.details, t.heartbeat_ms, t.lease_until, t.attempt_until`;
