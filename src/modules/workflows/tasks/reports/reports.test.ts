@@ -284,8 +284,8 @@ test("a heartbeat learns that its task has ended, that its lease has passed on, 
   await expire(ended!);
   await db.sql`
     insert into workflow_runs (tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision,
-      shard, origin, parent_run_id, created_at)
-    select tenant_id, run_id, environment_id, run_id, 1, '', 'paused', '{}', 1, 0, '{}', '', now()
+      shard, unread, origin, parent_run_id, created_at)
+    select tenant_id, run_id, environment_id, run_id, 1, '', 'paused', '{}', 1, 0, 0, '{}', '', now()
     from workflow_tasks where id = ${paused!}`;
   await db.sql`update workflow_tasks set state = 'held' where id = ${held!}`;
   const order = [ok, gone, passed, ended, paused, held].map((id) => leases.get(id!)!);
@@ -364,4 +364,30 @@ test("a poll that fails after completions does not hide their results", async ()
   assert.equal(results[0]!.status, "completed");
   assert.deepEqual(tasks, []);
   assert.equal(calls, 1);
+});
+
+test("reports of tasks that another statement has locked do not wait for it with locks of their own", async () => {
+  const tenant = await newTenant(db);
+  const [first, second, third] = [
+    await leaseOne(tenant, { heartbeatMs: 30_000 }),
+    await leaseOne(tenant),
+    await leaseOne(tenant),
+  ];
+  let released: Promise<unknown> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    // Runs lock their tasks in any order.
+    await tx`select from workflow_tasks where id = ${third.taskId} for update`;
+    assert.equal((await beat(tenant, third)).status, "ok");
+    released = node.release(tenant, { tasks: [first, second, third] }).then(({ results }) => {
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ["released", "released", "released"],
+      );
+    });
+    while ((await storedTask(db, second.taskId))!.state !== "ready")
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    await tx`select from workflow_tasks where id in (${first.taskId}, ${second.taskId}) for update`;
+  });
+  await released;
+  assert.equal((await storedTask(db, third.taskId))!.state, "ready");
 });
