@@ -316,4 +316,32 @@ export const commandEntries: readonly CommandEntry[] = [
     verbs: {"service.api.WorkflowDefinitionService/ListWorkflowDefinitionVersions":"list","service.api.WorkflowDefinitionService/GetWorkflowDefinitionVersion":"get"},
     services: () => Promise.all([import("./service/api/workflow_definition_pb.ts").then((file) => file.WorkflowDefinitionService)]),
   },
+  {
+    word: "workflow-run",
+    description: "An execution of a published workflow definition.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/GetWorkflowRunHistory":"get-history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain"},
+    services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
+  },
+  {
+    word: "workflow-approval",
+    description: "Workflow runs: executions of published workflow definitions.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowRunService/DecideWorkflowApproval":"decide"},
+    services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
+  },
+  {
+    word: "workflow-task",
+    description: "A task that has not ended.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowTaskService/PollWorkflowTasks":"poll","service.api.WorkflowTaskService/HeartbeatWorkflowTasks":"heartbeat","service.api.WorkflowTaskService/CompleteWorkflowTasks":"complete","service.api.WorkflowTaskService/FailWorkflowTasks":"fail","service.api.WorkflowTaskService/ReleaseWorkflowTasks":"release","service.api.WorkflowTaskService/ListWorkflowTasks":"list","service.api.WorkflowTaskService/GetWorkflowTask":"get"},
+    services: () => Promise.all([import("./service/api/workflow_task_pb.ts").then((file) => file.WorkflowTaskService)]),
+  },
+  {
+    word: "workflow-queue",
+    description: "A queue of tasks.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowTaskService/ListWorkflowQueues":"list"},
+    services: () => Promise.all([import("./service/api/workflow_task_pb.ts").then((file) => file.WorkflowTaskService)]),
+  },
 ];

@@ -18,6 +18,8 @@ create table workflow_runs (
   -- How the run was started: who, by what, from which run.
   origin json not null,
   parent_run_id text not null,
+  -- The number of events in the mailbox that no step has consumed.
+  unread integer not null,
   created_at timestamptz not null,
   primary key (tenant_id, id)
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);
@@ -96,18 +98,22 @@ create table workflow_tasks (
   heartbeat_ms bigint not null,
   lease_token text not null,
   worker_id text not null,
+  -- The build of the worker that holds the lease; empty without one.
+  build_id text not null default '',
   leased_at timestamptz,
   lease_until timestamptz,
   -- Until when the current attempt may run at most.
   attempt_until timestamptz,
   -- What the worker last reported; kept for the next attempt.
   details json,
-  -- Builds of workers that cannot run it.
+  -- Builds of workers that cannot run it, sorted.
   refused_by text[] not null default '{}',
   created_at timestamptz not null,
   primary key (tenant_id, id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-create index workflow_tasks_ready on workflow_tasks (tenant_id, environment_id, queue, ready_at, id)
+-- By kind, so that a worker finds the oldest tasks that it can run without reading the others.
+create index workflow_tasks_ready
+  on workflow_tasks (tenant_id, environment_id, queue, type, version_range, refused_by, ready_at, id)
   where state in ('ready', 'incompatible');
 create index workflow_tasks_leased on workflow_tasks (lease_until) where state = 'leased';
 create index workflow_tasks_run on workflow_tasks (tenant_id, run_id);
@@ -129,3 +135,13 @@ create table workflow_dead_letters (
   primary key (tenant_id, run_id)
 );
 create index workflow_dead_letters_open on workflow_dead_letters (tenant_id, state, run_id);
+
+-- All runs, ended ones included.
+create view all_workflow_runs as
+  select tenant_id, id, environment_id, definition_id, version, run_key, status, state, null::json as output,
+    null::json as error, revision, origin, parent_run_id, created_at, null::timestamptz as ended_at, wake_at
+  from workflow_runs
+  union all
+  select tenant_id, id, environment_id, definition_id, version, run_key, status, state, output, error, revision, origin,
+    parent_run_id, created_at, ended_at, null::timestamptz
+  from workflow_run_archive;

@@ -6,6 +6,7 @@ import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
 import { createTenancy, type Tenant } from "../modules/tenancy/index.ts";
+import { createWorkflows } from "../modules/workflows/index.ts";
 import { grantableScopes } from "../platform/access/index.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../platform/db/index.ts";
@@ -84,7 +85,16 @@ export async function compose(foundation: Foundation) {
   });
   const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
 
-  const areas = [tenancy, connectors, routing, notifications, operations];
+  const workflows = createWorkflows({
+    ...parts,
+    events,
+    findPools: routing.findPools,
+    findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
+    findNotificationWorkflows: notifications.findNotificationWorkflows,
+    call: (method, origin, request) => invoke.call(method, origin, request),
+  });
+
+  const areas = [tenancy, connectors, routing, notifications, workflows, operations];
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.flatMap((area) => area.jobs),
@@ -101,7 +111,7 @@ export async function compose(foundation: Foundation) {
   });
 
   return {
-    ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, operations, invoke },
+    ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

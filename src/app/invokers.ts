@@ -1,7 +1,9 @@
 import type { Next, Plane, ServiceHandlers } from "../chain/call.ts";
 import { composeChain } from "../chain/compose.ts";
 import { createExecutor } from "../chain/execute.ts";
+import { createOperationCaller, type OperationCaller } from "../chain/operation-caller.ts";
 import { createAccessRecheck, createChain } from "../chain/order.ts";
+import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
 import type { AreaParts } from "../modules/area.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
@@ -16,8 +18,13 @@ interface Parts extends Foundation, AreaParts {
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
 
-/** Creates the function of each plane that runs a call through the chain and its handler. */
-export async function createInvokers(parts: Parts): Promise<Readonly<Record<Plane, Next>>> {
+/** Runs calls: those of callers through the chain of their plane, and those of the service itself. */
+interface Invokers extends Readonly<Record<Plane, Next>> {
+  readonly call: OperationCaller;
+}
+
+/** Creates the functions that run calls. */
+export async function createInvokers(parts: Parts): Promise<Invokers> {
   const { config, db, metrics, definitions } = parts;
   const { tenants, members, apiKeys } = parts.tenancy;
   const deprecatedCalls = metrics.counter({
@@ -46,5 +53,11 @@ export async function createInvokers(parts: Parts): Promise<Readonly<Record<Plan
   return {
     external: composeChain(createChain("external", chainParts), execute),
     internal: composeChain(createChain("internal", chainParts), execute),
+    call: createOperationCaller({
+      operations: definitions,
+      execute,
+      readTenantState: tenants.readTenantState,
+      apiVersion: currentVersion,
+    }),
   };
 }

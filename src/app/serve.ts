@@ -80,7 +80,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
-    const { tenancy, routing, notifications, operations } = node;
+    const { tenancy, routing, notifications, workflows, operations } = node;
     const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
     closers.push(() => notifications.providers.close());
@@ -99,6 +99,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => routing.live.stop());
     closers.push(() => routing.idle());
     closers.push(() => notifications.idle());
+    closers.push(() => workflows.idle());
     if (role !== "api") {
       for (const worker of node.workers) {
         await worker.start();
@@ -124,6 +125,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => {
       servingStatus.set(false);
       routing.endWaits();
+      workflows.endWaits();
     });
     servingStatus.set(true);
     log.info(

@@ -114,6 +114,7 @@ export function recordedEvents() {
       recorded.push(...entries);
       return { wake: () => {} };
     },
+    wake() {},
   };
 }
 

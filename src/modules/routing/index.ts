@@ -85,6 +85,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     workers: [queues.sweeper, queues.pushDispatcher, router.assigner],
     /** Finds which of some names and ids belong to pools that are not archived. */
     findPools: pools.findPools,
+    /** Finds a pool of an environment that is not archived, by its name or id. */
+    findPoolId: pools.findPoolId,
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

@@ -5,6 +5,7 @@
  * ceiling: the permissions of a caller, which it cannot exceed when it grants permissions to others.
  */
 export { beyondCeiling } from "./ceiling.ts";
+export { requireEnvironmentAccess } from "./environment-access.ts";
 export {
   type EnvironmentMode,
   isWithinMode,

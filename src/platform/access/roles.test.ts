@@ -68,6 +68,8 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "work:write": ["operator", "admin", "service"],
   "workflow_definition:read": ["viewer", "operator", "admin", "service"],
   "workflow_definition:write": ["operator", "admin"],
+  "workflow_task:read": ["viewer", "operator", "admin", "service"],
+  "workflow_task:write": ["operator", "admin", "service"],
 };
 
 const roles = Object.keys(roleGrants);

@@ -20,6 +20,9 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "notification:write",
     "layout:write",
     "workflow_definition:write",
+    "workflow_task:write",
+    "workflow_run:write",
+    "workflow_run:approve",
   ],
   admin: ["*:*"],
   service: [
@@ -38,10 +41,15 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "notification:write",
     "layout:read",
     "workflow_definition:read",
+    "workflow_task:read",
+    "workflow_task:write",
+    "workflow_run:read",
+    "workflow_run:write",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],
   notification_admin: ["notification:*", "layout:*"],
+  workflow_approver: ["workflow_run:read", "workflow_run:approve"],
 };
 
 /** Roles that operations require by name, in addition to scopes. */

@@ -11,6 +11,7 @@ export { classifyDatabaseError, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { lines } from "./lines.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
+export { type DailyTable, maintainPartitions } from "./partitions.ts";
 export { createSignals, nextWake, type Signals } from "./signals.ts";
 export { createTenantCache, type TenantCache } from "./tenant-cache.ts";
 export { createTenantChanges, type TenantChanges } from "./tenant-changes.ts";

@@ -8,6 +8,7 @@
  */
 export { createJsonDecoder } from "./decode.ts";
 export { createJsonEncoder, type JsonNames } from "./encode.ts";
+export { jsonToValue, valueToJson } from "./formats/struct.ts";
 export { applyParams } from "./params.ts";
 export { type DecodeOptions, depthMax, keySegment, Problems, toViolationFailure } from "./problems.ts";
 export { bytesMaxOf, isFreeJson } from "./scan/json-location.ts";

@@ -1,2 +1,4 @@
 /** Text: helpers for messages that people read. */
+
+export { durationSource, formatDuration, parseDuration } from "./duration.ts";
 export { nearestName } from "./nearest-name.ts";

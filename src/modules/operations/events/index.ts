@@ -41,6 +41,8 @@ export interface EventRecorder {
   ): Promise<void>;
   /** Adds events in the caller's transaction with one statement. The caller calls `wake` after the commit. */
   recordMany(tx: Sql, entries: readonly EventEntry[], nowMs: number): Promise<{ wake: () => void }>;
+  /** Wakes the readers of a tenant's log after events were stored by a statement of the caller. */
+  wake(tenantId: TenantId): void;
 }
 
 /** An event to record. */
@@ -66,6 +68,7 @@ interface Parts {
 export function createEvents({ db, signals, cursors, ...parts }: Parts) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {
+    wake: log.wake,
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {
       const { sql, nowMs, afterCommit } = context;
       const source = sourceOf(type);

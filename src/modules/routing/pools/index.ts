@@ -14,7 +14,7 @@ import type { PoolSnapshot } from "./domain/snapshot.ts";
 import { type Caller, createPoolAccess, requireUsablePool } from "./pool-access.ts";
 import { poolHandlers } from "./pool-handler.ts";
 import { createPoolService } from "./pool-service.ts";
-import { findPools } from "./pool-store.ts";
+import { findPoolId, findPools } from "./pool-store.ts";
 import { recipientHandlers } from "./recipients/recipient-handler.ts";
 import { createRecipientService } from "./recipients/recipient-service.ts";
 import { ruleHandlers } from "./rules/rule-handler.ts";
@@ -75,6 +75,7 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
     },
     ...reader,
     findPools,
+    findPoolId,
     /** Pauses active recipients in the transaction of a background job and returns their ids. */
     pauseRecipients: recipients.pauseRecipients,
     /** Encodes snapshots for storage and decodes them for replays. */

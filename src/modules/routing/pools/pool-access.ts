@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { mayUseEnvironment } from "../../../platform/access/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
 import type { EventContext } from "../../operations/index.ts";
 import type { PoolId, StoredPool } from "./domain/pool.ts";
@@ -58,10 +58,4 @@ export function requireUsablePool<P extends { readonly environmentKey: string }>
   if (pool === undefined) throw notFound("pool");
   requireEnvironmentAccess(context, pool.environmentKey);
   return pool;
-}
-
-/** Throws PERMISSION_DENIED if the caller may not use the environment. */
-export function requireEnvironmentAccess({ principal }: Caller, key: string): void {
-  if (mayUseEnvironment(principal, key)) return;
-  throw fail("PERMISSION_DENIED", { public: `The caller has no access to the environment ${key}.` });
 }

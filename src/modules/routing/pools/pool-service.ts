@@ -1,5 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
@@ -16,7 +17,7 @@ import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
 import { findRedirectPath } from "./domain/redirect-cycle.ts";
 import type { Strategy } from "./domain/strategy.ts";
 import { checkConfigExpressions } from "./expressions.ts";
-import { type PoolAccess, requireEnvironmentAccess } from "./pool-access.ts";
+import type { PoolAccess } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
 import { lockRedirects } from "./redirect-store.ts";
 import type { HasWork } from "./work-store.ts";

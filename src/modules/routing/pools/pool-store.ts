@@ -146,3 +146,18 @@ export async function findPools(
       and (name = any(${namesOrIds as string[]}) or id = any(${namesOrIds as string[]}))`;
   return new Set(rows.flatMap(({ id, name }) => [id, name]));
 }
+
+/** Finds a pool of an environment that is not archived, by its name or id; undefined if there is none. */
+export async function findPoolId(
+  sql: Sql,
+  tenantId: TenantId,
+  environmentId: string,
+  nameOrId: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from pools
+    where tenant_id = ${tenantId} and environment_id = ${environmentId} and status <> 'archived'
+      and (name = ${nameOrId} or id = ${nameOrId})
+    order by id = ${nameOrId} desc limit 1`;
+  return row?.id;
+}

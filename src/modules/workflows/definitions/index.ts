@@ -18,7 +18,6 @@ import { createDefinitionService, type DefinitionParts } from "./service.ts";
 export { expressionVariables } from "./domain/language/check-expressions.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";
-export { parseDuration } from "./domain/language/duration.ts";
 export { checkInput } from "./domain/language/input-schema.ts";
 export { type ParsedDefinition, parseDefinition } from "./domain/language/parse-definition.ts";
 export { outputScope, type StepScope, visibleSteps } from "./domain/language/step-tree.ts";

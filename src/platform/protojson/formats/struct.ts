@@ -1,4 +1,4 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ListValue, Struct, Value } from "@bufbuild/protobuf/wkt";
 import { depthMax, describeType, keySegment, type Problems } from "../problems.ts";
 import { putOwn } from "../shape.ts";
@@ -102,7 +102,7 @@ export function reportTooDeep(problems: Problems): undefined {
 export function readValue(json: unknown, problems: Problems): Value | undefined {
   const before = problems.count;
   checkJson(json, problems);
-  return problems.count === before ? toValue(json) : undefined;
+  return problems.count === before ? jsonToValue(json) : undefined;
 }
 
 /** Reads a JSON object as a Struct message. */
@@ -119,7 +119,8 @@ export function readListValue(json: unknown, problems: Problems): ListValue | un
   return problems.count === before ? toList(json) : undefined;
 }
 
-function toValue(json: unknown): Value {
+/** Converts JSON to a Value message. */
+export function jsonToValue(json: unknown): Value {
   return { $typeName: "google.protobuf.Value", kind: toKind(json) };
 }
 
@@ -141,10 +142,30 @@ function toKind(json: unknown): Value["kind"] {
 
 function toStruct(json: JsonObject): Struct {
   const fields: Record<string, Value> = {};
-  for (const key of Object.keys(json)) putOwn(fields, key, toValue(json[key]));
+  for (const key of Object.keys(json)) putOwn(fields, key, jsonToValue(json[key]));
   return { $typeName: "google.protobuf.Struct", fields };
 }
 
 function toList(json: readonly unknown[]): ListValue {
-  return { $typeName: "google.protobuf.ListValue", values: json.map(toValue) };
+  return { $typeName: "google.protobuf.ListValue", values: json.map(jsonToValue) };
+}
+
+/** Converts a Value message to JSON. A missing kind and numbers outside of JSON, which binary requests may hold, become null. */
+export function valueToJson({ kind }: Value): JsonValue {
+  switch (kind.case) {
+    case "structValue": {
+      const object: JsonObject = {};
+      for (const key of Object.keys(kind.value.fields)) putOwn(object, key, valueToJson(kind.value.fields[key]!));
+      return object;
+    }
+    case "listValue":
+      return kind.value.values.map(valueToJson);
+    case "numberValue":
+      return Number.isFinite(kind.value) ? kind.value : null;
+    case "stringValue":
+    case "boolValue":
+      return kind.value;
+    default:
+      return null;
+  }
 }

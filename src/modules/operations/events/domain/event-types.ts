@@ -180,6 +180,38 @@ export const eventTypes = {
     data: ["count", "changed"],
   },
   "topic.members.removed": { meaning: "`count` subscribers were removed from a topic.", data: ["count"] },
+  "workflow.run.started": {
+    meaning: "A workflow run started.",
+    data: ["definition_id", "definition_key", "version", "via"],
+  },
+  "workflow.run.paused": {
+    meaning: "A workflow run was paused.",
+    data: ["definition_id", "definition_key", "version", "by"],
+  },
+  "workflow.run.resumed": {
+    meaning: "A paused workflow run was resumed.",
+    data: ["definition_id", "definition_key", "version", "by"],
+  },
+  "workflow.run.succeeded": {
+    meaning: "A workflow run ended with success.",
+    data: ["definition_id", "definition_key", "version"],
+  },
+  "workflow.run.failed": {
+    meaning: "A workflow run failed.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step"],
+  },
+  "workflow.run.cancelled": {
+    meaning: "A workflow run was cancelled.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step"],
+  },
+  "workflow.run.timed_out": {
+    meaning: "A workflow run took longer than its time-out.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step"],
+  },
+  "workflow.approval.requested": {
+    meaning: "A workflow run waits for an approval.",
+    data: ["definition_id", "definition_key", "version", "step"],
+  },
   "workflow.definition.created": {
     meaning: "A workflow definition was created with a draft.",
     data: ["key", "copy_of"],

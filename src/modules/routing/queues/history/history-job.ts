@@ -1,7 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
-import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
-import { createPartitions, deleteExpiredHistory, dropExpiredPartitions } from "./history-partitions.ts";
+import { type Database, maintainPartitions } from "../../../../platform/db/index.ts";
+import type { JobKind } from "../../../../platform/jobs/index.ts";
 
 interface Parts {
   readonly db: Database;
@@ -10,22 +9,14 @@ interface Parts {
   readonly platformTenantId: () => string;
 }
 
-const dayMs = 86_400_000;
+const table = { name: "routing_history", column: "ended_at" };
 const everyMs = 10 * 60_000;
-const batchSize = 2000;
 
 /** Creates the job that creates the history partitions of the coming days and deletes rows older than the retention period. */
 export function maintainHistoryJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "queue.maintain_history",
     every: { ms: everyMs, tenantId: platformTenantId },
-    async handler({ signal }) {
-      const nowMs = clock.now();
-      // Whole days only, so that a day's rows are dropped with their partition instead of being deleted.
-      const beforeMs = Math.floor((nowMs - retentionDays * dayMs) / dayMs) * dayMs;
-      await dropExpiredPartitions(db, beforeMs);
-      await runInBatches(signal, batchSize, (limit) => deleteExpiredHistory(db.sql, new Date(beforeMs), limit));
-      await createPartitions(db, nowMs);
-    },
+    handler: ({ signal }) => maintainPartitions(db, table, { nowMs: clock.now(), retentionDays, signal }),
   };
 }

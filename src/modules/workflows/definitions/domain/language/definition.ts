@@ -188,12 +188,12 @@ export interface RetryPolicy {
   readonly on: readonly string[] | undefined;
 }
 
+/** The retry policy of steps without their own, when the definition has none. */
+export const defaultRetry: RetryPolicy = { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, on: undefined };
+
 /** The limits of a step. Undefined: the default for its kind. */
 export interface StepTimeout {
   readonly attemptMs: number | undefined;
   readonly totalMs: number | undefined;
   readonly heartbeatMs: number | undefined;
 }
-
-/** The retry policy of steps without their own, when the definition has none. */
-export const defaultRetry: RetryPolicy = { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, on: undefined };

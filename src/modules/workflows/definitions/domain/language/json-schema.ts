@@ -1,5 +1,5 @@
+import { durationSource } from "../../../../../platform/text/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
-import { durationSource } from "./duration.ts";
 import type { schemaKeywords } from "./input-schema.ts";
 import { formats, limits, reservedNames, type TextFormat } from "./limits.ts";
 import { compensationKinds, stepKinds } from "./parse-definition.ts";

@@ -92,3 +92,6 @@ export const reservedNames: readonly string[] = [
   "toString",
   "valueOf",
 ];
+
+/** The longest time that anything in a definition may take: 365 days. */
+export const durationMaxMs = 365 * 86_400_000;

@@ -1,7 +1,6 @@
-import { nearestName } from "../../../../../platform/text/index.ts";
+import { formatDuration, nearestName, parseDuration } from "../../../../../platform/text/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
-import { durationMaxMs, formatDuration, parseDuration } from "./duration.ts";
-import { limits, type TextFormat } from "./limits.ts";
+import { durationMaxMs, limits, type TextFormat } from "./limits.ts";
 import { isTooDeep } from "./template.ts";
 import { memberPath, shortName, type Violations } from "./violation.ts";
 

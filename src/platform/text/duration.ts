@@ -1,11 +1,8 @@
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const durationPattern = /^([0-9]{1,12})(ms|s|m|h|d)$/;
 
-/** The pattern of a duration, for the published schema. */
+/** The pattern of a duration, for a JSON Schema. */
 export const durationSource = "^[0-9]{1,12}(ms|s|m|h|d)$";
-
-/** The longest time that anything in a definition may take: 365 days. */
-export const durationMaxMs = 365 * 86_400_000;
 
 /** Reads a duration such as `10m`; undefined if the text is not one. */
 export function parseDuration(text: string): number | undefined {

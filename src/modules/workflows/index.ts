@@ -1,0 +1,53 @@
+/**
+ * Workflows: durable processes of many steps, with waits, approvals, workers and retries.
+ *
+ * definitions: the documents that describe workflows, and their published versions. runs: executions of a published version.
+ * tasks: the steps that external workers execute.
+ */
+import type { OperationCaller } from "../../chain/operation-caller.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
+import { createRuns, type FindPoolId } from "./runs/index.ts";
+import { createEnvironments, createTasks } from "./tasks/index.ts";
+
+interface Parts extends AreaParts, ReferenceSources {
+  readonly events: EventRecorder;
+  readonly findPoolId: FindPoolId;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
+}
+
+/** Creates the area. */
+export function createWorkflows({ config, ...parts }: Parts) {
+  const environments = createEnvironments(parts.side);
+  const definitions = createDefinitions(parts);
+  const tasks = createTasks({
+    ...parts,
+    environments,
+    engine: { apply: (tenantId, runId, event) => runs.apply(tenantId, runId, event) },
+  });
+  const runs = createRuns({
+    ...parts,
+    definitions,
+    environments,
+    dispatch: tasks.dispatch,
+    retentionDays: config["workflow.retention_days"],
+  });
+  return {
+    handlers: {
+      "service.api.WorkflowDefinitionService": definitions.handlers,
+      "service.api.WorkflowRunService": runs.handlers,
+      "service.api.WorkflowTaskService": tasks.handlers,
+    },
+    jobs: runs.jobs,
+    workers: [runs.sweeper, tasks.sweeper],
+    /** Ends the long polls of workers when the node stops. */
+    endWaits: tasks.endWaits,
+    /** Resolves when nothing is being written or performed. */
+    async idle() {
+      await tasks.idle();
+      await runs.idle();
+    },
+  } satisfies Area & Record<string, unknown>;
+}

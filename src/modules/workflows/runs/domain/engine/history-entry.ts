@@ -1,0 +1,43 @@
+import type { Json } from "../../../definitions/index.ts";
+import type { WaitedEvent } from "./state.ts";
+import type { StepKey } from "./step-key.ts";
+
+/** One thing that happened in a run. Stored as written here. */
+export type HistoryEntry =
+  | { readonly kind: "run_started" | "run_replayed"; readonly from?: StepKey }
+  | {
+      readonly kind: "step_started" | "step_cancelled" | "wait_timed_out" | "approval_requested";
+      readonly step: StepKey;
+    }
+  | { readonly kind: "step_completed"; readonly step: StepKey; readonly output: Json }
+  | { readonly kind: "step_failed"; readonly step: StepKey; readonly error: HistoryError }
+  | {
+      readonly kind: "attempt_failed";
+      readonly step: StepKey;
+      readonly attempt: number;
+      readonly error: HistoryError;
+      readonly delay_ms: number;
+    }
+  | { readonly kind: "branch_taken"; readonly step: StepKey; readonly arm: string }
+  | { readonly kind: "wait_started"; readonly step: StepKey; readonly any: readonly WaitedEvent[] }
+  | { readonly kind: "timer_started"; readonly step: StepKey; readonly until: string }
+  | { readonly kind: "event_received"; readonly event: string; readonly scope: string; readonly event_id: string }
+  | {
+      readonly kind: "approval_decided";
+      readonly step: StepKey;
+      readonly by: string;
+      readonly approved: boolean;
+      readonly comment: string;
+      readonly at: string;
+    }
+  | { readonly kind: "run_paused" | "run_cancelled"; readonly by: string; readonly reason: string }
+  | { readonly kind: "run_resumed"; readonly by: string }
+  | { readonly kind: "run_ended"; readonly status: string; readonly error?: HistoryError };
+
+/** An error in the history. */
+export interface HistoryError {
+  readonly code: string;
+  readonly message: string;
+  readonly details: Json;
+  readonly step?: string;
+}

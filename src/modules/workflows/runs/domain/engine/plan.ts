@@ -1,0 +1,260 @@
+import type {
+  Compensation,
+  Definition,
+  Json,
+  RetryPolicy,
+  Step,
+  StepTimeout,
+  Work,
+} from "../../../definitions/index.ts";
+import { compileTemplate, type Template } from "./template.ts";
+
+/** A published version of a definition, compiled for execution. */
+export interface Plan {
+  readonly definitionId: string;
+  readonly key: string;
+  readonly version: number;
+  readonly timeoutMs: number;
+  readonly onFailure: "fail" | "compensate";
+  readonly root: PlanList;
+  /** All steps, by id. */
+  readonly steps: ReadonlyMap<string, PlanStep>;
+  /** Undefined: the output of the last step. */
+  readonly output: Template | undefined;
+}
+
+/** A list of steps that run one after another. */
+export interface PlanList {
+  readonly steps: readonly PlanStep[];
+  readonly owner: ListOwner;
+}
+
+/** The part of a definition that a list belongs to. */
+export type ListOwner =
+  | { readonly kind: "run" }
+  | { readonly kind: "arm"; readonly step: PlanStep }
+  | { readonly kind: "catch"; readonly step: PlanStep }
+  | { readonly kind: "timeout"; readonly step: PlanStep }
+  | { readonly kind: "parallel"; readonly step: PlanStep; readonly name: string }
+  | { readonly kind: "map"; readonly step: PlanStep };
+
+/** A step that is executed: a step of the definition, or a compensation. */
+export interface PlanUnit {
+  readonly id: string;
+  readonly work: PlanWork;
+  /** Undefined if failures are final. */
+  readonly retry: RetryPolicy | undefined;
+  readonly timeout: StepTimeout;
+}
+
+/** A step of the definition. */
+export interface PlanStep extends PlanUnit {
+  readonly list: PlanList;
+  readonly position: number;
+  /** The number of maps around it. */
+  readonly depth: number;
+  /** The steps around it, the outermost first. */
+  readonly ancestors: readonly PlanStep[];
+  readonly catches: readonly { readonly on: ReadonlySet<string>; readonly list: PlanList }[];
+  readonly compensate: PlanUnit | undefined;
+}
+
+/** What a step does, with compiled templates. */
+export type PlanWork =
+  | {
+      readonly kind: "task";
+      readonly queue: string;
+      readonly type: string;
+      readonly version: string;
+      readonly request: Template;
+    }
+  | { readonly kind: "route" | "notify" | "subworkflow"; readonly request: Template }
+  | {
+      readonly kind: "branch";
+      readonly arms: readonly { readonly when: Template | undefined; readonly list: PlanList }[];
+    }
+  | { readonly kind: "parallel"; readonly branches: ReadonlyMap<string, PlanList>; readonly collect: boolean }
+  | {
+      readonly kind: "map";
+      readonly in: Template;
+      readonly maxItems: number;
+      readonly maxParallel: number;
+      readonly collect: boolean;
+      readonly list: PlanList;
+    }
+  | {
+      readonly kind: "wait_event";
+      readonly any: readonly { readonly event: string; readonly scope: Template }[];
+      readonly timeoutMs: number;
+      readonly onTimeout: PlanList | undefined;
+    }
+  | {
+      readonly kind: "wait_timer";
+      readonly forMs: number | undefined;
+      readonly for: Template | undefined;
+      readonly until: Template | undefined;
+    }
+  | {
+      readonly kind: "approval";
+      readonly by: readonly string[];
+      readonly quorum: number;
+      readonly timeoutMs: number;
+      readonly onTimeout: PlanList | undefined;
+      readonly commentRequired: boolean;
+      readonly request: Template;
+    }
+  | { readonly kind: "transform"; readonly value: Template }
+  | { readonly kind: "fail"; readonly code: string; readonly message: Template };
+
+/** The kinds that are retried with the definition's policy when they have none. */
+const retriedKinds: readonly string[] = ["task", "route", "notify"];
+
+/** Compiles a checked definition. */
+export function createPlan(
+  definition: Definition,
+  definitionId: string,
+  version: number,
+  defaultRetry: RetryPolicy,
+): Plan {
+  const steps = new Map<string, PlanStep>();
+  const { retry = defaultRetry } = definition;
+
+  function planList(list: readonly Step[], owner: ListOwner, ancestors: readonly PlanStep[], depth: number): PlanList {
+    const planned: PlanStep[] = [];
+    const planList = { steps: planned, owner };
+    for (const step of list) planned.push(planStep(step, planList, planned.length, ancestors, depth));
+    return planList;
+  }
+
+  function planStep(
+    step: Step,
+    list: PlanList,
+    position: number,
+    ancestors: readonly PlanStep[],
+    depth: number,
+  ): PlanStep {
+    // Lists inside a step refer to it, so it is completed after it exists.
+    const planned = {
+      ...{ id: step.id, list, position, depth, ancestors, timeout: step.timeout },
+      retry: retryOf(step.work, step.retry, retry),
+      compensate: step.compensate && planCompensation(step.id, step.compensate, retry),
+    } as { -readonly [name in keyof PlanStep]: PlanStep[name] };
+    const inside = (steps: readonly Step[], owner: ListOwner, deeper = 0) =>
+      planList(steps, owner, [...ancestors, planned], depth + deeper);
+    planned.work = planWork(step.work, planned, inside);
+    planned.catches = step.catch.map(({ on, steps }) => ({
+      on: new Set(on),
+      list: inside(steps, { kind: "catch", step: planned }),
+    }));
+    steps.set(step.id, planned);
+    return planned;
+  }
+
+  const root = planList(definition.steps, { kind: "run" }, [], 0);
+  return {
+    ...{ definitionId, version, key: definition.key, timeoutMs: definition.timeoutMs, onFailure: definition.onFailure },
+    ...{ root, steps },
+    output: definition.output === undefined ? undefined : compileTemplate(definition.output),
+  };
+}
+
+function retryOf(work: Work, own: RetryPolicy | undefined, common: RetryPolicy): RetryPolicy | undefined {
+  return own ?? (retriedKinds.includes(work.kind) ? common : undefined);
+}
+
+function planCompensation(stepId: string, { work, retry, timeout }: Compensation, common: RetryPolicy): PlanUnit {
+  return { id: `~${stepId}`, work: planLeaf(work), retry: retryOf(work, retry, common), timeout };
+}
+
+type PlanInside = (steps: readonly Step[], owner: ListOwner, deeper?: number) => PlanList;
+
+function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
+  switch (work.kind) {
+    case "branch": {
+      const arm = (steps: readonly Step[]) => inside(steps, { kind: "arm", step });
+      const arms: { when: Template | undefined; list: PlanList }[] = work.arms.map(({ when, steps }) => ({
+        when: compileTemplate(when),
+        list: arm(steps),
+      }));
+      if (work.otherwise !== undefined) arms.push({ when: undefined, list: arm(work.otherwise) });
+      return { kind: "branch", arms };
+    }
+    case "parallel": {
+      const branches = work.branches.map(
+        ({ name, steps }) => [name, inside(steps, { kind: "parallel", step, name })] as const,
+      );
+      return { kind: "parallel", branches: new Map(branches), collect: work.onError === "collect" };
+    }
+    case "map": {
+      const { maxItems, maxParallel } = work;
+      const list = inside(work.steps, { kind: "map", step }, 1);
+      return {
+        kind: "map",
+        in: compileTemplate(work.in),
+        maxItems,
+        maxParallel,
+        list,
+        collect: work.onError === "collect",
+      };
+    }
+    case "wait_event": {
+      const any = work.any.map(({ event, scope }) => ({ event, scope: compileTemplate(scope) }));
+      const onTimeout = work.onTimeout && inside(work.onTimeout, { kind: "timeout", step });
+      return { kind: "wait_event", any, timeoutMs: work.timeoutMs, onTimeout };
+    }
+    case "approval": {
+      const { by, quorum, timeoutMs, commentRequired, title, details } = work;
+      const onTimeout = work.onTimeout && inside(work.onTimeout, { kind: "timeout", step });
+      const request = compileTemplate({ title, details });
+      return { kind: "approval", by, quorum, timeoutMs, commentRequired, onTimeout, request };
+    }
+    case "wait_timer":
+      return {
+        kind: "wait_timer",
+        forMs: work.forMs,
+        for: work.for === undefined ? undefined : compileTemplate(work.for),
+        until: work.until === undefined ? undefined : compileTemplate(work.until),
+      };
+    case "transform":
+      return { kind: "transform", value: compileTemplate(work.value) };
+    case "fail":
+      return { kind: "fail", code: work.code, message: compileTemplate(work.message) };
+    case "task":
+    case "route":
+    case "notify":
+    case "subworkflow":
+      return planLeaf(work);
+    default:
+      throw new Error(`A published definition has no steps of the kind ${work.kind}.`);
+  }
+}
+
+function planLeaf(work: Compensation["work"]): PlanWork {
+  switch (work.kind) {
+    case "task": {
+      const { queue, type, version } = work;
+      return { kind: "task", queue, type, version, request: compileTemplate(work.with) };
+    }
+    case "route": {
+      const { pool, type, key, attributes, requirements, payload, priority } = work;
+      return {
+        kind: "route",
+        request: compileRequest({ pool, type, key, attributes, requirements, payload, priority }),
+      };
+    }
+    case "notify": {
+      const { workflowKey, to, channels, payload } = work;
+      return { kind: "notify", request: compileRequest({ workflow_key: workflowKey, to, channels, payload }) };
+    }
+    case "subworkflow": {
+      const { key, version, input } = work;
+      return { kind: "subworkflow", request: compileRequest({ key, version, input }) };
+    }
+  }
+}
+
+/** Compiles the request of an effect, without the fields that the definition leaves out. */
+function compileRequest(fields: Readonly<Record<string, Json | undefined>>): Template {
+  const present = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  return compileTemplate(Object.fromEntries(present));
+}

@@ -1,0 +1,57 @@
+import type { Json } from "../../definitions/index.ts";
+import type { RunError } from "./engine/state.ts";
+
+/** How a run was started. */
+export interface RunOrigin {
+  /** The key of its environment. */
+  readonly environment: string;
+  /** The key of its definition. */
+  readonly definition: string;
+  /** The subject of the caller. */
+  readonly by: string;
+  readonly via: "api" | "schedule" | "event" | "replay" | "subworkflow";
+  /** The step of another run that waits for it. */
+  readonly parent?: { readonly stepKey: string; readonly attempt: number; readonly depth: number };
+  /** The run that it replays, and from which step. */
+  readonly replayOf?: { readonly runId: string; readonly from: string };
+}
+
+/** The status of a run. */
+export type RunStatus = "pending" | "running" | "waiting" | "paused" | EndStatus;
+
+export type EndStatus = "succeeded" | "failed" | "cancelled" | "timed_out";
+
+/** A run, whether it has ended or not. */
+export interface Run {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly environmentId: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly runKey: string;
+  readonly status: RunStatus;
+  readonly stateJson: string;
+  readonly output: Json | null;
+  readonly error: RunError | null;
+  readonly revision: number;
+  readonly origin: RunOrigin;
+  readonly parentRunId: string;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly wakeAt: Date | null;
+}
+
+/** The largest state of a run, as bytes of JSON. */
+export const stateBytesMax = 256 * 1024;
+
+/** The deepest nesting of runs that wait for each other. */
+export const depthMax = 8;
+
+/** The number of shards that runs are divided into. */
+export const shardCount = 256;
+
+/** The shard of a run: the last two characters of its id are random. */
+export function shardOf(runId: string): number {
+  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  return (alphabet.indexOf(runId.at(-1)!) * 32 + alphabet.indexOf(runId.at(-2)!)) % shardCount;
+}

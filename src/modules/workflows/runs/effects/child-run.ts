@@ -1,0 +1,82 @@
+import type { Database } from "../../../../platform/db/index.ts";
+import type { Definitions, Json, JsonObject } from "../../definitions/index.ts";
+import type { Effect } from "../domain/engine/advance.ts";
+import type { Failure } from "../domain/engine/state.ts";
+import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
+import type { PlanCache } from "../plan-cache.ts";
+import { checkRunInput } from "../run-input.ts";
+import type { RunStarter } from "../run-starter.ts";
+import type { LiveRun } from "../storage/run-loader.ts";
+import { runStore } from "../storage/run-store.ts";
+import { EffectFailure } from "./effect-failure.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly definitions: Pick<Definitions, "resolve">;
+  readonly plans: PlanCache;
+  readonly starter: RunStarter;
+}
+
+/** The result of a run that another run waits for. */
+export type ChildResult = { readonly output: Json } | { readonly failure: Failure };
+
+/** Starts the run that a step waits for, unless it was started before. Returns its result if it has ended. */
+export async function startChild(
+  { db, definitions, plans, starter }: Parts,
+  parent: LiveRun,
+  { key, attempt, childId, request }: Effect,
+): Promise<ChildResult | undefined> {
+  const { tenantId, environmentId } = parent;
+  const known = await runStore(db.sql).find(tenantId, childId!);
+  if (known !== undefined) return resultOf(known);
+  const { key: definitionKey, version, input = null } = request as JsonObject & { key: string; version?: number };
+  const depth = (parent.origin.parent?.depth ?? 0) + 1;
+  if (depth > depthMax) throw failed(`Runs may be nested ${depthMax} levels deep.`, childId!);
+  const published = await definitions.resolve(tenantId, definitionKey, version);
+  if (published === undefined || published.archived) {
+    throw failed(`There is no published workflow "${definitionKey}".`, childId!);
+  }
+  const violations = checkRunInput(published.definition, input);
+  if (violations !== undefined) throw failed(violations, childId!);
+  const plan = await plans.get(tenantId, published.definitionId, published.version);
+  const prepared = await starter.prepare(
+    plan,
+    {
+      ...{ tenantId, id: childId!, environmentId, runKey: "", input, parentRunId: parent.id },
+      origin: {
+        ...{ environment: parent.origin.environment, definition: published.key, by: parent.origin.by },
+        ...{ via: "subworkflow", parent: { stepKey: key, attempt, depth } },
+      },
+    },
+    // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
+    () => ({
+      ...{ tenantId, principal: "service:workflow", operation: "workflow.start_child", key: childId! },
+      ...{ fingerprint: Buffer.alloc(0), createdAt: new Date(), response: "{}" },
+    }),
+  );
+  await starter.store(prepared);
+  // The end of a run is reported to the run that waits for it when it is stored.
+  return undefined;
+}
+
+/** The result of an ended run for the run that waits for it; undefined while it runs. */
+export function resultOf({
+  id,
+  status,
+  output,
+  error,
+}: Pick<Run, "id" | "status" | "output" | "error">): ChildResult | undefined {
+  if (status === "succeeded") return { output };
+  if (status !== "failed" && status !== "cancelled" && status !== "timed_out") return undefined;
+  return { failure: childFailure(id, status, error) };
+}
+
+function childFailure(runId: string, status: EndStatus, error: Run["error"]): Failure {
+  const message = `The run ${runId} ended as ${status}${error === null ? "" : `: ${error.message}`}`;
+  const details = { run_id: runId, status, error: error as unknown as Json };
+  return { code: "subworkflow_failed", message, details, retryable: true };
+}
+
+function failed(message: string, runId: string): EffectFailure {
+  return new EffectFailure("subworkflow_failed", message, false, { run_id: runId, status: "failed", error: null });
+}

@@ -1,0 +1,25 @@
+import { Failure as CallFailure } from "../../../../errors/index.ts";
+import { classifyDatabaseError } from "../../../../platform/db/index.ts";
+import type { Json } from "../../definitions/index.ts";
+import type { Failure } from "../domain/engine/state.ts";
+
+/** A final or temporary failure of an effect. */
+export class EffectFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(code: string, message: string, retryable = false, details: Json = null) {
+    super(message);
+    this.failure = { code, message, details, retryable };
+  }
+}
+
+/** Converts an error to the failure of a step; undefined if the outcome is unknown and the effect must be repeated. */
+export function toEffectFailure(error: unknown, code: string): Failure | undefined {
+  if (error instanceof EffectFailure) return error.failure;
+  const failure = error instanceof CallFailure ? error : classifyDatabaseError(error);
+  if (!(failure instanceof CallFailure)) return undefined;
+  if (failure.code === "IDEMPOTENCY_IN_PROGRESS") return undefined;
+  const { retryable } = failure.entry;
+  const own = failure.code === "QUOTA_EXCEEDED" ? "quota_exceeded" : code;
+  return { code: own, message: failure.message, details: { error_code: failure.code }, retryable };
+}

@@ -1,0 +1,91 @@
+import type { OperationCaller } from "../../../../chain/operation-caller.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
+import type { Json } from "../../definitions/index.ts";
+import type { Effect } from "../domain/engine/advance.ts";
+import type { Failure, RunEvent } from "../domain/engine/state.ts";
+import type { LiveRun } from "../storage/run-loader.ts";
+import type { ChildResult } from "./child-run.ts";
+import { toEffectFailure } from "./effect-failure.ts";
+import { performNotify } from "./notify-effect.ts";
+import { type FindPoolId, performRoute } from "./route-effect.ts";
+
+interface Parts {
+  readonly log: Log;
+  readonly call: OperationCaller;
+  readonly findPoolId: FindPoolId;
+  readonly startChild: (parent: LiveRun, effect: Effect) => Promise<ChildResult | undefined>;
+  /** Applies the result of an effect to its run. */
+  readonly apply: (tenantId: TenantId, runId: string, event: RunEvent) => Promise<unknown>;
+}
+
+/** The effects of one tenant that are performed at a time. */
+const concurrency = 32;
+
+const failureCodes = { route: "route_rejected", notify: "notify_failed", subworkflow: "subworkflow_failed" } as const;
+
+/** Performs the effects of runs after their commit. */
+export type EffectRunner = ReturnType<typeof createEffectRunner>;
+
+/** Creates the runner of this node. */
+export function createEffectRunner({ log, call, findPoolId, startChild, apply }: Parts) {
+  const limiter = createTenantConcurrencyLimiter(concurrency);
+  const open = new Set<Promise<void>>();
+
+  async function resultOf(run: LiveRun, effect: Effect): Promise<{ output: Json } | { failure: Failure } | undefined> {
+    const { kind, key, attempt, request } = effect;
+    const origin = {
+      tenantId: run.tenantId,
+      subject: "service:workflow",
+      idempotencyKey: `${run.id}:${key}:${attempt}`,
+      requestId: run.id,
+    };
+    switch (kind) {
+      case "route":
+        return { output: await performRoute(call, findPoolId, run, origin, request) };
+      case "notify":
+        return { output: await performNotify(call, origin, request) };
+      case "subworkflow":
+        return startChild(run, effect);
+    }
+  }
+
+  async function perform(run: LiveRun, effect: Effect): Promise<void> {
+    const { key, attempt, kind } = effect;
+    let result: { output: Json } | { failure: Failure } | undefined;
+    try {
+      result = await resultOf(run, effect);
+    } catch (error) {
+      const failure = toEffectFailure(error, failureCodes[kind]);
+      // Without a known outcome, the effect is performed again when the run checks it.
+      if (failure === undefined) log.warn({ err: error, kind }, "the outcome of a workflow step is unknown");
+      else result = { failure };
+    }
+    if (result === undefined) return;
+    const event: RunEvent =
+      "output" in result
+        ? { kind: "effect_succeeded", key, attempt, output: result.output }
+        : { kind: "effect_failed", key, attempt, ...result.failure };
+    await apply(run.tenantId, run.id, event);
+  }
+
+  return {
+    /** Performs effects in the background. */
+    perform(run: LiveRun, effects: readonly Effect[]): void {
+      for (const effect of effects) {
+        const name = `${run.id}:${effect.key}`;
+        const done = limiter
+          .run(run.tenantId, name, () => perform(run, effect))
+          .catch((error) => log.warn({ err: error }, "the result of a workflow step could not be stored"))
+          .finally(() => open.delete(done));
+        open.add(done);
+      }
+    },
+
+    /** Resolves when no effect is being performed. */
+    async idle(): Promise<void> {
+      while (open.size > 0) await Promise.allSettled(open);
+    },
+  };
+}

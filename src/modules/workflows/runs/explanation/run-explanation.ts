@@ -1,0 +1,177 @@
+import type { Context } from "../../../../chain/call.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Activity, RunState } from "../domain/engine/state.ts";
+import type { Run } from "../domain/run.ts";
+import type { PlanCache } from "../plan-cache.ts";
+import { findTaskFacts, type TaskFacts } from "./task-facts.ts";
+
+/** Why a run is where it is. */
+export interface RunExplanation {
+  readonly status: string;
+  readonly summary: string;
+  readonly reasons: readonly RunReason[];
+}
+
+/** What a step waits for, and what would move it. */
+export interface RunReason {
+  readonly step: string;
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+}
+
+/** Explains a run. */
+export type ExplainRun = (context: Context, run: Run) => Promise<RunExplanation>;
+
+/** Creates the explanation of runs. */
+export function createRunExplanation(plans: PlanCache): ExplainRun {
+  return async ({ sql, tenantId }, run) => {
+    const state = JSON.parse(run.stateJson) as RunState;
+    const reasons = await reasonsOf(sql, run, state);
+    const plan = await plans.get(tenantId as never, run.definitionId, run.version);
+    const place = `version ${run.version} of ${plan.key}`;
+    return { status: run.status, summary: summaryOf(run, state, reasons, place), reasons };
+  };
+}
+
+async function reasonsOf(sql: Sql, run: Run, state: RunState): Promise<RunReason[]> {
+  if (run.endedAt !== null) return [];
+  if (run.status === "paused") {
+    const remedy = `Resume the run: POST /api/workflow-runs/${run.id}/resume.`;
+    return [{ ...reason("", "paused", "The run is paused.", remedy), since: undefined, until: undefined }];
+  }
+  if (run.status === "pending") {
+    const message = "The run starts later.";
+    return [
+      {
+        ...reason("", "scheduled", message, "Wait for its start."),
+        since: run.createdAt,
+        until: run.wakeAt ?? undefined,
+      },
+    ];
+  }
+  const taskIds = Object.values(state.active).flatMap((activity) => (activity.s === "task" ? [activity.taskId] : []));
+  const facts = await findTaskFacts(sql, run.tenantId, taskIds);
+  const reasons = Object.entries(state.active).flatMap(([step, activity]): RunReason[] => {
+    const found = reasonOf(run, step, activity, facts);
+    if (found === undefined) return [];
+    const dueMs = Math.min(activity.dueMs ?? Number.POSITIVE_INFINITY, activity.totalMs ?? Number.POSITIVE_INFINITY);
+    return [
+      { ...found, since: new Date(activity.sinceMs), until: Number.isFinite(dueMs) ? new Date(dueMs) : undefined },
+    ];
+  });
+  if (state.todo !== undefined) {
+    reasons.push({
+      ...reason("", "advancing", "The next steps are about to start.", "Nothing to do."),
+      ...{ since: undefined, until: undefined },
+    });
+  }
+  return reasons;
+}
+
+type Reason = Pick<RunReason, "step" | "code" | "message" | "remedy">;
+
+const reason = (step: string, code: string, message: string, remedy: string): Reason => ({
+  step,
+  code,
+  message,
+  remedy,
+});
+
+/** The reason of one step; undefined for a block, which waits for the steps inside it. */
+function reasonOf(
+  run: Run,
+  step: string,
+  activity: Activity,
+  facts: ReadonlyMap<string, TaskFacts>,
+): Reason | undefined {
+  switch (activity.s) {
+    case "task":
+      return taskReason(step, facts.get(activity.taskId));
+    case "event": {
+      const events = activity.any.map(({ event, scope }) =>
+        scope === "" ? `"${event}"` : `"${event}" with the scope "${scope}"`,
+      );
+      const message = `It waits for the event ${events.join(" or ")}.`;
+      return reason(step, "waiting_for_event", message, `Send the event: POST /api/workflow-runs/${run.id}/signal.`);
+    }
+    case "timer":
+      return reason(step, "waiting_for_time", "It waits for its time.", "It continues by itself.");
+    case "approval": {
+      const message = `It waits for an approval; ${activity.decisions.length} so far.`;
+      const remedy = `Decide: POST /api/workflow-runs/${run.id}/approvals/${step}/decide.`;
+      return reason(step, "waiting_for_approval", message, remedy);
+    }
+    case "effect":
+      return effectReason(step, activity);
+    default:
+      return undefined;
+  }
+}
+
+function effectReason(step: string, activity: Activity & { readonly s: "effect" }): Reason {
+  if (activity.phase === "backoff") {
+    const message = `Attempt ${activity.attempt} failed; the next one follows.`;
+    return reason(step, "waiting_for_retry", message, "It is tried again by itself.");
+  }
+  if (activity.childId !== undefined) {
+    const message = `It waits for the run ${activity.childId}.`;
+    return reason(
+      step,
+      "waiting_for_run",
+      message,
+      `See why that run does not end: GET /api/workflow-runs/${activity.childId}/explain.`,
+    );
+  }
+  return reason(
+    step,
+    "in_progress",
+    "Its effect is being performed.",
+    "It continues by itself, also after a failure of a node.",
+  );
+}
+
+function taskReason(step: string, task: TaskFacts | undefined): Reason {
+  if (task === undefined) return reason(step, "in_progress", "Its task has just ended.", "It continues by itself.");
+  const { queue, type, versionRange, workerId, attempt } = task;
+  const work = versionRange === "" ? type : `${type} ${versionRange}`;
+  if (task.state === "leased") {
+    const message = `The worker ${workerId} runs attempt ${attempt} of ${work}.`;
+    return reason(step, "worker_busy", message, "It continues when the worker reports, or when its time-out passes.");
+  }
+  if (task.isLater) {
+    const message = `Attempt ${attempt - 1} failed; the next one follows.`;
+    return reason(step, "waiting_for_retry", message, "It is tried again by itself.");
+  }
+  if (!task.hasWorker) {
+    const message = `No worker polls the queue "${queue}".`;
+    return reason(step, "no_worker", message, `Start a worker for the queue "${queue}" that can run ${work}.`);
+  }
+  if (task.state === "incompatible") {
+    const message = `The workers of the queue "${queue}" cannot run ${work}.`;
+    return reason(step, "no_capable_worker", message, `Start a worker that lists ${work} among its capabilities.`);
+  }
+  const message = `It waits in the queue "${queue}" for a worker.`;
+  return reason(
+    step,
+    "workers_busy",
+    message,
+    "It continues when a worker has a free slot; start more workers to speed it up.",
+  );
+}
+
+function summaryOf(run: Run, state: RunState, reasons: readonly RunReason[], place: string): string {
+  const what = `The run of ${place}`;
+  if (run.endedAt !== null) {
+    const cause = run.error === null ? "" : `: ${run.error.code}, ${run.error.message}`;
+    return `${what} has ended as ${run.status}${cause}`;
+  }
+  const doing =
+    state.ending === undefined ? "" : ` It compensates because it is about to end as ${state.ending.status}.`;
+  const [first] = reasons;
+  if (first === undefined) return `${what} is ${run.status}.${doing}`;
+  const others = reasons.length > 1 ? ` ${reasons.length - 1} more steps are in progress.` : "";
+  return `${what} is ${run.status}. ${first.step === "" ? "" : `Step ${first.step}: `}${first.message}${others}${doing}`;
+}

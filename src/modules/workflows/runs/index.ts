@@ -1,0 +1,115 @@
+/**
+ * Runs: executions of published workflow definitions.
+ *
+ * run: one execution; a row with a snapshot of its state. advance: applying an event to a run; its results are stored
+ * together. revision: the number of advances of a run; a change that was computed from an older revision is not stored.
+ * step key: the name of one execution of a step. plan: a compiled definition. effect: what a step does outside of the
+ * run, performed after the commit and repeated until its result is known. mailbox: events that were sent to a run.
+ */
+import type { WorkflowRunService as Rpc } from "../../../../gen/service/api/workflow_run_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { OperationCaller } from "../../../chain/operation-caller.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import { createShards } from "../../../platform/shards/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Definitions } from "../definitions/index.ts";
+import type { Environments, TaskDispatch, RunEngine as TaskReports } from "../tasks/index.ts";
+import { shardCount } from "./domain/run.ts";
+import { startChild } from "./effects/child-run.ts";
+import { createEffectRunner } from "./effects/effect-runner.ts";
+import type { FindPoolId } from "./effects/route-effect.ts";
+import { createRunExplanation } from "./explanation/run-explanation.ts";
+import { createPlanCache } from "./plan-cache.ts";
+import { maintainRunsJob } from "./retention-job.ts";
+import { createConsequences } from "./run-consequences.ts";
+import { createRunEngine } from "./run-engine.ts";
+import { runHandlers } from "./run-handler.ts";
+import { createRunService } from "./run-service.ts";
+import { createRunStarter } from "./run-starter.ts";
+import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
+import { createTaskReports } from "./task-reports.ts";
+
+export type { FindPoolId } from "./effects/route-effect.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shares: EventLoopShares;
+  readonly cursors: Cursors;
+  readonly events: EventRecorder;
+  readonly definitions: Definitions;
+  readonly environments: Environments;
+  readonly dispatch: TaskDispatch;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
+  readonly findPoolId: FindPoolId;
+  readonly retentionDays: number;
+  readonly platformTenantId: () => string;
+}
+
+/** The module's public API. */
+export interface Runs extends TaskReports {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
+  readonly sweeper: RunSweeper;
+  /** Resolves when nothing is being written or performed. */
+  idle(): Promise<void>;
+}
+
+/** How long the runs of a node that died wait for another node. */
+const shardLeaseMs = 5000;
+
+/** Creates the module. */
+export function createRuns(parts: Parts): Runs {
+  const { db, clock, log, signals, definitions, cursors } = parts;
+  const shards = createShards({
+    db,
+    clock,
+    log,
+    signals,
+    kind: "workflow.runs",
+    count: shardCount,
+    leaseMs: shardLeaseMs,
+  });
+  const plans = createPlanCache(definitions);
+  const consequences = createConsequences({
+    ...parts,
+    sweepBy: (atMs) => sweeper.schedule(atMs),
+    performEffects: (run, effects) => effectRunner.perform(run, effects),
+    advance: (request) => engine.advance(request),
+  });
+  const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
+  const engine = createRunEngine({
+    ...parts,
+    plans,
+    currentShards: shards.currentSql,
+    onCommitted: consequences.follow,
+  });
+  const effectRunner = createEffectRunner({
+    ...parts,
+    startChild: (parent, effect) => startChild({ db, definitions, starter, plans }, parent, effect),
+    apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
+  });
+  const sweeper = createRunSweeper({ db, clock, log, shards, engine });
+  const service = createRunService({ ...parts, plans, starter, engine });
+  return {
+    handlers: runHandlers({ service, explain: createRunExplanation(plans), cursors }),
+    jobs: [maintainRunsJob(parts)],
+    sweeper,
+    ...createTaskReports(engine),
+    async idle() {
+      await starter.idle();
+      await engine.idle();
+      await effectRunner.idle();
+      await engine.idle();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Signals } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Effect } from "./domain/engine/advance.ts";
+import { type RunEvent, wakeTime } from "./domain/engine/state.ts";
+import { resultOf } from "./effects/child-run.ts";
+import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
+import { endTopic } from "./run-service.ts";
+import type { LiveRun } from "./storage/run-loader.ts";
+
+interface Parts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signals: Signals;
+  readonly events: Pick<EventRecorder, "wake">;
+  /** Sweeps at this time at the latest. */
+  readonly sweepBy: (atMs: number) => void;
+  readonly performEffects: (run: LiveRun, effects: readonly Effect[]) => void;
+  readonly advance: (request: AdvanceRequest) => Promise<unknown>;
+}
+
+/** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
+export function createConsequences({ clock, log, signals, events, sweepBy, performEffects, advance }: Parts) {
+  function send(tenantId: TenantId, runId: string, event: RunEvent): void {
+    advance({ tenantId, runId, toEvent: () => event }).catch((error) =>
+      log.warn({ err: error }, "a workflow run could not be informed"),
+    );
+  }
+
+  function follow({ run, advance: done }: CommittedAdvance): void {
+    const { tenantId } = run;
+    performEffects(run, done.effects);
+    for (const childId of done.cancelledRuns) {
+      send(tenantId, childId, {
+        kind: "cancel",
+        by: "service:workflow",
+        reason: `The run ${run.id} no longer waits for it.`,
+        compensate: true,
+      });
+    }
+    if (done.ended !== undefined) {
+      signals.wake(endTopic(tenantId, run.id));
+      informParent(run, done.ended);
+      return;
+    }
+    const wakeMs = wakeTime(done.state, clock.now());
+    if (wakeMs !== undefined) sweepBy(wakeMs);
+  }
+
+  function informParent(
+    run: LiveRun,
+    { status, output, error }: NonNullable<CommittedAdvance["advance"]["ended"]>,
+  ): void {
+    const { parent } = run.origin;
+    if (parent === undefined) return;
+    const { stepKey: key, attempt } = parent;
+    const result = resultOf({ id: run.id, status, output, error: error ?? null })!;
+    const event: RunEvent =
+      "output" in result
+        ? { kind: "effect_succeeded", key, attempt, output: result.output }
+        : { kind: "effect_failed", key, attempt, ...result.failure };
+    send(run.tenantId, run.parentRunId, event);
+  }
+
+  return {
+    follow(committed: readonly CommittedAdvance[]): void {
+      for (const each of committed) follow(each);
+      for (const tenantId of new Set(committed.map(({ run }) => run.tenantId))) events.wake(tenantId);
+    },
+  };
+}

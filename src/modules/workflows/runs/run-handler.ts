@@ -1,0 +1,165 @@
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { timestampFromDate, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type CancelWorkflowRunRequest,
+  CancelWorkflowRunResponseSchema,
+  type DecideWorkflowApprovalRequest,
+  DecideWorkflowApprovalResponseSchema,
+  ExplainWorkflowRunResponseSchema,
+  GetWorkflowRunHistoryResponseSchema,
+  GetWorkflowRunResponseSchema,
+  ListWorkflowRunsResponseSchema,
+  type PauseWorkflowRunRequest,
+  PauseWorkflowRunResponseSchema,
+  type ResumeWorkflowRunRequest,
+  ResumeWorkflowRunResponseSchema,
+  type WorkflowRunService as Rpc,
+  type SignalWorkflowRunRequest,
+  SignalWorkflowRunResponseSchema,
+  type StartWorkflowRunRequest,
+  StartWorkflowRunResponseSchema,
+} from "../../../../gen/service/api/workflow_run_pb.ts";
+import type { Context } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import type { Json } from "../definitions/index.ts";
+import type { Run, RunStatus } from "./domain/run.ts";
+import type { ExplainRun } from "./explanation/run-explanation.ts";
+import { fromRun } from "./run-message.ts";
+import type { RunService } from "./run-service.ts";
+import { type HistoryRow, runStore } from "./storage/run-store.ts";
+
+interface Parts {
+  readonly service: RunService;
+  readonly explain: ExplainRun;
+  readonly cursors: Cursors;
+}
+
+/** The operations of WorkflowRunService. */
+export function runHandlers({ service, explain, cursors }: Parts): Handlers<typeof Rpc> {
+  return {
+    startWorkflowRun: {
+      async grouped(context: Context, request: StartWorkflowRunRequest, keyed) {
+        const input = {
+          definition: request.definition,
+          version: request.version || undefined,
+          environmentId: request.environmentId,
+          input: toPlain(request.input),
+          runKey: request.runKey,
+          startAtMs: request.startAt && dateOf(request.startAt).getTime(),
+        };
+        let open: Run | undefined;
+        const response = await service.startRun(context, input, keyed, (run, started) => {
+          open = run;
+          return create(StartWorkflowRunResponseSchema, { run: fromRun(run), started });
+        });
+        if (response === "duplicate" || request.waitS === 0 || open === undefined) return response;
+        const run = await service.waitForEnd(context, open, request.waitS * 1000);
+        return create(StartWorkflowRunResponseSchema, { run: fromRun(run), started: response.started });
+      },
+    },
+
+    async getWorkflowRun(context, { runId, waitS }) {
+      const run = await service.getRun(context, runId);
+      const current = waitS === 0 ? run : await service.waitForEnd(context, run, waitS * 1000);
+      return create(GetWorkflowRunResponseSchema, { run: fromRun(current) });
+    },
+
+    async listWorkflowRuns(context, request) {
+      const { tenantId, operation, sql, principal } = context;
+      const { definitionId, environmentId, runKey, parentRunId } = request;
+      const status = request.status as RunStatus | "";
+      const mode = principal.environmentMode;
+      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const filter = { definitionId, status, environmentId, runKey, parentRunId, inProduction };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [definitionId, status, environmentId, runKey, parentRunId, mode] },
+        (run: Run) => run.id,
+        (wanted) => runStore(sql).list(tenantId, filter, wanted),
+      );
+      return create(ListWorkflowRunsResponseSchema, {
+        ...page,
+        runs: page.items.map((run) => fromRun(run, "summary")),
+      });
+    },
+
+    cancelWorkflowRun: {
+      grouped: (context: Context, { runId, reason, compensate }: CancelWorkflowRunRequest, keyed) =>
+        service.cancelRun(context, runId, { reason, compensate }, keyed, (run) =>
+          create(CancelWorkflowRunResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    pauseWorkflowRun: {
+      grouped: (context: Context, { runId, reason }: PauseWorkflowRunRequest, keyed) =>
+        service.pauseRun(context, runId, reason, keyed, (run) =>
+          create(PauseWorkflowRunResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    resumeWorkflowRun: {
+      grouped: (context: Context, { runId }: ResumeWorkflowRunRequest, keyed) =>
+        service.resumeRun(context, runId, keyed, (run) =>
+          create(ResumeWorkflowRunResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    signalWorkflowRun: {
+      grouped(context: Context, request: SignalWorkflowRunRequest, keyed) {
+        const { runId, event, scope, eventId } = request;
+        const signal = { event, scope, eventId, payload: toPlain(request.payload) };
+        return service.signalRun(context, runId, signal, keyed, (id, duplicate) =>
+          create(SignalWorkflowRunResponseSchema, { eventId: id, duplicate }),
+        );
+      },
+    },
+
+    decideWorkflowApproval: {
+      grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
+        service.decideApproval(context, runId, { step, approved, comment }, keyed, (run) =>
+          create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    async getWorkflowRunHistory(context, request) {
+      const { tenantId, operation, sql } = context;
+      const run = await service.getRun(context, request.runId);
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [run.id] },
+        ({ revision }: HistoryRow) => String(revision),
+        (wanted) => runStore(sql).history(tenantId, run, wanted),
+      );
+      const advances = page.items.map(({ revision, at, entries }) => ({
+        revision,
+        at: timestampFromDate(at),
+        entries: entries as JsonObject[],
+      }));
+      return create(GetWorkflowRunHistoryResponseSchema, { ...page, advances });
+    },
+
+    async explainWorkflowRun(context, { runId }) {
+      const { status, summary, reasons } = await explain(context, await service.getRun(context, runId));
+      return create(ExplainWorkflowRunResponseSchema, {
+        explanation: {
+          ...{ runId, status, summary },
+          reasons: reasons.map(({ since, until, ...reason }) => ({
+            ...reason,
+            since: optionalTime(since),
+            until: optionalTime(until),
+          })),
+        },
+      });
+    },
+  };
+}
+
+/** Converts a value of a request to JSON; null if it is absent. */
+function toPlain(value: Value | undefined): Json {
+  return value === undefined ? null : (toJson(ValueSchema, value) as Json);
+}

@@ -1,0 +1,10 @@
+import { checkInput, type Definition, type Json } from "../definitions/index.ts";
+
+/** Says why an input does not match the schema of its definition; undefined if it does. */
+export function checkRunInput({ inputSchema }: Pick<Definition, "inputSchema">, input: Json): string | undefined {
+  if (inputSchema === undefined) return undefined;
+  const violations = checkInput(inputSchema, input);
+  return violations.length === 0
+    ? undefined
+    : `The input does not match the schema: ${violations.map(({ path, message }) => `${path} ${message}`).join("; ")}.`;
+}

@@ -1,0 +1,68 @@
+import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type WorkflowRunError as ErrorMessage,
+  type WorkflowRun as RunMessage,
+  type WorkflowRunStep as StepMessage,
+  WorkflowRunErrorSchema,
+  WorkflowRunSchema,
+  WorkflowRunStepSchema,
+} from "../../../../gen/service/api/workflow_run_pb.ts";
+import { optionalTime } from "../../../platform/records/index.ts";
+import type { Json } from "../definitions/index.ts";
+import type { Activity, RunError, RunState } from "./domain/engine/state.ts";
+import type { Run } from "./domain/run.ts";
+
+/** Converts a JSON value to a message field. */
+export function toValue(json: Json) {
+  return fromJson(ValueSchema, json as JsonValue);
+}
+
+/** Converts a run to its message. A summary leaves out what the run holds. */
+export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessage {
+  const { origin, status } = run;
+  const state = JSON.parse(run.stateJson) as RunState;
+  const isFull = detail === "full";
+  return create(WorkflowRunSchema, {
+    id: run.id,
+    tenantId: run.tenantId,
+    environmentId: run.environmentId,
+    definitionId: run.definitionId,
+    definitionKey: origin.definition,
+    version: run.version,
+    runKey: run.runKey,
+    status,
+    ...(isFull && { input: toValue(state.input) }),
+    ...(isFull && status === "succeeded" && { output: toValue(run.output) }),
+    ...(run.error !== null && { error: fromError(run.error) }),
+    ...(isFull && run.endedAt === null && { activeSteps: Object.entries(state.active).map(fromActivity) }),
+    ...(isFull && { values: state.values as never }),
+    startedBy: origin.by,
+    startedVia: origin.via,
+    parentRunId: run.parentRunId,
+    replayOfRunId: origin.replayOf?.runId ?? "",
+    createdAt: timestampFromDate(run.createdAt),
+    ...(state.startedAtMs > 0 && { startedAt: timestampFromMs(state.startedAtMs) }),
+    ...(state.deadlineMs > 0 && { deadline: timestampFromMs(state.deadlineMs) }),
+    ...(run.endedAt !== null && { endedAt: timestampFromDate(run.endedAt) }),
+    ...(run.wakeAt !== null && { wakesAt: timestampFromDate(run.wakeAt) }),
+    revision: run.revision,
+  });
+}
+
+function fromError({ code, message, step, details }: RunError): ErrorMessage {
+  return create(WorkflowRunErrorSchema, { code, message, step, details: toValue(details) });
+}
+
+function fromActivity([step, activity]: [string, Activity]): StepMessage {
+  const dueAt = activity.dueMs === undefined ? undefined : optionalTime(new Date(activity.dueMs));
+  return create(WorkflowRunStepSchema, {
+    step,
+    activity: activity.s,
+    since: timestampFromMs(activity.sinceMs),
+    attempt: "attempt" in activity ? activity.attempt : 0,
+    ...(dueAt !== undefined && { dueAt }),
+    taskId: activity.s === "task" ? activity.taskId : "",
+    childRunId: activity.s === "effect" ? (activity.childId ?? "") : "",
+  });
+}

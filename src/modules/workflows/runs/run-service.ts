@@ -1,0 +1,302 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Context, KeyedCall } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { Definitions, Json } from "../definitions/index.ts";
+import type { Environments } from "../tasks/index.ts";
+import type { Activity, RunEvent } from "./domain/engine/state.ts";
+import type { Run } from "./domain/run.ts";
+import type { PlanCache } from "./plan-cache.ts";
+import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
+import { checkRunInput } from "./run-input.ts";
+import type { PreparedRun, RunStarter } from "./run-starter.ts";
+import { releaseKey, runStore } from "./storage/run-store.ts";
+
+/** The input of a new run. */
+export interface StartInput {
+  /** The key or the id of the definition. */
+  readonly definition: string;
+  readonly version: number | undefined;
+  readonly environmentId: string;
+  readonly input: Json;
+  readonly runKey: string;
+  readonly startAtMs: number | undefined;
+}
+
+/** An event for a run. */
+export interface Signal {
+  readonly event: string;
+  readonly scope: string;
+  readonly payload: Json;
+  /** Empty for a new id. */
+  readonly eventId: string;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly definitions: Pick<Definitions, "resolve">;
+  readonly environments: Environments;
+  readonly plans: PlanCache;
+  readonly starter: RunStarter;
+  readonly engine: RunEngine;
+}
+
+const inputBytesMax = 128 * 1024;
+const payloadBytesMax = 64 * 1024;
+const mailMax = 1000;
+const mailBytesMax = 1024 * 1024;
+const aheadMsMax = 366 * 86_400_000;
+
+/** The signal that a run has ended. */
+export const endTopic = (tenantId: string, runId: string): string => `workflow.run.ended:${tenantId}:${runId}`;
+
+/** The use cases of runs. */
+export type RunService = ReturnType<typeof createRunService>;
+
+/** Creates the run service. */
+export function createRunService({ db, signals, definitions, environments, plans, starter, engine }: Parts) {
+  async function getRun(context: Context, id: string): Promise<Run> {
+    const run = await runStore(db.sql).find(context.tenantId, id);
+    if (run === undefined) throw notFound("workflow run");
+    requireEnvironmentAccess(context, run.origin.environment);
+    return run;
+  }
+
+  /** Changes a run in progress. Returns "duplicate" for a repeated call. */
+  async function change<T extends Message>(
+    context: Context,
+    runId: string,
+    keyed: KeyedCall | undefined,
+    toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
+    toResponse: (run: Run) => T,
+    eventId?: string,
+  ): Promise<T | "duplicate"> {
+    const { tenantId } = context;
+    let response: T | undefined;
+    let unchanged: Run | undefined;
+    const result = await engine.advance({
+      ...{ tenantId, runId, claim: keyed?.claim },
+      ...(eventId !== undefined && { eventId }),
+      toEvent(advanced) {
+        requireEnvironmentAccess(context, advanced.run.origin.environment);
+        const event = toEvent(advanced);
+        if (event === undefined) unchanged = storedRun(advanced);
+        return event;
+      },
+      respond(run) {
+        response = toResponse(run);
+        return keyed?.record(response);
+      },
+    });
+    if (result === "duplicate") return "duplicate";
+    if (result === "applied") return response!;
+    if (result === "unchanged") return toResponse(unchanged!);
+    const run = await getRun(context, runId);
+    throw fail("FAILED_PRECONDITION", { public: `The run has ended: it is ${run.status}.` });
+  }
+
+  /** Waits until a run has ended, at most this long. */
+  async function waitForEnd(context: Context, run: Run, waitMs: number): Promise<Run> {
+    const untilMs = performance.now() + waitMs;
+    let current = run;
+    while (current.endedAt === null) {
+      const restMs = untilMs - performance.now();
+      if (restMs <= 0 || context.signal.aborted) return current;
+      const startedMs = performance.now();
+      const woken = nextWake(signals, endTopic(context.tenantId, run.id), context.signal, Math.min(restMs, pollMs));
+      // The run may have ended before anybody listened.
+      current = await getRun(context, run.id);
+      if (current.endedAt === null) await woken;
+      context.waited(performance.now() - startedMs);
+      await context.recheckAccess();
+      if (current.endedAt === null) current = await getRun(context, run.id);
+    }
+    return current;
+  }
+
+  return {
+    getRun,
+    waitForEnd,
+
+    /** Starts a run. With the key of a run in progress, that run is returned. */
+    async startRun<T extends Message>(
+      context: Context,
+      input: StartInput,
+      keyed: KeyedCall | undefined,
+      toResponse: (run: Run, started: boolean) => T,
+    ): Promise<T | "duplicate"> {
+      const { tenantId, nowMs, principal } = context;
+      if (JSON.stringify(input.input).length > inputBytesMax) {
+        throw invalid("input", "max_bytes", "must be at most 128 KiB as JSON");
+      }
+      if (input.startAtMs !== undefined && input.startAtMs > nowMs + aheadMsMax) {
+        throw invalid("start_at", "max", "must be at most a year ahead");
+      }
+      const environment = await environments.require(context, input.environmentId);
+      const published = await definitions.resolve(tenantId, input.definition, input.version);
+      if (published === undefined) {
+        throw fail("NOT_FOUND", {
+          public:
+            input.version === undefined
+              ? `There is no published workflow definition "${input.definition}". Publish it first.`
+              : `The workflow definition "${input.definition}" has no version ${input.version}.`,
+        });
+      }
+      if (published.archived) {
+        throw fail("FAILED_PRECONDITION", { public: `The workflow definition "${published.key}" is archived.` });
+      }
+      const refusal = checkRunInput(published.definition, input.input);
+      if (refusal !== undefined) throw invalid("input", "schema", refusal);
+      const { definitionId, version } = published;
+      if (input.runKey !== "") {
+        const existing = await runStore(db.sql).findByKey(tenantId, environment.id, definitionId, input.runKey);
+        if (existing !== undefined) return toResponse(existing, false);
+      }
+      const plan = await plans.get(tenantId, definitionId, version);
+      const quota = context.takeQuota("workflow.run", 1);
+      const receipt = quota === undefined ? undefined : await quota;
+      let response: T | undefined;
+      const respond = ({ run, advance }: PreparedRun): T => {
+        response = toResponse(toRun(run, advance, nowMs), true);
+        return response;
+      };
+      const prepared = await starter.prepare(
+        plan,
+        {
+          ...{ tenantId, environmentId: environment.id, runKey: input.runKey, input: input.input, parentRunId: "" },
+          startAtMs: input.startAtMs,
+          origin: { environment: environment.key, definition: published.key, by: principal.subject, via: "api" },
+        },
+        keyed && ((run) => keyed.record(respond(run))),
+      );
+      response ??= respond(prepared);
+      const result = await starter.store(prepared);
+      if (result === "started") return response;
+      await receipt?.refund(1).catch(() => {});
+      if (result === "duplicate") return "duplicate";
+      // Another call started a run with the same key at the same moment.
+      if (keyed !== undefined) await releaseKey(db.sql, keyed.claim);
+      const existing = await runStore(db.sql).findByKey(tenantId, environment.id, definitionId, input.runKey);
+      if (existing === undefined)
+        throw fail("UNAVAILABLE", { public: "The run with this key has just ended. Try again." });
+      return toResponse(existing, false);
+    },
+
+    cancelRun<T extends Message>(
+      context: Context,
+      runId: string,
+      { reason, compensate }: { readonly reason: string; readonly compensate: boolean },
+      keyed: KeyedCall | undefined,
+      toResponse: (run: Run) => T,
+    ) {
+      const by = context.principal.subject;
+      return change(context, runId, keyed, () => ({ kind: "cancel", by, reason, compensate }), toResponse);
+    },
+
+    pauseRun<T extends Message>(
+      context: Context,
+      runId: string,
+      reason: string,
+      keyed: KeyedCall | undefined,
+      toResponse: (run: Run) => T,
+    ) {
+      const by = context.principal.subject;
+      const toEvent = ({ state }: AdvancedRun): RunEvent | undefined =>
+        state.paused ? undefined : { kind: "pause", by, reason };
+      return change(context, runId, keyed, toEvent, toResponse);
+    },
+
+    resumeRun<T extends Message>(
+      context: Context,
+      runId: string,
+      keyed: KeyedCall | undefined,
+      toResponse: (run: Run) => T,
+    ) {
+      const by = context.principal.subject;
+      const toEvent = ({ state }: AdvancedRun): RunEvent | undefined =>
+        state.paused ? { kind: "resume", by } : undefined;
+      return change(context, runId, keyed, toEvent, toResponse);
+    },
+
+    /** Sends an event to a run. */
+    async signalRun<T extends Message>(
+      context: Context,
+      runId: string,
+      signal: Signal,
+      keyed: KeyedCall | undefined,
+      toResponse: (eventId: string, duplicate: boolean) => T,
+    ): Promise<T | "duplicate"> {
+      const eventId = signal.eventId || ulid(context.nowMs);
+      const payloadBytes = Buffer.byteLength(JSON.stringify(signal.payload));
+      if (payloadBytes > payloadBytesMax) throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON");
+      let isDuplicate = false;
+      const toEvent = ({ run, isKnown }: AdvancedRun): RunEvent | undefined => {
+        isDuplicate = isKnown;
+        if (isKnown) return undefined;
+        const { event, scope, payload } = signal;
+        const mailBytes = run.mail.reduce((sum, mail) => sum + JSON.stringify(mail.payload).length, payloadBytes);
+        if (run.mail.length >= mailMax || mailBytes > mailBytesMax) {
+          throw fail("FAILED_PRECONDITION", {
+            public: `The run holds ${run.mail.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
+          });
+        }
+        return { kind: "mail", mail: { eventId, event, scope, payload } };
+      };
+      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), eventId);
+    },
+
+    /** Approves or rejects an approval step. */
+    decideApproval<T extends Message>(
+      context: Context,
+      runId: string,
+      { step, approved, comment }: { readonly step: string; readonly approved: boolean; readonly comment: string },
+      keyed: KeyedCall | undefined,
+      toResponse: (run: Run) => T,
+    ) {
+      const by = context.principal.subject;
+      const toEvent = ({ plan, state }: AdvancedRun): RunEvent => {
+        const activity = Object.hasOwn(state.active, step) ? state.active[step] : undefined;
+        const work = plan.steps.get(step.replace(/\[.*$/, ""))?.work;
+        if (activity?.s !== "approval" || work?.kind !== "approval") {
+          throw fail("FAILED_PRECONDITION", { public: `No approval is open at the step "${step}".` });
+        }
+        checkDecision(context, work, activity, comment);
+        const decision = { by, approved, comment, at: new Date(context.nowMs).toISOString() };
+        return { kind: "decision", key: step, decision };
+      };
+      return change(context, runId, keyed, toEvent, toResponse);
+    },
+  };
+}
+
+const pollMs = 1000;
+
+/** Throws if the caller may not decide. */
+function checkDecision(
+  { principal }: Context,
+  work: { readonly by: readonly string[]; readonly commentRequired: boolean },
+  activity: Activity & { readonly s: "approval" },
+  comment: string,
+): void {
+  const { subject, roles } = principal;
+  const isAllowed = work.by.some((who) => who === `user:${subject}` || roles.some((role) => who === `role:${role}`));
+  if (!isAllowed) {
+    throw fail("PERMISSION_DENIED", { public: `This approval is for ${work.by.join(", ")}.` });
+  }
+  if (activity.decisions.some(({ by }) => by === subject)) {
+    throw fail("FAILED_PRECONDITION", { public: "You have already decided." });
+  }
+  if (work.commentRequired && comment.trim() === "") {
+    throw invalid("comment", "required", "is required by this approval");
+  }
+}
+
+/** A run that a request did not change. */
+function storedRun({ run, state, plan: _ }: AdvancedRun): Run {
+  const { shard, mail, ...common } = run;
+  const status = state.paused ? "paused" : state.startedAtMs === 0 ? "pending" : "running";
+  return { ...common, status, output: null, error: null, endedAt: null, wakeAt: null };
+}

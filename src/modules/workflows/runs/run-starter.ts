@@ -1,0 +1,118 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import { createBatcher, type Database, mayBeCommitted } from "../../../platform/db/index.ts";
+import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import type { Json } from "../definitions/index.ts";
+import type { TaskDispatch } from "../tasks/index.ts";
+import { Advance } from "./domain/engine/advance.ts";
+import type { Plan } from "./domain/engine/plan.ts";
+import { createRunState, type RunState } from "./domain/engine/state.ts";
+import { type RunOrigin, shardOf } from "./domain/run.ts";
+import { type CommittedAdvance, isTooLarge, runVariable, settleReservations, stateTooLarge } from "./run-engine.ts";
+import { toRunWrite } from "./run-write-builder.ts";
+import type { LiveRun } from "./storage/run-loader.ts";
+import type { NewRunWrite } from "./storage/run-write.ts";
+import { insertRuns, type StartRefusal } from "./storage/run-writer.ts";
+
+/** A run to start. */
+export interface NewRun {
+  readonly tenantId: TenantId;
+  /** Default: a new id. */
+  readonly id?: string;
+  readonly environmentId: string;
+  readonly runKey: string;
+  readonly input: Json;
+  /** When it starts; undefined: now. */
+  readonly startAtMs?: number | undefined;
+  readonly origin: RunOrigin;
+  readonly parentRunId: string;
+  /** The state to start from, for a replay. */
+  readonly state?: RunState | undefined;
+}
+
+/** A run after its first advance, not stored yet. */
+export interface PreparedRun {
+  readonly run: LiveRun;
+  readonly advance: Advance;
+  readonly write: NewRunWrite;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly shares: EventLoopShares;
+  readonly dispatch: TaskDispatch;
+  readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
+}
+
+/** Starts runs. */
+export type RunStarter = ReturnType<typeof createRunStarter>;
+
+/** Creates the starter of this node. */
+export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: Parts) {
+  const batcher = createBatcher<PreparedRun, "started" | StartRefusal>({
+    lanes: 2,
+    batchMax: 500,
+    concurrentMin: 50,
+    async flush(prepared) {
+      const writes = prepared.map(({ write }) => write);
+      const refused = await insertRuns(db.sql, writes).catch((error) => {
+        const committed = mayBeCommitted(error) ? undefined : false;
+        for (const { run, write } of prepared) settleReservations(dispatch, run, write, committed);
+        throw error;
+      });
+      for (const [nth, { run, write }] of prepared.entries()) {
+        settleReservations(dispatch, run, write, !refused.has(nth));
+      }
+      onCommitted(prepared.filter((_, nth) => !refused.has(nth)));
+      return prepared.map((_, nth) => refused.get(nth) ?? "started");
+    },
+  });
+
+  return {
+    /** Executes the first steps of a run. Nothing is stored. */
+    async prepare(plan: Plan, input: NewRun, record?: (run: PreparedRun) => IdempotencyRecord): Promise<PreparedRun> {
+      const slices = shares.forCall(input.tenantId);
+      if (slices.isOver()) await slices.next();
+      const nowMs = clock.now();
+      const { tenantId, environmentId, runKey, origin, parentRunId } = input;
+      const id = input.id ?? ulid(nowMs);
+      const run: LiveRun = {
+        ...{ tenantId, id, environmentId, definitionId: plan.definitionId, version: plan.version, runKey, origin },
+        ...{ parentRunId, stateJson: "", revision: 0, shard: shardOf(id), createdAt: new Date(nowMs), mail: [] },
+      };
+      const isLater = input.startAtMs !== undefined && input.startAtMs > nowMs;
+      const begin = () => {
+        const state =
+          input.state === undefined ? createRunState(input.input, input.startAtMs) : structuredClone(input.state);
+        const variable = runVariable(run, plan, nowMs);
+        return new Advance(plan, state, { nowMs, run: variable, mail: [], newId: () => ulid(nowMs) });
+      };
+      const build = (advance: Advance) =>
+        toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail: [], unread: 0 });
+      let advance = begin();
+      if (!isLater) advance.apply({ kind: "start" });
+      let written = build(advance);
+      if (isTooLarge(written)) {
+        settleReservations(dispatch, run, written, false);
+        advance = begin();
+        advance.apply({ kind: "abort", error: stateTooLarge() });
+        written = build(advance);
+      }
+      const prepared = { run, advance };
+      const fixed = {
+        ...{ definitionId: plan.definitionId, version: plan.version, runKey, shard: run.shard, parentRunId },
+        ...{ originJson: JSON.stringify(origin), createdAtMs: nowMs, record: undefined },
+      };
+      const done: PreparedRun = { ...prepared, write: { ...written, ...fixed } };
+      return record === undefined ? done : { ...done, write: { ...done.write, record: record(done) } };
+    },
+
+    /** Stores a prepared run. Refused if its idempotency key was used before, or if its run key is in use. */
+    store: (prepared: PreparedRun): Promise<"started" | StartRefusal> => batcher.run(prepared),
+
+    idle: batcher.idle,
+  };
+}

@@ -1,0 +1,94 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { createSerialTask } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Shards } from "../../../platform/shards/index.ts";
+import { wakeTime } from "./domain/engine/state.ts";
+import type { AdvanceResult, RunEngine } from "./run-engine.ts";
+import { findDueRuns, readNextWake } from "./storage/due-runs.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shards: Shards;
+  readonly engine: RunEngine;
+}
+
+const batchSize = 500;
+/** How long the sweeper sleeps at most: it learns only of runs that were advanced on this node. */
+const idleMs = 500;
+const soonMs = 2;
+
+/** Advances runs whose time has come: timers, time-outs, retries, and effects without a result. */
+export type RunSweeper = ReturnType<typeof createRunSweeper>;
+
+/** Creates the sweeper of this node. It sweeps the shards that this node owns. */
+export function createRunSweeper({ db, clock, log, shards, engine }: Parts) {
+  let timer: NodeJS.Timeout | undefined;
+  let timerAtMs = Number.POSITIVE_INFINITY;
+  const task = createSerialTask(sweep, (error) => {
+    log.warn({ err: error }, "workflow runs could not be swept");
+    schedule(clock.now() + idleMs);
+  });
+
+  /** Sweeps at this time at the latest. */
+  function schedule(atMs: number): void {
+    if (atMs >= timerAtMs) return;
+    clearTimeout(timer);
+    timerAtMs = atMs;
+    timer = setTimeout(task.run, Math.min(Math.max(atMs - clock.now(), soonMs), idleMs));
+  }
+
+  async function sweep(): Promise<void> {
+    clearTimeout(timer);
+    timerAtMs = Number.POSITIVE_INFINITY;
+    const owned = shards.owned();
+    if (owned.size === 0) {
+      schedule(clock.now() + idleMs);
+      return;
+    }
+    const shardIds = [...owned.keys()];
+    const due = await findDueRuns(db.sql, shardIds, clock.now(), batchSize);
+    const results = await Promise.allSettled(
+      due.map(({ tenantId, id, shard }) => tick(tenantId as TenantId, id, owned.get(shard)!)),
+    );
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) log.warn({ err: failed.reason }, "a workflow run could not be advanced");
+    const idleAtMs = clock.now() + idleMs;
+    // Runs that nobody could advance are tried again later, not at once.
+    const isStuck =
+      due.length > 0 && !results.some((result) => result.status === "fulfilled" && result.value === "applied");
+    schedule(isStuck ? idleAtMs : Math.min((await readNextWake(db.sql, shardIds)) ?? idleAtMs, idleAtMs));
+  }
+
+  function tick(tenantId: TenantId, runId: string, epoch: number): Promise<AdvanceResult> {
+    return engine.advance({
+      ...{ tenantId, runId, epoch },
+      toEvent({ state }) {
+        const nowMs = clock.now();
+        return (wakeTime(state, nowMs) ?? never) <= nowMs ? { kind: "tick" } : undefined;
+      },
+    });
+  }
+
+  return {
+    schedule,
+
+    start(): void {
+      shards.start();
+      task.start();
+    },
+
+    async stop(): Promise<void> {
+      clearTimeout(timer);
+      timer = undefined;
+      await task.stop();
+      clearTimeout(timer);
+      await shards.stop();
+    },
+  };
+}
+
+const never = Number.POSITIVE_INFINITY;

@@ -1,0 +1,105 @@
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { TaskDispatch } from "../tasks/index.ts";
+import type { Advance } from "./domain/engine/advance.ts";
+import { statusOf, wakeTime } from "./domain/engine/state.ts";
+import type { LiveRun } from "./storage/run-loader.ts";
+import type { RunEventWrite, RunWrite, TaskWrite } from "./storage/run-write.ts";
+
+/** The fields of a run that do not change with an advance. */
+export type RunIdentity = Pick<
+  LiveRun,
+  "tenantId" | "id" | "environmentId" | "definitionId" | "version" | "runKey" | "revision" | "origin" | "parentRunId"
+>;
+
+interface Parts {
+  readonly nowMs: number;
+  readonly reserve: TaskDispatch["reserve"];
+  /** Events that were sent to the run with this advance. */
+  readonly newMail: RunWrite["newMail"];
+  /** The number of unconsumed events before this advance. */
+  readonly unread: number;
+}
+
+/** Converts the result of an advance to the rows that are stored. */
+export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve, newMail, unread }: Parts): RunWrite {
+  const { state, ended } = advance;
+  const { tenantId, id, environmentId, revision, origin } = run;
+  const tasks = advance.newTasks.filter(({ taskId }) => !advance.endedTasks.includes(taskId));
+  return {
+    ...{ tenantId, id, environmentId, revision },
+    inProduction: origin.environment === "production",
+    status: statusOf(state),
+    stateJson: JSON.stringify(state),
+    wakeAtMs: wakeTime(state, nowMs),
+    unread: unread + newMail.length - advance.consumed.length,
+    end: ended && {
+      status: ended.status,
+      outputJson: JSON.stringify(ended.output),
+      errorJson: ended.error === undefined ? "" : JSON.stringify(ended.error),
+      deadLetter: deadLetterOf(run, ended),
+    },
+    historyJson: JSON.stringify(advance.history),
+    newTasks: tasks.map((task): TaskWrite => {
+      const { taskId, key, queue, type, version, input, attemptMs, heartbeatMs } = task;
+      const held = state.paused === true;
+      const offered = {
+        tenantId,
+        environmentId,
+        runId: id,
+        queue,
+        type,
+        versionRange: version,
+        attemptMs,
+        heartbeatMs,
+      };
+      return {
+        ...{ id: taskId, stepKey: key, queue, type, versionRange: version, attemptMs, heartbeatMs, held },
+        inputJson: JSON.stringify(input),
+        lease: held ? undefined : reserve(offered, nowMs),
+      };
+    }),
+    retriedTasks: advance.retriedTasks.map(({ taskId, attempt, delayMs }) => ({ id: taskId, attempt, delayMs })),
+    endedTasks: advance.endedTasks,
+    hold: advance.hold,
+    newMail,
+    consumedMail: advance.consumed,
+    events: eventsOf(run, advance, nowMs),
+    record: undefined,
+    epoch: undefined,
+  };
+}
+
+/** Runs that another run waits for have no dead letter: the waiting run decides what their failure means. */
+function deadLetterOf(run: RunIdentity, { status, error }: NonNullable<Advance["ended"]>) {
+  if ((status !== "failed" && status !== "timed_out") || run.parentRunId !== "") return undefined;
+  return { definitionId: run.definitionId, code: error!.code, step: error!.step };
+}
+
+function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWrite[] {
+  const { origin, definitionId, version } = run;
+  const common = { definition_id: definitionId, definition_key: origin.definition, version };
+  const event = (type: string, data: Record<string, unknown> = {}): RunEventWrite => ({
+    id: ulid(nowMs),
+    type,
+    subject: run.id,
+    data: { ...common, ...data },
+  });
+  return advance.history.flatMap((entry) => {
+    switch (entry.kind) {
+      case "run_started":
+        return event("workflow.run.started", { via: origin.via });
+      case "run_paused":
+      case "run_resumed":
+        return event(entry.kind === "run_paused" ? "workflow.run.paused" : "workflow.run.resumed", { by: entry.by });
+      case "approval_requested":
+        return event("workflow.approval.requested", { step: entry.step });
+      case "run_ended":
+        return event(
+          `workflow.run.${entry.status}`,
+          entry.error === undefined ? {} : { error_code: entry.error.code, step: entry.error.step ?? "" },
+        );
+      default:
+        return [];
+    }
+  });
+}

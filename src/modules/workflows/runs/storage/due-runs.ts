@@ -1,0 +1,28 @@
+import type { Sql } from "../../../../platform/db/index.ts";
+
+/** A run that needs attention. */
+export interface DueRun {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly shard: number;
+}
+
+/** The runs of shards that need attention now, the most overdue first. */
+export async function findDueRuns(
+  sql: Sql,
+  shards: readonly number[],
+  nowMs: number,
+  limit: number,
+): Promise<DueRun[]> {
+  return sql<DueRun[]>`
+    select tenant_id, id, shard from workflow_runs
+    where wake_at <= ${new Date(nowMs)} and shard = any(${shards as number[]}::int[]) order by wake_at limit ${limit}`;
+}
+
+/** When the next run of shards needs attention, in milliseconds; undefined if none does. */
+export async function readNextWake(sql: Sql, shards: readonly number[]): Promise<number | undefined> {
+  const [row] = await sql<{ wakeAt: Date }[]>`
+    select wake_at from workflow_runs where wake_at is not null and shard = any(${shards as number[]}::int[])
+    order by wake_at limit 1`;
+  return row?.wakeAt.getTime();
+}

@@ -1,0 +1,73 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Mail } from "../domain/engine/state.ts";
+import type { RunOrigin } from "../domain/run.ts";
+
+/** A run that has not ended, as stored. */
+export interface LiveRun {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly environmentId: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly runKey: string;
+  readonly stateJson: string;
+  readonly revision: number;
+  readonly shard: number;
+  readonly origin: RunOrigin;
+  readonly parentRunId: string;
+  readonly createdAt: Date;
+  /** The unconsumed events of its mailbox, in order of arrival. */
+  readonly mail: readonly Mail[];
+}
+
+/** The part of a task that decides whether a report about it is valid. */
+export interface LeasedTask {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly runId: string;
+  readonly stepKey: string;
+  readonly attempt: number;
+  readonly leaseToken: string;
+}
+
+interface RunRef {
+  readonly tenantId: TenantId;
+  readonly id: string;
+}
+
+/** Reads runs that have not ended; omits others. */
+export async function loadRuns(sql: Sql, runs: readonly RunRef[]): Promise<LiveRun[]> {
+  return sql<LiveRun[]>`
+    select r.tenant_id, r.id, r.environment_id, r.definition_id, r.version, r.run_key, r.state::text as state_json,
+      r.revision, r.shard, r.origin, r.parent_run_id, r.created_at,
+      case when r.unread = 0 then '[]'::json else (
+        select coalesce(json_agg(json_build_object('eventId', m.event_id, 'event', m.event, 'scope', m.scope,
+          'payload', m.payload) order by m.revision, m.event_id), '[]'::json)
+        from workflow_mailbox m where m.tenant_id = r.tenant_id and m.run_id = r.id and m.consumed_by = ''
+      ) end as mail
+    from workflow_runs r where (r.tenant_id, r.id) in (
+      select * from unnest(${runs.map(({ tenantId }) => tenantId)}::text[], ${runs.map(({ id }) => id)}::text[]))`;
+}
+
+/** Reads leased tasks; omits others. */
+export async function loadLeasedTasks(sql: Sql, tasks: readonly RunRef[]): Promise<LeasedTask[]> {
+  if (tasks.length === 0) return [];
+  return sql<LeasedTask[]>`
+    select tenant_id, id, run_id, step_key, attempt, lease_token from workflow_tasks
+    where state = 'leased' and (tenant_id, id) in (
+      select * from unnest(${tasks.map(({ tenantId }) => tenantId)}::text[], ${tasks.map(({ id }) => id)}::text[]))`;
+}
+
+/** Returns the events among the given ones that were sent to their run before, as `run id:event id`. */
+export async function findKnownMail(
+  sql: Sql,
+  mail: readonly { readonly tenantId: TenantId; readonly runId: string; readonly eventId: string }[],
+): Promise<ReadonlySet<string>> {
+  if (mail.length === 0) return new Set();
+  const rows = await sql<{ runId: string; eventId: string }[]>`
+    select run_id, event_id from workflow_mailbox where (tenant_id, run_id, event_id) in (
+      select * from unnest(${mail.map(({ tenantId }) => tenantId)}::text[], ${mail.map(({ runId }) => runId)}::text[],
+        ${mail.map(({ eventId }) => eventId)}::text[]))`;
+  return new Set(rows.map(({ runId, eventId }) => `${runId}:${eventId}`));
+}

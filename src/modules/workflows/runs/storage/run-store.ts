@@ -1,0 +1,90 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Claim } from "../../../../platform/idempotency/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Run, RunStatus } from "../domain/run.ts";
+
+/** The filter of a list of runs. Empty fields match all. */
+export interface RunFilter {
+  readonly definitionId: string;
+  readonly status: RunStatus | "";
+  readonly environmentId: string;
+  readonly runKey: string;
+  readonly parentRunId: string;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** One advance in the history of a run. */
+export interface HistoryRow {
+  readonly revision: number;
+  readonly at: Date;
+  readonly entries: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The SQL queries that read runs. */
+export function runStore(sql: Sql) {
+  const columns = sql`tenant_id, id, environment_id, definition_id, version, run_key, status, state::text as state_json,
+    output, error, revision, origin, parent_run_id, created_at, ended_at, wake_at`;
+  return {
+    /** Reads a run, whether it has ended or not. */
+    async find(tenantId: TenantId, id: string): Promise<Run | undefined> {
+      const [row] = await sql<
+        Run[]
+      >`select ${columns} from all_workflow_runs where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** The run in progress with a key. */
+    async findByKey(
+      tenantId: TenantId,
+      environmentId: string,
+      definitionId: string,
+      runKey: string,
+    ): Promise<Run | undefined> {
+      const [row] = await sql<Run[]>`
+        select ${columns} from all_workflow_runs
+        where (tenant_id, id) = (
+          select tenant_id, id from workflow_runs
+          where tenant_id = ${tenantId} and environment_id = ${environmentId} and definition_id = ${definitionId}
+            and run_key = ${runKey} and run_key <> '')`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: RunFilter, page: Page): Promise<PageRows<Run>> {
+      const { definitionId, status, environmentId, runKey, parentRunId, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId}
+        ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}`;
+      const conditions = sql`true
+        ${status === "" ? sql`` : sql`and status = ${status}`}
+        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
+        ${runKey === "" ? sql`` : sql`and run_key = ${runKey}`}
+        ${parentRunId === "" ? sql`` : sql`and parent_run_id = ${parentRunId}`}
+        ${inProduction === undefined ? sql`` : sql`and (origin ->> 'environment' = 'production') = ${inProduction}`}`;
+      const isFiltered =
+        [status, environmentId, runKey, parentRunId].some((each) => each !== "") || inProduction !== undefined;
+      const selection = { columns, table: "all_workflow_runs", where, filter: isFiltered ? conditions : undefined };
+      return readKeyset<Run>(sql, { ...selection, newestFirst: true }, page);
+    },
+
+    /** The advances of a run, in order. */
+    async history(tenantId: TenantId, run: Pick<Run, "id" | "revision">, page: Page): Promise<PageRows<HistoryRow>> {
+      const after = page.after === undefined ? 0 : Number(page.after);
+      const rows = await sql<HistoryRow[]>`
+        select revision, at, entries from workflow_history
+        where tenant_id = ${tenantId} and run_id = ${run.id} and revision > ${after}
+        order by revision offset ${page.offset} limit ${page.fetch}`;
+      return { rows, total: { count: run.revision, capped: false } };
+    },
+  };
+}
+
+/** Frees the idempotency key of a call that had no effect. */
+export async function releaseKey(
+  sql: Sql,
+  { tenantId, principal, operation, key }: Pick<Claim, "tenantId" | "principal" | "operation" | "key">,
+): Promise<void> {
+  await sql`
+    delete from idempotency_records
+    where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}`;
+}

@@ -1,0 +1,96 @@
+/**
+ * Tasks: the work of workflow runs that external workers do, in any language.
+ *
+ * task: a step in progress that needs a worker; one row until the step ends. attempt: one try of a task. lease: a
+ * worker's exclusive, time-limited right to an attempt; its token fences the task. heartbeat: a worker's sign of life,
+ * which extends its lease. kind: type, version range and refusals of a task; they decide which workers can run it.
+ * build: a version of a worker's code. incompatible: a task that none of the workers that poll its queue can run.
+ * reservation: the lease of a task that is about to be inserted, for a poll that waits on this node.
+ */
+import type { WorkflowTaskService as Rpc } from "../../../../gen/service/api/workflow_task_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { RunEngine } from "./domain/run-engine.ts";
+import type { TaskQueue } from "./domain/task.ts";
+import type { Environments } from "./environments.ts";
+import { type ShownTask, tasksOfRun } from "./overview/task-overview.ts";
+import { createLeaseReturn } from "./polling/lease-return.ts";
+import { createPollReader } from "./polling/poll-message.ts";
+import { createPollService, taskTopic } from "./polling/poll-service.ts";
+import { createTaskClaims } from "./polling/task-claims.ts";
+import { createWaitingPolls, type TaskDispatch } from "./polling/waiting-polls.ts";
+import { createReportService } from "./reports/report-service.ts";
+import { isLeaseStored } from "./reports/report-store.ts";
+import { createExpiredLeaseSweeper, type ExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
+import { taskHandlers } from "./task-handler.ts";
+import { createTaskMetrics } from "./task-metrics.ts";
+import { createWorkerRegistry } from "./workers/worker-registry.ts";
+
+export type { RunEngine, TaskEvent } from "./domain/run-engine.ts";
+export type { LeasedTask } from "./domain/task.ts";
+export type { WaitReason } from "./domain/wait-reason.ts";
+export { createEnvironments, type Environments } from "./environments.ts";
+export type { ShownTask } from "./overview/task-overview.ts";
+export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly log: Pick<Log, "warn">;
+  readonly cursors: Cursors;
+  readonly metrics: Pick<Metrics, "counter" | "histogram">;
+  /** The engine is created with this module's dispatch, so it is only used when a call needs it. */
+  readonly engine: RunEngine;
+  readonly environments: Environments;
+}
+
+/** The module's public API. */
+export interface Tasks {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly dispatch: TaskDispatch;
+  readonly sweeper: ExpiredLeaseSweeper;
+  /** Reads the tasks of a run, oldest first, with the reasons why they wait. */
+  tasksOfRun(sql: Sql, tenantId: TenantId, runId: string, limit: number): Promise<ShownTask[]>;
+  /** Ends the long polls of workers when the node stops. */
+  endWaits(): void;
+  /** Resolves when nothing is being written. */
+  idle(): Promise<void>;
+}
+
+/** Creates the module. */
+export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Parts): Tasks {
+  const metrics = createTaskMetrics(parts.metrics);
+  const wake = (queue: TaskQueue) => signals.wake(taskTopic(queue));
+  const leases = createLeaseReturn({ db, log, wake, onReturned: (count) => metrics.changed("returned", count) });
+  const waiting = createWaitingPolls({
+    leases,
+    isLeased: (task) => isLeaseStored(db.sql, task),
+    onDispatched: (count) => metrics.changed("dispatched", count),
+  });
+  const claims = createTaskClaims({ db, leases });
+  const polls = createPollService({ signals, claims, waiting, leases, metrics });
+  const workers = createWorkerRegistry({ db, log });
+  const reports = createReportService({ db, engine, workers, metrics, wake });
+  const pollReader = createPollReader({ environments, workers });
+  return {
+    handlers: taskHandlers({ db, log, cursors, polls, pollReader, reports, leases }),
+    dispatch: {
+      reserve: waiting.reserve,
+      settle: waiting.settle,
+      wake: (tenantId, environmentId, queue) => wake({ tenantId, environmentId, queue }),
+    },
+    sweeper: createExpiredLeaseSweeper({ db, log, engine, metrics }),
+    tasksOfRun,
+    endWaits() {
+      polls.endWaits();
+      leases.stop();
+    },
+    async idle() {
+      await Promise.all([claims.idle(), reports.idle(), workers.idle(), leases.idle()]);
+    },
+  };
+}

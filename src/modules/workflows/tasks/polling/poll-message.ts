@@ -1,0 +1,72 @@
+import type { PollWorkflowTasksRequest } from "../../../../../gen/service/api/workflow_task_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { invalid } from "../../../../errors/index.ts";
+import { type Capability, createMatcher, isVersion, type Matcher, matcherName } from "../domain/capabilities.ts";
+import type { Environments } from "../environments.ts";
+import type { WorkerRegistry } from "../workers/worker-registry.ts";
+import type { PollRequest } from "./poll-request.ts";
+
+/** Converts requests of workers. */
+export interface PollReader {
+  /** Reads a request, and records its worker. `path` is where the request is in its message. */
+  read(context: Context, request: PollWorkflowTasksRequest, path?: string): Promise<PollRequest>;
+}
+
+interface Parts {
+  readonly environments: Environments;
+  readonly workers: Pick<WorkerRegistry, "report">;
+}
+
+const matchersMax = 10_000;
+const protocolDefault = 1;
+
+/** Creates the reader. Workers repeat their capabilities with every poll, so matchers are shared. */
+export function createPollReader({ environments, workers }: Parts): PollReader {
+  const matchers = new Map<string, Matcher>();
+
+  function matcherOf(buildId: string, capabilities: readonly Capability[], path: string): Matcher {
+    const name = matcherName(buildId, capabilities);
+    const known = matchers.get(name);
+    if (known !== undefined) return known;
+    checkVersions(capabilities, path);
+    if (matchers.size >= matchersMax) matchers.clear();
+    const matcher = createMatcher(buildId, capabilities);
+    matchers.set(name, matcher);
+    return matcher;
+  }
+
+  return {
+    async read(context, request, path = "") {
+      const { tenantId, signal } = context;
+      const { queue, workerId, buildId, slots, waitS, stickyRuns, protocol } = request;
+      const capabilities = request.capabilities.map(({ type, versions }) => ({ type, versions }));
+      const matcher = matcherOf(buildId, capabilities, path);
+      const { id: environmentId, key } = await environments.require(context, request.environmentId);
+      workers.report({
+        ...{ tenantId, environmentId, queue, workerId, buildId, capabilities },
+        protocol: protocol === 0 ? protocolDefault : protocol,
+      });
+      return {
+        ...{ tenantId, environmentId, queue, workerId, matcher, stickyRuns, signal },
+        inProduction: key === "production",
+        slots: Math.max(1, slots),
+        waitMs: waitS * 1000,
+        recheckAccess: () => context.recheckAccess(),
+        onWaited: (ms) => context.waited(ms),
+      };
+    },
+  };
+}
+
+function checkVersions(capabilities: readonly Capability[], path: string): void {
+  for (const [i, { versions }] of capabilities.entries()) {
+    const at = versions.findIndex((version) => !isVersion(version));
+    if (at >= 0) {
+      throw invalid(
+        `${path}capabilities[${i}].versions[${at}]`,
+        "version",
+        "must be a semantic version of three numbers (for example: 2.1.0)",
+      );
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { type Batcher, createBatcher, type Database } from "../../../../platform/db/index.ts";
+import { parseToken } from "../domain/lease-token.ts";
+import type { RunEngine, TaskEvent } from "../domain/run-engine.ts";
+import type { TaskQueue } from "../domain/task.ts";
+import type { TaskMetrics } from "../task-metrics.ts";
+import type { WorkerRegistry } from "../workers/worker-registry.ts";
+import * as store from "./report-store.ts";
+
+/** Applies what workers report about their tasks. */
+export interface ReportService {
+  heartbeat(heartbeat: store.Heartbeat): Promise<store.HeartbeatResult>;
+  /** Applies the result of an attempt. "stale": the attempt had already ended. */
+  finish(tenantId: TenantId, event: ReportedEvent): Promise<"applied" | "stale">;
+  /** Parks a task until a worker of another build polls; returns whether the lease was held. */
+  refuse(lease: store.LeaseRef): Promise<boolean>;
+  /** Makes a task ready again without counting the attempt; returns whether the lease was held. */
+  release(lease: store.LeaseRef): Promise<boolean>;
+  idle(): Promise<void>;
+}
+
+/** The events that workers report. */
+export type ReportedEvent = Exclude<TaskEvent, { kind: "attempt_lost" }>;
+
+interface Parts {
+  readonly db: Database;
+  readonly engine: RunEngine;
+  readonly workers: Pick<WorkerRegistry, "touch">;
+  readonly metrics: TaskMetrics;
+  readonly wake: (queue: TaskQueue) => void;
+}
+
+const rememberedMax = 10_000;
+
+/** Creates the service. Reports that arrive together share a statement. */
+export function createReportService({ db, engine, workers, metrics, wake }: Parts): ReportService {
+  const heartbeats = createBatcher<store.Heartbeat, store.HeartbeatResult>({
+    flush: (inputs) => store.extendLeases(db.sql, inputs),
+  });
+  const releases = leaseBatcher(store.releaseLeases);
+  const refusals = leaseBatcher(store.refuseTasks);
+  // The kinds of the last applied events by token, so that a repeated report gets the first result.
+  const applied = new Map<string, ReportedEvent["kind"]>();
+
+  /** Batches statements that end leases. */
+  function leaseBatcher(end: typeof store.releaseLeases): Batcher<store.LeaseRef, boolean> {
+    return createBatcher({
+      async flush(leases: store.LeaseRef[]) {
+        const ended = await end(db.sql, leases);
+        for (const task of ended) wake(task);
+        const names = new Set(ended.map(leaseName));
+        return leases.map((lease) => names.has(leaseName(lease)));
+      },
+    });
+  }
+
+  async function runOf(tenantId: TenantId, { taskId, token }: ReportedEvent): Promise<string | undefined> {
+    const parsed = parseToken(token);
+    if (parsed === undefined || parsed.runId !== "") return parsed?.runId;
+    const [found] = await store.findRuns(db.sql, tenantId, [taskId]);
+    return found?.runId;
+  }
+
+  function remember(key: string, kind: ReportedEvent["kind"]): void {
+    if (applied.size >= rememberedMax) applied.delete(applied.keys().next().value!);
+    applied.set(key, kind);
+  }
+
+  return {
+    async heartbeat(heartbeat) {
+      const result = await heartbeats.run(heartbeat);
+      metrics.heartbeat(result.status);
+      if (result.worker !== undefined) workers.touch(result.worker);
+      return result;
+    },
+    async finish(tenantId, event) {
+      const key = `${tenantId}/${event.taskId}/${event.token}`;
+      const runId = await runOf(tenantId, event);
+      const result = runId === undefined ? "stale" : await engine.apply(tenantId, runId, event);
+      if (result === "applied") {
+        remember(key, event.kind);
+        metrics.changed(event.kind === "attempt_succeeded" ? "completed" : "failed");
+        return "applied";
+      }
+      if (applied.get(key) === event.kind) return "applied";
+      metrics.changed("stale");
+      return "stale";
+    },
+    async refuse(lease) {
+      const isHeld = await refusals.run(lease);
+      metrics.changed(isHeld ? "incompatible" : "stale");
+      return isHeld;
+    },
+    async release(lease) {
+      const isHeld = await releases.run(lease);
+      metrics.changed(isHeld ? "released" : "stale");
+      return isHeld;
+    },
+    async idle() {
+      await Promise.all([heartbeats.idle(), releases.idle(), refusals.idle()]);
+    },
+  };
+}
+
+function leaseName({ tenantId, id, token }: store.LeaseRef): string {
+  return `${tenantId}/${id}/${token}`;
+}

@@ -1,0 +1,104 @@
+import type { Database } from "../../../../platform/db/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { RunEngine } from "../domain/run-engine.ts";
+import type { TaskMetrics } from "../task-metrics.ts";
+import { deleteAbsentWorkers } from "../workers/worker-store.ts";
+import { type ExpiredLease, findExpiredLeases, msToNextExpiry } from "./sweep-store.ts";
+
+/** Ends the attempts of tasks whose leases have ended. Every node runs one; the engine ignores a repeated end. */
+export interface ExpiredLeaseSweeper {
+  /** Runs one round; returns whether there may be more to do immediately. */
+  sweep(): Promise<boolean>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly log: Pick<Log, "warn">;
+  readonly engine: RunEngine;
+  readonly metrics: TaskMetrics;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+const batchSize = 500;
+const idleMs = 1000;
+const soonestMs = 5;
+/** How long a lease is left alone after the engine has called its attempt over, so that it cannot hold up others. */
+const skipMs = 60_000;
+const cleanUpEveryMs = 600_000;
+
+/** Creates this node's sweeper. */
+export function createExpiredLeaseSweeper({
+  db,
+  log,
+  engine,
+  metrics,
+  nowMs = () => performance.now(),
+}: Parts): ExpiredLeaseSweeper {
+  const skipped = new Map<string, number>();
+  let cleanUpAtMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = true;
+
+  async function end(lease: ExpiredLease): Promise<void> {
+    const { tenantId, id: taskId, runId, token } = lease;
+    try {
+      const result = await engine.apply(tenantId, runId, { kind: "attempt_lost", taskId, token, code: codeOf(lease) });
+      if (result === "applied") metrics.changed("lost");
+      else skipped.set(token, nowMs() + skipMs);
+    } catch (error) {
+      skipped.set(token, nowMs() + idleMs);
+      log.warn({ err: error }, "ending an expired attempt failed");
+    }
+  }
+
+  async function sweep(): Promise<boolean> {
+    const now = nowMs();
+    for (const [token, untilMs] of skipped) if (untilMs <= now) skipped.delete(token);
+    const expired = await findExpiredLeases(db.sql, [...skipped.keys()], batchSize);
+    await Promise.all(expired.map(end));
+    return expired.length === batchSize;
+  }
+
+  async function deleteAbsent(): Promise<void> {
+    if (nowMs() < cleanUpAtMs) return;
+    cleanUpAtMs = nowMs() + cleanUpEveryMs;
+    if ((await deleteAbsentWorkers(db.sql, batchSize)) === batchSize) cleanUpAtMs = 0;
+  }
+
+  async function round(): Promise<void> {
+    let waitMs = idleMs;
+    try {
+      const hasMore = await sweep();
+      await deleteAbsent();
+      waitMs = hasMore ? 0 : Math.min(idleMs, Math.max(soonestMs, (await msToNextExpiry(db.sql)) ?? idleMs));
+      // A skipped lease would be the next one all the time.
+      if (skipped.size > 0) waitMs = hasMore ? 0 : idleMs;
+    } finally {
+      if (!isStopped) timer = setTimeout(task.run, waitMs);
+    }
+  }
+
+  const task = createSerialTask(round, (error) => log.warn({ err: error }, "sweep of workflow tasks failed"));
+  return {
+    sweep,
+    start() {
+      isStopped = false;
+      task.start();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await task.stop();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function codeOf({ isTimedOut, hasHeartbeats }: ExpiredLease) {
+  if (isTimedOut) return "attempt_timeout" as const;
+  return hasHeartbeats ? ("heartbeat_timeout" as const) : ("worker_lost" as const);
+}

@@ -1,0 +1,85 @@
+import { createBatcher, type Database } from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import { matcherName } from "../domain/capabilities.ts";
+import { queueName } from "../domain/task.ts";
+import { touchWorkers, upsertWorkers, type WorkerRef, type WorkerReport } from "./worker-store.ts";
+
+/** Records which workers poll. It is for people and reasons only; nothing waits for its writes. */
+export interface WorkerRegistry {
+  /** Records that a worker polled. */
+  report(worker: WorkerReport): void;
+  /** Records that a worker is alive. */
+  touch(worker: WorkerRef): void;
+  idle(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly log: Pick<Log, "warn">;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+interface LastWrite {
+  readonly atMs: number;
+  /** What the worker reported about itself; undefined if it is not known on this node. */
+  readonly description: string | undefined;
+}
+
+const writeEveryMs = 5000;
+const rememberedMax = 10_000;
+
+/** Creates the registry. An unchanged worker is written every few seconds at most. */
+export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Parts): WorkerRegistry {
+  const written = new Map<string, LastWrite>();
+  const reports = createBatcher<WorkerReport, void>({
+    flush: async (workers) => {
+      await upsertWorkers(db.sql, [...new Map(workers.map((worker) => [workerName(worker), worker])).values()]);
+      return workers.map(() => undefined);
+    },
+  });
+  const touches = createBatcher<WorkerRef, void>({
+    flush: async (workers) => {
+      await touchWorkers(db.sql, workers);
+      return workers.map(() => undefined);
+    },
+  });
+
+  function remember(name: string, write: LastWrite): void {
+    if (written.size >= rememberedMax) written.clear();
+    written.set(name, write);
+  }
+
+  /** The write is repeated with the next poll if it failed. */
+  function onFailure(name: string) {
+    return (error: unknown) => {
+      written.delete(name);
+      log.warn({ err: error }, "recording a workflow worker failed");
+    };
+  }
+
+  return {
+    report(worker) {
+      const name = workerName(worker);
+      const description = `${worker.protocol} ${matcherName(worker.buildId, worker.capabilities)}`;
+      const last = written.get(name);
+      if (last?.description === description && nowMs() - last.atMs < writeEveryMs) return;
+      remember(name, { atMs: nowMs(), description });
+      reports.run(worker).catch(onFailure(name));
+    },
+    touch(worker) {
+      const name = workerName(worker);
+      const last = written.get(name);
+      if (last !== undefined && nowMs() - last.atMs < writeEveryMs) return;
+      remember(name, { atMs: nowMs(), description: last?.description });
+      touches.run(worker).catch(onFailure(name));
+    },
+    async idle() {
+      await Promise.all([reports.idle(), touches.idle()]);
+    },
+  };
+}
+
+function workerName(worker: WorkerRef): string {
+  return `${queueName(worker)}/${worker.workerId}`;
+}

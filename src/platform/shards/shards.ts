@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../clock/clock.ts";
+import type { Database, Fragment, Signals, Sql } from "../db/index.ts";
+import { createSerialTask } from "../jobs/index.ts";
+import type { Log } from "../log/log.ts";
+import { fairShare } from "./shares.ts";
+import {
+  claimShards,
+  currentShards,
+  joinNodes,
+  leaveNodes,
+  type Renewal,
+  releaseShards,
+  renewLease,
+  type ShardEpoch,
+} from "./store.ts";
+
+/** This node's part of the shards of one kind. */
+export interface Shards {
+  /** Joins the other nodes. */
+  start(): void;
+  /** Gives all shards back at once. */
+  stop(): Promise<void>;
+  /** The shards of this node with their epochs. Empty when the lease has run out by this node's own clock. */
+  owned(): ReadonlyMap<number, number>;
+  /** Calls the listener after every change of the owned shards. Returns the unsubscribe function. */
+  onChange(listener: () => void): () => void;
+  /**
+   * A query for the `shard` numbers whose epochs are still current. A statement that writes under the protection of
+   * shards must use it: `with current as (${shards.currentSql(sql, claims)}) update … where shard in (select shard from
+   * current)`. The shards are locked until the end of the transaction, so no other node can claim them before the write
+   * is committed. Pass only the shards that the statement writes to.
+   */
+  currentSql(sql: Sql, claims: Iterable<readonly [shard: number, epoch: number]>): Fragment;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Wakes the other nodes when shards become free. Without it, they notice within a third of their lease. */
+  readonly signals?: Signals;
+  /** Names the work that is divided, for example "workflow.runs". */
+  readonly kind: string;
+  /** The number of shards; the same on all nodes. */
+  readonly count: number;
+  /** How long the shards of a node that has died stay without an owner. */
+  readonly leaseMs: number;
+}
+
+/** A node between joining and leaving. */
+interface Membership {
+  readonly nodeId: string;
+  leaseUntilMs: number;
+  owned: ReadonlyMap<number, number>;
+}
+
+const none: ReadonlyMap<number, number> = new Map();
+
+/** Creates this node's part of the shards of a kind. All nodes get equal shares, give or take one shard. */
+export function createShards({ db, clock, log, signals, kind, count, leaseMs }: Parts): Shards {
+  const topic = `shards.${kind}`;
+  const listeners = new Set<() => void>();
+  let membership: Membership | undefined;
+  let reported = none;
+  let isStopped = true;
+  let timer: NodeJS.Timeout | undefined;
+  let stopWaking: (() => void) | undefined;
+
+  function owned(): ReadonlyMap<number, number> {
+    if (isStopped || membership === undefined) return none;
+    return clock.now() < membership.leaseUntilMs ? membership.owned : none;
+  }
+
+  function reportChange(): void {
+    const now = owned();
+    if (isSame(now, reported)) return;
+    reported = now;
+    for (const listener of listeners) listener();
+  }
+
+  async function join(): Promise<Membership> {
+    const joined = { nodeId: randomUUID(), leaseUntilMs: clock.now() + leaseMs, owned: none };
+    await joinNodes(db.sql, kind, joined.nodeId, count, leaseMs);
+    // The others have more than their share now.
+    signals?.wake(topic);
+    return joined;
+  }
+
+  async function renew(member: Membership): Promise<Renewal> {
+    // The database counts from a later time, so the lease never ends there first.
+    const untilMs = clock.now() + leaseMs;
+    const renewal = await renewLease(db.sql, kind, member.nodeId, count, leaseMs);
+    if (renewal.renewed) {
+      member.leaseUntilMs = untilMs;
+      member.owned = new Map(renewal.owned);
+    }
+    return renewal;
+  }
+
+  /** Claims what is missing to the fair share, or gives back what is above it. */
+  async function balance(member: Membership, { nodeIds, owned, freeCount }: Renewal): Promise<void> {
+    const share = fairShare(count, nodeIds, member.nodeId);
+    if (owned.length < share && freeCount > 0) {
+      const claimed = await claimShards(db, kind, member.nodeId, count, share - owned.length);
+      member.owned = new Map<number, number>([...owned, ...claimed] satisfies ShardEpoch[]);
+    } else if (owned.length > share) {
+      // Nothing here may use them from the moment when another node can claim them.
+      member.owned = new Map(owned.slice(0, share));
+      reportChange();
+      const surplus = owned.slice(share).map(([shard]) => shard);
+      await releaseShards(db.sql, kind, member.nodeId, surplus);
+      signals?.wake(topic);
+    }
+  }
+
+  async function maintain(): Promise<void> {
+    membership ??= await join();
+    const renewal = await renew(membership);
+    if (renewal.renewed) {
+      await balance(membership, renewal);
+    } else {
+      log.warn({ kind }, "the lease of this node's shards has expired");
+      membership = undefined;
+      task.run();
+    }
+    reportChange();
+  }
+
+  const task = createSerialTask(maintain, (error) => {
+    log.warn({ err: error, kind }, "shards cannot be maintained");
+    reportChange();
+  });
+
+  return {
+    start() {
+      isStopped = false;
+      stopWaking = signals?.onWake(topic, task.run);
+      timer = setInterval(() => {
+        // A statement may hang for longer than the lease.
+        reportChange();
+        task.run();
+      }, leaseMs / 3);
+      task.start();
+    },
+    async stop() {
+      isStopped = true;
+      reportChange();
+      clearInterval(timer);
+      stopWaking?.();
+      await task.stop();
+      const left = membership;
+      membership = undefined;
+      if (left === undefined) return;
+      try {
+        await leaveNodes(db.sql, kind, left.nodeId);
+        signals?.wake(topic);
+      } catch (error) {
+        log.warn({ err: error, kind }, "shards cannot be given back; their lease will expire");
+      }
+    },
+    owned,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    currentSql: (sql, claims) => currentShards(sql, kind, claims),
+  };
+}
+
+function isSame(a: ReadonlyMap<number, number>, b: ReadonlyMap<number, number>): boolean {
+  return a.size === b.size && [...a].every(([shard, epoch]) => b.get(shard) === epoch);
+}
