@@ -12,6 +12,9 @@ const livesByItself = [
   "webhook_deliveries",
   "webhook_failures",
   "webhook_replays",
+  "shard_nodes",
+  "shards",
+  "workflow_workers",
 ];
 
 // A key's last use and an item's routing attempts also change at any time.

@@ -21,6 +21,7 @@ import { routingRequests } from "./fixtures/routing.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
+import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
 
 export { callerFor, operations, type Party, protocols };
 
@@ -97,6 +98,7 @@ const known: FixtureRequests = {
   ...subscriberRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,
+  ...workflowRunRequests,
 };
 
 /** The operations that create the record which a field names, where the path does not determine them. */
@@ -107,6 +109,9 @@ const makers: Readonly<Record<string, string>> = {
   rule_id: "RuleService/CreateRule",
   delivery_id: "WebhookService/TestWebhookEndpoint",
   replay_id: "WebhookService/ReplayWebhookEndpoint",
+  run_id: "WorkflowRunService/StartWorkflowRun",
+  definition_id: "WorkflowDefinitionService/CreateWorkflowDefinition",
+  parent_run_id: "WorkflowRunService/StartWorkflowRun",
 };
 
 /** Ids that name no record of a tenant: they are shared by all tenants, or chosen by the caller. */
@@ -116,6 +121,9 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.SubscriberService/PreviewPreferences.user_id",
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
+  "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
+  "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
+  "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
 ]);
 
 /** The error code for an id of another tenant, where it is not NOT_FOUND. */

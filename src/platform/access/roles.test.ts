@@ -68,6 +68,9 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "work:write": ["operator", "admin", "service"],
   "workflow_definition:read": ["viewer", "operator", "admin", "service"],
   "workflow_definition:write": ["operator", "admin"],
+  "workflow_run:approve": ["operator", "admin", "workflow_approver"],
+  "workflow_run:read": ["viewer", "operator", "admin", "service", "workflow_approver"],
+  "workflow_run:write": ["operator", "admin", "service"],
   "workflow_task:read": ["viewer", "operator", "admin", "service"],
   "workflow_task:write": ["operator", "admin", "service"],
 };

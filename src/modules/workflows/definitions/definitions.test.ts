@@ -218,8 +218,7 @@ test("publishing makes the draft the active version, with its digest, author, ti
   const nowMs = Date.UTC(2030, 0, 31);
   const choice = { tenantId, subject: "user:ann", nowMs };
   const { workflowDefinition, version, unchanged } = await fixture.publish(choice, id, { message: "First" });
-  const canonical =
-    '{"dsl":"1","key":"lead.onboard","name":"b","steps":[{"id":"one","transform":{"value":1}}],"timeout":"14d"}';
+  const canonical = '{"dsl":"1","key":"lead.onboard","name":"b","steps":[{"id":"one","transform":1}],"timeout":"14d"}';
   assert.equal(unchanged, false);
   assert.equal(workflowDefinition!.status, Status.PUBLISHED);
   assert.equal(workflowDefinition!.activeVersion, 1);
@@ -273,7 +272,7 @@ test("the draft of a superseded version can be published again as a new version"
 
 test("a draft with violations is not published, and all of them are listed", async () => {
   const tenantId = freshTenant();
-  const { id } = await fixture.create({ tenantId }, documentOf([{ id: "One" }, { id: "two", transform: {} }]));
+  const { id } = await fixture.create({ tenantId }, documentOf([{ id: "One" }, { id: "two", fail: {} }]));
   await assert.rejects(fixture.publish({ tenantId }, id), (error) => {
     assert.ok(error instanceof Failure && error.code === "FAILED_PRECONDITION");
     assert.match(
@@ -285,7 +284,7 @@ test("a draft with violations is not published, and all of them are listed", asy
       [
         ["draft.steps[0].id", "pattern"],
         ["draft.steps[0]", "kind"],
-        ["draft.steps[1].transform.value", "required"],
+        ["draft.steps[1].fail.code", "required"],
       ],
     );
     return true;
@@ -298,7 +297,7 @@ test("a violation in an expression has its position in the message", async () =>
   const { id } = await fixture.create({ tenantId }, documentOf([noteStep("a", "=1 + steps.b")]));
   const expected = failsWith(
     "FAILED_PRECONDITION",
-    /draft\.steps\[0\]\.transform\.value: line 1, column 6: there is no step "b"/,
+    /draft\.steps\[0\]\.transform: line 1, column 6: there is no step "b"/,
   );
   await assert.rejects(fixture.publish({ tenantId }, id), expected);
 });
@@ -387,10 +386,7 @@ test("a concurrent change of the draft is either published or refused, never los
     if (change.status === "fulfilled") assert.deepEqual(current.draft, change.value.draft);
     if (publication.status === "fulfilled") {
       const { document } = await getVersion({ tenantId }, id, String(publication.value.version!.version));
-      assert.notEqual(
-        (document as { steps: { transform: { value: number } }[] }).steps[0]!.transform.value,
-        Number(round) + 100,
-      );
+      assert.notEqual((document as { steps: { transform: number }[] }).steps[0]!.transform, Number(round) + 100);
     }
     // Both expect the same version, so at most one of them changes the record.
     assert.ok(current.recordVersion - recordVersion <= 1n);
@@ -548,14 +544,14 @@ test("validation reports what publishing would, without storing anything", async
 
 test("a text creates a definition, updates its draft, and changes nothing when it is equal", async () => {
   const tenantId = freshTenant();
-  const text = "dsl: '1'\nkey: a\ntimeout: 1d\nsteps:\n  - id: one\n    transform: { value: =input.id }\n";
+  const text = "dsl: '1'\nkey: a\ntimeout: 1d\nsteps:\n  - id: one\n    transform: =input.id\n";
   const created = await importText({ tenantId }, text);
   assert.equal(created.created, true);
   assert.deepEqual(created.workflowDefinition!.draft, {
     dsl: "1",
     key: "a",
     timeout: "1d",
-    steps: [{ id: "one", transform: { value: "=input.id" } }],
+    steps: [{ id: "one", transform: "=input.id" }],
   });
   const same = await importText({ tenantId }, text);
   assert.deepEqual([same.created, same.unchanged], [false, true]);
@@ -594,11 +590,11 @@ test("versions can be exported", async () => {
   const tenantId = freshTenant();
   const { id } = await published({ tenantId }, keyed("a", 1));
   await fixture.update({ tenantId }, id, keyed("a", 2));
-  const valueOf = async (version: string) => {
+  const readValue = async (version: string) => {
     const { text } = await exportText({ tenantId }, id, { version, format: "json" });
-    return JSON.parse(text).steps[0].transform.value;
+    return JSON.parse(text).steps[0].transform;
   };
-  assert.deepEqual(await Promise.all(["", "draft", "active", "1"].map(valueOf)), [2, 2, 1, 1]);
+  assert.deepEqual(await Promise.all(["", "draft", "active", "1"].map(readValue)), [2, 2, 1, 1]);
 });
 
 test("the draft is compared with the active version, and any two versions with each other", async () => {
@@ -615,7 +611,7 @@ test("the draft is compared with the active version, and any two versions with e
       step.values.map(({ path, before, after }) => [path, before, after]),
     ]),
     [
-      ["one", "changed", [["transform.value", "1", "2"]]],
+      ["one", "changed", [["transform", "1", "2"]]],
       ["two", "added", []],
     ],
   );

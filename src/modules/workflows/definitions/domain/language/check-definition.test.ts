@@ -41,9 +41,9 @@ test("all violations are reported together", () => {
       ["steps[1].id", "duplicate_id"],
       ["steps[1].action", "not_available"],
       ["steps[2].route.pool", "missing_pool"],
-      ["steps[0].transform.value[0]", "step_reference"],
-      ["steps[0].transform.value[1]", "scope"],
-      ["steps[0].transform.value[2]", "cel_syntax"],
+      ["steps[0].transform[0]", "step_reference"],
+      ["steps[0].transform[1]", "scope"],
+      ["steps[0].transform[2]", "cel_syntax"],
     ],
   );
 });
@@ -180,7 +180,7 @@ test("hostile expressions end in violations", () => {
     const violations = checkDefinition(parsed(documentOf([noteStep("a"), noteStep("b", `=${source}`)])), lookups);
     assert.ok(violations.length > 0, source.slice(0, 20));
     for (const { path, message } of violations) {
-      assert.equal(path, "steps[1].transform.value");
+      assert.equal(path, "steps[1].transform");
       assert.ok(message.length < 500);
     }
   }

@@ -128,7 +128,7 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
     case "approval":
       return (["title", "details"] as const).map((name) => ({ value: work[name], path: `${inside}.${name}` }));
     case "transform":
-      return [{ value: work.value, path: `${inside}.value` }];
+      return [{ value: work.value, path: inside }];
     case "fail":
       return [{ value: work.message, path: `${inside}.message` }];
     case "parallel":

@@ -183,7 +183,7 @@ function work(): JsonObject {
       },
       ["by", "timeout"],
     ),
-    transform: object({ value: template }, ["value"]),
+    transform: template,
     fail: object({ code: text(formats.code), message: template }, ["code"]),
     ...Object.fromEntries(unavailableKinds.map((kind) => [kind, { description: "Not available yet." }])),
   };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
+import { formatDuration, parseDuration } from "../../../../../platform/text/index.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { defaultRetry } from "./definition.ts";
-import { formatDuration, parseDuration } from "./duration.ts";
 import { limits } from "./limits.ts";
 import { parseDefinition } from "./parse-definition.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "./testing/documents.ts";

@@ -185,7 +185,7 @@ function readCatches(step: ObjectReader, context: WorkContext): readonly Catch[]
     if (entry === undefined) return [];
     entry.required("on", '["*"]');
     const on = entry.textList("on", formats.caughtCode, { min: 1, max: limits.codes }, '["*"]') ?? [];
-    const steps = entry.required("steps", '[{"id": "fallback", "transform": {"value": 0}}]');
+    const steps = entry.required("steps", '[{"id": "fallback", "transform": 0}]');
     return [{ on, steps: steps === undefined ? [] : context.steps(steps, entry.pathOf("steps")) }];
   });
 }

@@ -43,7 +43,6 @@ export const workFields = {
   event: ["event", "scope"],
   wait_timer: ["for", "until"],
   approval: ["by", "quorum", "timeout", "title", "details", "comment", "on_timeout"],
-  transform: ["value"],
   fail: ["code", "message"],
 } as const;
 
@@ -197,7 +196,7 @@ function readCondition(arm: ObjectReader): string {
 
 /** Reads a required list of steps. */
 function readSteps(reader: ObjectReader, name: string, context: WorkContext): readonly Step[] {
-  const value = reader.required(name, '[{"id": "note", "transform": {"value": 1}}]');
+  const value = reader.required(name, '[{"id": "note", "transform": 1}]');
   return value === undefined ? [] : context.steps(value, reader.pathOf(name));
 }
 
@@ -355,21 +354,9 @@ function parseApproval(value: Json, path: string, _step: ObjectReader, context: 
   };
 }
 
-function parseTransform(
-  value: Json,
-  path: string,
-  _step: ObjectReader,
-  { violations }: WorkContext,
-): TransformWork | undefined {
-  const example = '{"value": "=input.id"}';
-  const transform = ObjectReader.open(value, path, violations, {
-    known: workFields.transform,
-    example,
-    what: "transform",
-  });
-  if (transform === undefined) return undefined;
-  transform.required("value", '"=input.id"');
-  return { kind: "transform", value: transform.template("value") ?? null };
+function parseTransform(_value: Json, _path: string, step: ObjectReader): TransformWork | undefined {
+  const template = step.template("transform");
+  return template === undefined ? undefined : { kind: "transform", value: template };
 }
 
 function parseFail(value: Json, path: string, _step: ObjectReader, { violations }: WorkContext): FailWork | undefined {

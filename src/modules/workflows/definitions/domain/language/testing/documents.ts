@@ -12,7 +12,7 @@ export function stepOf(work: JsonObject, fields: JsonObject = {}): JsonObject {
 
 /** A step that needs nothing. */
 export function noteStep(id: string, value: Json = 1): JsonObject {
-  return { id, transform: { value } };
+  return { id, transform: value };
 }
 
 /** A step of a task. */

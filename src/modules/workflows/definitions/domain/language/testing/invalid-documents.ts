@@ -182,7 +182,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
       "must have one of task, route, notify, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail",
   },
   "a step has only one kind": {
-    document: stepOf(task, { transform: { value: 1 } }),
+    document: stepOf(task, { transform: 1 }),
     path: "steps[0]",
     message: "must have exactly one kind, not task and transform: make them separate steps",
   },
@@ -192,7 +192,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     message: "is not a field of a step; did you mean transform?",
   },
   "with belongs to tasks": {
-    document: stepOf({ transform: { value: 1 } }, { with: {} }),
+    document: stepOf({ transform: 1 }, { with: {} }),
     path: "steps[0].with",
     message: "is the input of a task: a transform step has its values inside transform",
   },
@@ -316,7 +316,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
   "an arm has steps": {
     document: stepOf({ branch: [{ when: "=true" }] }),
     path: "steps[0].branch[0].steps",
-    message: 'is required, for example [{"id": "note", "transform": {"value": 1}}]',
+    message: 'is required, for example [{"id": "note", "transform": 1}]',
   },
   "else comes last": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }, { else: [] }, { when: "=true", steps: [] }] }),
@@ -414,7 +414,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
   "a map has steps": {
     document: stepOf({ map: { in: [], max_items: 1 } }),
     path: "steps[0].map.steps",
-    message: 'is required, for example [{"id": "note", "transform": {"value": 1}}]',
+    message: 'is required, for example [{"id": "note", "transform": 1}]',
   },
   "a wait has an event": {
     document: stepOf({ wait_event: { timeout: "1d" } }),
@@ -504,11 +504,6 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     document: approval({ comment: true }),
     path: "steps[0].approval.comment",
     message: 'must be "optional" or "required"',
-  },
-  "a transform has a value": {
-    document: stepOf({ transform: {} }),
-    path: "steps[0].transform.value",
-    message: 'is required, for example "=input.id"',
   },
   "a failure has a code": {
     document: stepOf({ fail: {} }),
@@ -604,7 +599,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
   "an entry of catch has steps": {
     document: stepOf(task, { catch: [{ on: ["*"] }] }),
     path: "steps[0].catch[0].steps",
-    message: 'is required, for example [{"id": "fallback", "transform": {"value": 0}}]',
+    message: 'is required, for example [{"id": "fallback", "transform": 0}]',
   },
   "an entry of catch has known fields": {
     document: stepOf(task, { catch: [{ on: ["*"], step: [], steps: [] }] }),
@@ -628,7 +623,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
   },
   "a member named __proto__ is refused": {
     document: JSON.parse(
-      '{"dsl": "1", "key": "a", "timeout": "1d", "steps": [{"id": "a", "transform": {"value": 1}}], "output": {"__proto__": 1}}',
+      '{"dsl": "1", "key": "a", "timeout": "1d", "steps": [{"id": "a", "transform": 1}], "output": {"__proto__": 1}}',
     ),
     path: "output",
     message: "must not have a member with the name __proto__: rename it",
