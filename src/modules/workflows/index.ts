@@ -32,6 +32,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     definitions,
     environments,
     dispatch: tasks.dispatch,
+    tasksOfRun: tasks.tasksOfRun,
     retentionDays: config["workflow.retention_days"],
   });
   return {

@@ -19,7 +19,7 @@ import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
-import type { Environments, TaskDispatch, RunEngine as TaskReports } from "../tasks/index.ts";
+import type { Environments, TaskDispatch, RunEngine as TaskReports, Tasks } from "../tasks/index.ts";
 import { shardCount } from "./domain/run.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
@@ -48,6 +48,7 @@ interface Parts {
   readonly definitions: Definitions;
   readonly environments: Environments;
   readonly dispatch: TaskDispatch;
+  readonly tasksOfRun: Tasks["tasksOfRun"];
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
   readonly findPoolId: FindPoolId;
@@ -85,6 +86,7 @@ export function createRuns(parts: Parts): Runs {
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
+    wakeQueue: parts.dispatch.wake,
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
   const engine = createRunEngine({
@@ -101,7 +103,7 @@ export function createRuns(parts: Parts): Runs {
   const sweeper = createRunSweeper({ db, clock, log, shards, engine });
   const service = createRunService({ ...parts, plans, starter, engine });
   return {
-    handlers: runHandlers({ service, explain: createRunExplanation(plans), cursors }),
+    handlers: runHandlers({ service, explain: createRunExplanation(plans, parts.tasksOfRun), cursors }),
     jobs: [maintainRunsJob(parts)],
     sweeper,
     ...createTaskReports(engine),

@@ -3,7 +3,9 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Signals } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { TaskDispatch } from "../tasks/index.ts";
 import type { Effect } from "./domain/engine/advance.ts";
+import { unitOf } from "./domain/engine/plan.ts";
 import { type RunEvent, wakeTime } from "./domain/engine/state.ts";
 import { resultOf } from "./effects/child-run.ts";
 import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
@@ -19,17 +21,22 @@ interface Parts {
   readonly sweepBy: (atMs: number) => void;
   readonly performEffects: (run: LiveRun, effects: readonly Effect[]) => void;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
+  /** Wakes the polls of a queue. */
+  readonly wakeQueue: TaskDispatch["wake"];
 }
 
 /** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
-export function createConsequences({ clock, log, signals, events, sweepBy, performEffects, advance }: Parts) {
+export function createConsequences(parts: Parts) {
+  const { clock, log, signals, events, sweepBy, performEffects, advance, wakeQueue } = parts;
+
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {
     advance({ tenantId, runId, toEvent: () => event }).catch((error) =>
       log.warn({ err: error }, "a workflow run could not be informed"),
     );
   }
 
-  function follow({ run, advance: done }: CommittedAdvance): void {
+  function follow(committed: CommittedAdvance): void {
+    const { run, advance: done } = committed;
     const { tenantId } = run;
     performEffects(run, done.effects);
     for (const childId of done.cancelledRuns) {
@@ -45,8 +52,22 @@ export function createConsequences({ clock, log, signals, events, sweepBy, perfo
       informParent(run, done.ended);
       return;
     }
+    wakeQueues(committed);
     const wakeMs = wakeTime(done.state, clock.now());
     if (wakeMs !== undefined) sweepBy(wakeMs);
+  }
+
+  /** Wakes workers for tasks that become ready again: after a failed attempt, or when a run is resumed. */
+  function wakeQueues({ run, plan, advance: { retriedTasks, hold, state } }: CommittedAdvance): void {
+    if (retriedTasks.length === 0 && hold !== false) return;
+    const delays = new Map(retriedTasks.map(({ taskId, delayMs }) => [taskId, delayMs]));
+    for (const [key, activity] of Object.entries(state.active)) {
+      const work = unitOf(plan, key).work;
+      if (activity.s !== "task" || work.kind !== "task") continue;
+      const delayMs = delays.get(activity.taskId) ?? (hold === false ? 0 : undefined);
+      if (delayMs === undefined) continue;
+      setTimeout(() => wakeQueue(run.tenantId, run.environmentId, work.queue), delayMs).unref();
+    }
   }
 
   function informParent(

@@ -52,6 +52,7 @@ export interface AdvancedRun {
 /** What an advance has changed: its run as committed. */
 export interface CommittedAdvance {
   readonly run: LiveRun;
+  readonly plan: Plan;
   readonly advance: Advance;
 }
 
@@ -75,6 +76,7 @@ interface Parts {
 /** The advance of one run, not stored yet. */
 interface RunAdvance {
   readonly run: LiveRun;
+  readonly plan: Plan;
   readonly advance: Advance;
   readonly write: RunWrite;
   /** The requests that it carries out. */
@@ -217,7 +219,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };
     const record = applied[0]!.respond?.(toRun(run, advance, nowMs));
-    return { run, advance, write: { ...write, record }, requests: applied, later };
+    return { run, plan, advance, write: { ...write, record }, requests: applied, later };
   }
 
   async function commit(
@@ -235,13 +237,13 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     });
     const conflicts: AdvanceRequest[] = [];
     const committed: CommittedAdvance[] = [];
-    for (const [nth, { run, advance, write, requests }] of advances.entries()) {
+    for (const [nth, { run, plan, advance, write, requests }] of advances.entries()) {
       settle(run, write, written.has(nth));
       if (!written.has(nth)) {
         conflicts.push(...requests);
         continue;
       }
-      committed.push({ run, advance });
+      committed.push({ run, plan, advance });
       for (const request of requests) results.set(request, "applied");
     }
     if (committed.length > 0) onCommitted(committed);

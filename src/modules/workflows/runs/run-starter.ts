@@ -35,6 +35,7 @@ export interface NewRun {
 /** A run after its first advance, not stored yet. */
 export interface PreparedRun {
   readonly run: LiveRun;
+  readonly plan: Plan;
   readonly advance: Advance;
   readonly write: NewRunWrite;
 }
@@ -101,7 +102,7 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
         advance.apply({ kind: "abort", error: stateTooLarge() });
         written = build(advance);
       }
-      const prepared = { run, advance };
+      const prepared = { run, plan, advance };
       const fixed = {
         ...{ definitionId: plan.definitionId, version: plan.version, runKey, shard: run.shard, parentRunId },
         ...{ originJson: JSON.stringify(origin), createdAtMs: nowMs, record: undefined },

@@ -1,9 +1,8 @@
 import type { Context } from "../../../../chain/call.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
 import type { Activity, RunState } from "../domain/engine/state.ts";
 import type { Run } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";
-import { findTaskFacts, type TaskFacts } from "./task-facts.ts";
+import type { ShownTask, Tasks } from "../../tasks/index.ts";
 
 /** Why a run is where it is. */
 export interface RunExplanation {
@@ -25,18 +24,22 @@ export interface RunReason {
 /** Explains a run. */
 export type ExplainRun = (context: Context, run: Run) => Promise<RunExplanation>;
 
+/** How many tasks of a run are explained. */
+const tasksMax = 200;
+
 /** Creates the explanation of runs. */
-export function createRunExplanation(plans: PlanCache): ExplainRun {
+export function createRunExplanation(plans: PlanCache, tasksOfRun: Tasks["tasksOfRun"]): ExplainRun {
   return async ({ sql, tenantId }, run) => {
     const state = JSON.parse(run.stateJson) as RunState;
-    const reasons = await reasonsOf(sql, run, state);
-    const plan = await plans.get(tenantId as never, run.definitionId, run.version);
+    const tasks = run.endedAt === null ? await tasksOfRun(sql, tenantId, run.id, tasksMax) : [];
+    const reasons = reasonsOf(run, state, new Map(tasks.map((task) => [task.id, task])));
+    const plan = await plans.get(tenantId, run.definitionId, run.version);
     const place = `version ${run.version} of ${plan.key}`;
     return { status: run.status, summary: summaryOf(run, state, reasons, place), reasons };
   };
 }
 
-async function reasonsOf(sql: Sql, run: Run, state: RunState): Promise<RunReason[]> {
+function reasonsOf(run: Run, state: RunState, tasks: ReadonlyMap<string, ShownTask>): RunReason[] {
   if (run.endedAt !== null) return [];
   if (run.status === "paused") {
     const remedy = `Resume the run: POST /api/workflow-runs/${run.id}/resume.`;
@@ -52,10 +55,8 @@ async function reasonsOf(sql: Sql, run: Run, state: RunState): Promise<RunReason
       },
     ];
   }
-  const taskIds = Object.values(state.active).flatMap((activity) => (activity.s === "task" ? [activity.taskId] : []));
-  const facts = await findTaskFacts(sql, run.tenantId, taskIds);
   const reasons = Object.entries(state.active).flatMap(([step, activity]): RunReason[] => {
-    const found = reasonOf(run, step, activity, facts);
+    const found = reasonOf(run, step, activity, tasks);
     if (found === undefined) return [];
     const dueMs = Math.min(activity.dueMs ?? Number.POSITIVE_INFINITY, activity.totalMs ?? Number.POSITIVE_INFINITY);
     return [
@@ -85,11 +86,11 @@ function reasonOf(
   run: Run,
   step: string,
   activity: Activity,
-  facts: ReadonlyMap<string, TaskFacts>,
+  tasks: ReadonlyMap<string, ShownTask>,
 ): Reason | undefined {
   switch (activity.s) {
     case "task":
-      return taskReason(step, facts.get(activity.taskId));
+      return taskReason(step, tasks.get(activity.taskId));
     case "event": {
       const events = activity.any.map(({ event, scope }) =>
         scope === "" ? `"${event}"` : `"${event}" with the scope "${scope}"`,
@@ -133,33 +134,33 @@ function effectReason(step: string, activity: Activity & { readonly s: "effect" 
   );
 }
 
-function taskReason(step: string, task: TaskFacts | undefined): Reason {
+function taskReason(step: string, task: ShownTask | undefined): Reason {
   if (task === undefined) return reason(step, "in_progress", "Its task has just ended.", "It continues by itself.");
   const { queue, type, versionRange, workerId, attempt } = task;
   const work = versionRange === "" ? type : `${type} ${versionRange}`;
-  if (task.state === "leased") {
-    const message = `The worker ${workerId} runs attempt ${attempt} of ${work}.`;
-    return reason(step, "worker_busy", message, "It continues when the worker reports, or when its time-out passes.");
+  switch (task.reason) {
+    case undefined: {
+      const message = `The worker ${workerId} runs attempt ${attempt} of ${work}.`;
+      return reason(step, "worker_busy", message, "It continues when the worker reports, or when its time-out passes.");
+    }
+    case "retry_delay": {
+      const message = `Attempt ${attempt - 1} failed; the next one follows.`;
+      return reason(step, "waiting_for_retry", message, "It is tried again by itself.");
+    }
+    case "no_worker": {
+      const message = `No worker polls the queue "${queue}".`;
+      return reason(step, "no_worker", message, `Start a worker for the queue "${queue}" that can run ${work}.`);
+    }
+    case "no_capable_worker": {
+      const message = `The workers of the queue "${queue}" cannot run ${work}.`;
+      return reason(step, "no_capable_worker", message, `Start a worker that lists ${work} among its capabilities.`);
+    }
+    case "workers_busy": {
+      const message = `It waits in the queue "${queue}" for a worker.`;
+      const remedy = "It continues when a worker has a free slot; start more workers to speed it up.";
+      return reason(step, "workers_busy", message, remedy);
+    }
   }
-  if (task.isLater) {
-    const message = `Attempt ${attempt - 1} failed; the next one follows.`;
-    return reason(step, "waiting_for_retry", message, "It is tried again by itself.");
-  }
-  if (!task.hasWorker) {
-    const message = `No worker polls the queue "${queue}".`;
-    return reason(step, "no_worker", message, `Start a worker for the queue "${queue}" that can run ${work}.`);
-  }
-  if (task.state === "incompatible") {
-    const message = `The workers of the queue "${queue}" cannot run ${work}.`;
-    return reason(step, "no_capable_worker", message, `Start a worker that lists ${work} among its capabilities.`);
-  }
-  const message = `It waits in the queue "${queue}" for a worker.`;
-  return reason(
-    step,
-    "workers_busy",
-    message,
-    "It continues when a worker has a free slot; start more workers to speed it up.",
-  );
 }
 
 function summaryOf(run: Run, state: RunState, reasons: readonly RunReason[], place: string): string {

@@ -7,6 +7,7 @@ import type {
   StepTimeout,
   Work,
 } from "../../../definitions/index.ts";
+import { parseStepKey, type StepKey } from "./step-key.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
 /** A published version of a definition, compiled for execution. */
@@ -105,6 +106,13 @@ export type PlanWork =
     }
   | { readonly kind: "transform"; readonly value: Template }
   | { readonly kind: "fail"; readonly code: string; readonly message: Template };
+
+/** The step or compensation of a key. */
+export function unitOf(plan: Plan, key: StepKey): PlanUnit {
+  const isCompensation = key.startsWith("~");
+  const step = plan.steps.get(parseStepKey(isCompensation ? key.slice(1) : key).id)!;
+  return isCompensation ? step.compensate! : step;
+}
 
 /** The kinds that are retried with the definition's policy when they have none. */
 const retriedKinds: readonly string[] = ["task", "route", "notify"];
