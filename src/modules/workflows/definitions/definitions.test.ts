@@ -594,11 +594,11 @@ test("versions can be exported", async () => {
   const tenantId = freshTenant();
   const { id } = await published({ tenantId }, keyed("a", 1));
   await fixture.update({ tenantId }, id, keyed("a", 2));
-  const valueOf = async (version: string) => {
+  const exportedValue = async (version: string) => {
     const { text } = await exportText({ tenantId }, id, { version, format: "json" });
     return JSON.parse(text).steps[0].transform.value;
   };
-  assert.deepEqual(await Promise.all(["", "draft", "active", "1"].map(valueOf)), [2, 2, 1, 1]);
+  assert.deepEqual(await Promise.all(["", "draft", "active", "1"].map(exportedValue)), [2, 2, 1, 1]);
 });
 
 test("the draft is compared with the active version, and any two versions with each other", async () => {
