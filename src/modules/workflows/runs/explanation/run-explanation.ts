@@ -1,8 +1,8 @@
 import type { Context } from "../../../../chain/call.ts";
+import type { ShownTask, Tasks } from "../../tasks/index.ts";
 import type { Activity, RunState } from "../domain/engine/state.ts";
 import type { Run } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";
-import type { ShownTask, Tasks } from "../../tasks/index.ts";
 
 /** Why a run is where it is. */
 export interface RunExplanation {

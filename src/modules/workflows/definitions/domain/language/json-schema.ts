@@ -13,7 +13,7 @@ import { timestampSource } from "./timestamp.ts";
 export function definitionSchema(): JsonObject {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: "https://switchyard.dev/schemas/workflow-definition-1.json",
+    $id: "urn:switchyard:workflow-definition:1",
     title: "Workflow definition",
     ...object(
       {
