@@ -16,6 +16,16 @@ export interface AdvanceContext {
   /** The events that wait in the run's mailbox, in order of arrival. */
   readonly mail: readonly Mail[];
   readonly newId: () => string;
+  /** How much one advance may do; undefined for the default. */
+  readonly budget?: AdvanceBudget;
+}
+
+/** How much work one advance does at most, so that it never blocks other runs. The rest follows in the next advance. */
+export interface AdvanceBudget {
+  /** Steps and elements of maps that are started. */
+  readonly starts: number;
+  /** Steps of expressions. */
+  readonly expressionSteps: number;
 }
 
 /** A task to create. */
@@ -68,9 +78,7 @@ const waitMsMax = 365 * 86_400_000;
 /** How long an open effect may take before it is performed again. */
 const firstRecheckMs = 30_000;
 const recheckMsMax = 3_600_000;
-/** One advance does at most this much work, so that it never blocks other runs. The rest follows in the next advance. */
-const startsMax = 1000;
-const meterMax = 50_000;
+const defaultBudget: AdvanceBudget = { starts: 1000, expressionSteps: 50_000 };
 const never = Number.POSITIVE_INFINITY;
 
 /**
@@ -157,7 +165,8 @@ export class Advance implements Advanced {
   #drain(): void {
     delete this.state.todo;
     while (this.#stack.length > 0 && this.ended === undefined) {
-      if (this.state.paused || this.#starts++ >= startsMax || this.#meter.steps >= meterMax) {
+      const { starts, expressionSteps } = this.#context.budget ?? defaultBudget;
+      if (this.state.paused || this.#starts++ >= starts || this.#meter.steps >= expressionSteps) {
         this.state.todo = this.#stack;
         return;
       }
@@ -303,7 +312,8 @@ export class Advance implements Advanced {
 
   #decide(key: StepKey, decision: Decision): void {
     const activity = this.state.active[key];
-    if (activity?.s !== "approval") return;
+    // A decision that arrived while the run was paused may be a repeated one.
+    if (activity?.s !== "approval" || activity.decisions.some(({ by }) => by === decision.by)) return;
     activity.decisions.push(decision);
     this.history.push({ kind: "approval_decided", step: key, ...decision });
     const { work } = this.#stepOf(key).step;
@@ -524,10 +534,9 @@ export class Advance implements Advanced {
 
   #completeUnit(key: StepKey, output: Json): void {
     const activity = this.state.active[key];
-    if (activity?.s === "task") this.endedTasks.push(activity.taskId);
-    delete this.state.active[key];
-    this.history.push({ kind: "step_completed", step: key, output });
     if (key.startsWith("~")) {
+      this.#close(key, activity);
+      this.history.push({ kind: "step_completed", step: key, output });
       this.#compensateNext();
       return;
     }
@@ -536,12 +545,19 @@ export class Advance implements Advanced {
     // A step whose error was caught has nothing to undo.
     const undo = activity?.s === "catch" ? undefined : step.compensate;
     if (undo !== undefined && !this.#registerUndo(undo, step, key, positions)) return;
+    this.#close(key, activity);
+    this.history.push({ kind: "step_completed", step: key, output });
     const following = step.list.steps[step.position + 1];
     if (following !== undefined) this.#stack.push({ id: following.id, at: positions });
     else this.#completeList(step.list, positions, output);
   }
 
-  /** Stores the compensation of a completed step. False if its request cannot be evaluated: then the step has failed. */
+  #close(key: StepKey, activity: Activity | undefined): void {
+    if (activity?.s === "task") this.endedTasks.push(activity.taskId);
+    delete this.state.active[key];
+  }
+
+  /** Stores the compensation of a step. False if its request cannot be evaluated: then the step has failed. */
   #registerUndo(unit: PlanUnit, step: PlanStep, key: StepKey, at: Positions): boolean {
     const { work } = unit;
     if (!("request" in work)) return true;
@@ -551,6 +567,7 @@ export class Advance implements Advanced {
       return true;
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
+      delete this.state.values[key];
       this.#failUnit(key, this.#error(key, "expression_error", expressionMessage(error)));
       return false;
     }
@@ -602,8 +619,7 @@ export class Advance implements Advanced {
   /** A step failed finally: its catch runs, or the block around it fails. */
   #failUnit(key: StepKey, error: RunError): void {
     const activity = this.state.active[key];
-    if (activity?.s === "task") this.endedTasks.push(activity.taskId);
-    delete this.state.active[key];
+    this.#close(key, activity);
     const { code, message, details } = error;
     this.history.push({ kind: "step_failed", step: key, error: { code, message, details, step: error.step } });
     if (key.startsWith("~")) {
@@ -770,7 +786,7 @@ export class Advance implements Advanced {
     }
     if (step !== undefined && template.variables.includes("err")) values.err = this.#errorAround(step, at);
     if (step !== undefined && (template.variables.includes("item") || template.variables.includes("index"))) {
-      const map = step.ancestors.findLast(({ work }) => work.kind === "map");
+      const { map } = step;
       const activity = map && this.state.active[stepKey(map.id, at.slice(0, map.depth))];
       const index = map && at[map.depth];
       if (activity?.s === "map" && index !== undefined) Object.assign(values, { item: activity.items[index], index });
