@@ -1,10 +1,7 @@
 import { type Definition, defaultRetry, type Json } from "../../src/modules/workflows/definitions/index.ts";
-import {
-  Advance,
-  type AdvanceBudget,
-  type Effect,
-  type RunEnd,
-} from "../../src/modules/workflows/runs/domain/engine/advance.ts";
+import { Advance } from "../../src/modules/workflows/runs/domain/engine/advance.ts";
+import type { Effect, RunEnd } from "../../src/modules/workflows/runs/domain/engine/advance-result.ts";
+import type { AdvanceBudget } from "../../src/modules/workflows/runs/domain/engine/execution.ts";
 import { createPlan, type Plan } from "../../src/modules/workflows/runs/domain/engine/plan.ts";
 import {
   createRunState,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../../src/modules/workflows/definitions/index.ts";
-import type { AdvanceBudget } from "../../src/modules/workflows/runs/domain/engine/advance.ts";
+import type { AdvanceBudget } from "../../src/modules/workflows/runs/domain/engine/execution.ts";
 import { fc } from "../harness/random.ts";
 import { sized } from "../harness/run-size.ts";
 import { type Driving, drive } from "./engine-driver.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Signals } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { Effect } from "./domain/engine/advance.ts";
+import type { Effect } from "./domain/engine/advance-result.ts";
 import { type RunEvent, wakeTime } from "./domain/engine/state.ts";
 import { resultOf } from "./effects/child-run.ts";
 import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
