@@ -26,7 +26,7 @@ type Scripted<T> = Readonly<Record<string, readonly T[]>>;
  * choice, so that fast-check shrinks a definition by shrinking the list.
  *
  * Left out, because the language document does not define it exactly: failures that are not retryable under a policy
- * with `on`, codes that a task does not declare, limits of other steps than tasks, and messages of the service.
+ * with `on`, codes that a task does not declare, limits of blocks and waits, and messages of the service.
  */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .array(fc.nat({ max: 999_999 }), { minLength: 120, maxLength: 300, size: "max" })
@@ -130,9 +130,9 @@ class ScenarioBuilder {
       id,
       work,
       retry: isEffect && choices.oneIn(3) ? this.retryPolicy(codes) : undefined,
-      timeout: work.kind === "task" ? this.#taskTimeout() : noTimeout,
+      timeout: work.kind === "task" ? this.#taskTimeout() : isEffect ? this.#totalTimeout() : noTimeout,
       catch: inside.depth <= depthMax && choices.oneIn(3) ? this.#catches(codes, inside) : [],
-      compensate: isEffect && choices.below(4) > 0 ? this.#compensation(id, place) : undefined,
+      compensate: choices.below(4) > (isEffect ? 0 : 2) ? this.#compensation(id, place) : undefined,
     };
   }
 
@@ -287,6 +287,10 @@ class ScenarioBuilder {
     const attemptMs = choices.oneIn(4) ? choices.ms(20_000) : undefined;
     const totalMs = choices.oneIn(4) ? (attemptMs ?? 300_000) + choices.ms(20_000) : undefined;
     return { attemptMs, totalMs, heartbeatMs: undefined };
+  }
+
+  #totalTimeout(): StepTimeout {
+    return this.#choices.oneIn(5) ? { ...noTimeout, totalMs: this.#choices.ms(20_000) } : noTimeout;
   }
 
   // Expressions

@@ -30,7 +30,7 @@ export interface RunResult {
   readonly status: "succeeded" | "failed" | "cancelled" | "timed_out";
   /** Null unless the run succeeded. */
   readonly output: Json;
-  /** Undefined unless the run failed or timed out. The messages of the service's own codes are not defined. */
+  /** Undefined if the run succeeded. The messages of the service's own codes are not defined. */
   readonly error: RunError | undefined;
   /** When the run ended, after its compensations. */
   readonly endedAtMs: number;
@@ -128,12 +128,10 @@ class Interpreter {
     };
     const compensates = onFailure === "compensate";
 
-    for (const event of events) this.#clock.at(event.atMs, root, () => this.#receive(event));
+    for (const event of events) this.#clock.at(event.atMs, root, () => this.#receive(event), true);
     if (cancel !== undefined)
-      this.#clock.at(cancel.atMs, root, () => end("cancelled", null, undefined, cancel.compensate));
-    this.#clock.at(timeoutMs, root, () => {
-      end("timed_out", null, { code: "timeout", message: "timeout", step: "", details: null }, compensates);
-    });
+      this.#clock.at(cancel.atMs, root, () => end("cancelled", null, runError("cancelled"), cancel.compensate));
+    this.#clock.at(timeoutMs, root, () => end("timed_out", null, runError("timeout"), compensates));
     start(
       this.#runDefinition(root),
       root,
@@ -545,6 +543,11 @@ function keyOf(stepId: string, { positions }: Frame): string {
 
 function failure(code: string, step: string, message = code, details: Json = null, isRetryable = true): StepFailure {
   return new StepFailure({ code, message, step, details }, isRetryable);
+}
+
+/** An error of the run itself. */
+function runError(code: string): RunError {
+  return { code, message: code, step: "", details: null };
 }
 
 function failureOf(error: unknown): StepFailure {

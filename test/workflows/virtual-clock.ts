@@ -20,21 +20,23 @@ interface Due {
   readonly atMs: number;
   readonly scope: Scope;
   readonly action: () => void;
+  /** Whether its order among others of the same time is that of its scheduling, as for events that are sent to a run. */
+  readonly isOrdered: boolean;
 }
 
 /** A clock that jumps from one due action to the next. */
 export class VirtualClock {
   nowMs = 0;
   /**
-   * Whether two actions were ever due in the same millisecond. They ran in the order in which they were scheduled, which
+   * Whether two actions without a defined order were ever due in the same millisecond. They ran in the order in which they were scheduled, which
    * is not a rule of the language.
    */
   hadTie = false;
   #due: Due[] = [];
 
   /** Runs an action at a time, unless its scope is cancelled before. Infinity is never. */
-  at(atMs: number, scope: Scope, action: () => void): void {
-    if (atMs < Number.POSITIVE_INFINITY) this.#due.push({ atMs, scope, action });
+  at(atMs: number, scope: Scope, action: () => void, isOrdered = false): void {
+    if (atMs < Number.POSITIVE_INFINITY) this.#due.push({ atMs, scope, action, isOrdered });
   }
 
   /** Runs until nothing is due. */
@@ -44,7 +46,7 @@ export class VirtualClock {
       const nextMs = Math.min(...this.#due.map(({ atMs }) => atMs));
       const [next, ...others] = this.#due.filter(({ atMs }) => atMs === nextMs);
       if (next === undefined) return;
-      this.hadTie ||= others.length > 0;
+      this.hadTie ||= others.some(({ isOrdered }) => !(isOrdered && next.isOrdered));
       this.nowMs = next.atMs;
       this.#due.splice(this.#due.indexOf(next), 1);
       next.action();

@@ -4,7 +4,7 @@ import type { Signals } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
-import type { Effect } from "./domain/engine/advance.ts";
+import type { Effect } from "./domain/engine/advance-result.ts";
 import { unitOf } from "./domain/engine/plan.ts";
 import { type RunEvent, wakeTime } from "./domain/engine/state.ts";
 import { resultOf } from "./effects/child-run.ts";

@@ -9,7 +9,7 @@ import type { Shards } from "../../../platform/shards/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
-import { type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
+import { isAttemptOpen, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
 import { type Run, stateBytesMax } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
@@ -192,7 +192,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
           task: request.taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${request.taskId}`),
           isKnown: request.eventId !== undefined && facts.known.has(`${run.id}:${request.eventId}`),
         });
-        if (event === undefined) {
+        if (event === undefined || isLate(advance.state, event)) {
           facts.results.set(request, "unchanged");
           continue;
         }
@@ -264,6 +264,11 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     },
     idle: batcher.idle,
   };
+}
+
+/** Whether an event is the outcome of an attempt that has one already, perhaps since an earlier request of the same batch. */
+function isLate(state: RunState, event: RunEvent): boolean {
+  return "attempt" in event && !isAttemptOpen(state, event.key, event.attempt);
 }
 
 /** Starts an advance of a stored run. */

@@ -24,7 +24,9 @@ interface Parts {
 export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve, newMail, unread }: Parts): RunWrite {
   const { state, ended } = advance;
   const { tenantId, id, environmentId, revision, origin } = run;
-  const tasks = advance.newTasks.filter(({ taskId }) => !advance.endedTasks.includes(taskId));
+  // A statement changes a row once: a task that has ended is deleted, and neither inserted nor updated.
+  const isOpen = ({ taskId }: { readonly taskId: string }) => !advance.endedTasks.includes(taskId);
+  const tasks = advance.newTasks.filter(isOpen);
   return {
     ...{ tenantId, id, environmentId, revision },
     inProduction: origin.environment === "production",
@@ -58,7 +60,9 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
         lease: held ? undefined : reserve(offered, nowMs),
       };
     }),
-    retriedTasks: advance.retriedTasks.map(({ taskId, attempt, delayMs }) => ({ id: taskId, attempt, delayMs })),
+    retriedTasks: advance.retriedTasks
+      .filter(isOpen)
+      .map(({ taskId, attempt, delayMs }) => ({ id: taskId, attempt, delayMs })),
     endedTasks: advance.endedTasks,
     hold: advance.hold,
     newMail,

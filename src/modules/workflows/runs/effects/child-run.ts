@@ -1,6 +1,6 @@
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Definitions, Json, JsonObject } from "../../definitions/index.ts";
-import type { Effect } from "../domain/engine/advance.ts";
+import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";

@@ -3,7 +3,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
 import type { Json } from "../../definitions/index.ts";
-import type { Effect } from "../domain/engine/advance.ts";
+import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure, RunEvent } from "../domain/engine/state.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import type { ChildResult } from "./child-run.ts";

@@ -285,12 +285,15 @@ function deleteTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
 function holdTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const holds = partsOf(writes, ({ hold }) => (hold === undefined ? [] : [hold]));
   if (holds.length === 0) return sql``;
+  // A statement changes a row once: the update must not keep the row of an ended task from being deleted.
+  const ended = writes.flatMap(({ hold, endedTasks }) => (hold === undefined ? [] : endedTasks));
   return sql`, held_tasks as (
       update workflow_tasks t set state = case when h.hold then 'held' else 'ready' end
       from applied a join unnest(${holds.map(({ nth }) => nth)}::int[], ${holds.map(({ part }) => part)}::boolean[])
         as h(nth, hold) on h.nth = a.nth
       where t.tenant_id = a.tenant_id and t.run_id = a.id
         and t.state = any(case when h.hold then array['ready', 'incompatible'] else array['held'] end)
+        and t.id <> all(${ended}::text[])
     )`;
 }
 

@@ -54,6 +54,8 @@ export interface PlanStep extends PlanUnit {
   readonly position: number;
   /** The number of maps around it. */
   readonly depth: number;
+  /** The innermost map around it, whose element is the variable `item`. The catch of a map is outside of the map. */
+  readonly map: PlanStep | undefined;
   /** The steps around it, the outermost first. */
   readonly ancestors: readonly PlanStep[];
   readonly catches: readonly { readonly on: ReadonlySet<string>; readonly list: PlanList }[];
@@ -143,7 +145,7 @@ export function createPlan(
   ): PlanStep {
     // Lists inside a step refer to it, so it is completed after it exists.
     const planned = {
-      ...{ id: step.id, list, position, depth, ancestors, timeout: step.timeout },
+      ...{ id: step.id, list, position, depth, ancestors, timeout: step.timeout, map: mapAround(list.owner) },
       retry: retryOf(step.work, step.retry, retry),
       compensate: step.compensate && planCompensation(step.id, step.compensate, retry),
     } as { -readonly [name in keyof PlanStep]: PlanStep[name] };
@@ -164,6 +166,11 @@ export function createPlan(
     ...{ root, steps },
     output: definition.output === undefined ? undefined : compileTemplate(definition.output),
   };
+}
+
+function mapAround(owner: ListOwner): PlanStep | undefined {
+  if (owner.kind === "run") return undefined;
+  return owner.kind === "map" ? owner.step : owner.step.map;
 }
 
 function retryOf(work: Work, own: RetryPolicy | undefined, common: RetryPolicy): RetryPolicy | undefined {

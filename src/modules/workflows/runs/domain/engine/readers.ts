@@ -10,7 +10,8 @@ export function readScope(value: Json): string {
 
 /** Reads a duration in milliseconds: a text such as 10m, or a number of seconds. */
 export function readDuration(value: Json): number {
-  const ms = typeof value === "number" ? value * 1000 : typeof value === "string" ? parseDuration(value) : undefined;
+  const ms =
+    typeof value === "number" ? Math.round(value * 1000) : typeof value === "string" ? parseDuration(value) : undefined;
   if (ms !== undefined) return ms;
   throw new CelError("evaluation", "A duration must be a text such as 10m or a number of seconds.");
 }

@@ -159,3 +159,11 @@ export function statusOf(state: RunState): "pending" | "running" | "waiting" | "
   const works = Object.values(state.active).some(({ s }) => s === "task" || s === "effect");
   return works || state.todo !== undefined ? "running" : "waiting";
 }
+
+/** Whether an attempt of a task or an effect has no outcome yet. Each attempt has one outcome. */
+export function isAttemptOpen({ active, pending = [] }: RunState, key: StepKey, attempt: number): boolean {
+  const activity = active[key];
+  if (activity?.s !== "task" && activity?.s !== "effect") return false;
+  if (activity.attempt !== attempt || (activity.s === "effect" && activity.phase === "backoff")) return false;
+  return !pending.some((event) => "attempt" in event && event.key === key && event.attempt === attempt);
+}

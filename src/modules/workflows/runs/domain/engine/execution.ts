@@ -1,0 +1,89 @@
+import type { WorkMeter } from "../../../../../platform/cel/index.ts";
+import type { Json } from "../../../definitions/index.ts";
+import type { ConsumedMail, Effect, NewTask, RetriedTask, RunEnd } from "./advance-result.ts";
+import type { HistoryEntry } from "./history-entry.ts";
+import { type Plan, type PlanStep, type PlanUnit, unitOf } from "./plan.ts";
+import type { Mail, Pending, RunError, RunState } from "./state.ts";
+import { type Positions, parseStepKey, type StepKey } from "./step-key.ts";
+
+/** What an advance needs besides the plan and the state. */
+export interface AdvanceContext {
+  readonly nowMs: number;
+  /** The variable `run`. */
+  readonly run: Readonly<Record<string, unknown>>;
+  /** The events that wait in the run's mailbox, in order of arrival. */
+  readonly mail: readonly Mail[];
+  readonly newId: () => string;
+  /** How much one advance may do; undefined for the default. */
+  readonly budget?: AdvanceBudget;
+}
+
+/** How much work one advance does at most, so that it never blocks other runs. The rest follows in the next advance. */
+export interface AdvanceBudget {
+  /** Steps and elements of maps that are started. */
+  readonly starts: number;
+  /** Steps of expressions. */
+  readonly expressionSteps: number;
+}
+
+/**
+ * The working data of one advance: the state that it changes, and everything that has to be stored or performed because of
+ * the changes. The functions of this folder execute a run by changing it.
+ */
+export class Execution {
+  readonly plan: Plan;
+  readonly state: RunState;
+  readonly context: AdvanceContext;
+  readonly history: HistoryEntry[] = [];
+  readonly newTasks: NewTask[] = [];
+  readonly retriedTasks: RetriedTask[] = [];
+  /** Tasks whose step is over. */
+  readonly endedTasks: string[] = [];
+  readonly effects: Effect[] = [];
+  /** Runs that no step waits for any more. */
+  readonly cancelledRuns: string[] = [];
+  readonly consumed: ConsumedMail[] = [];
+  /** Whether tasks that nobody has leased are held back, or no longer held back; undefined changes nothing. */
+  hold: boolean | undefined;
+  ended: RunEnd | undefined;
+  /** The events that no step has consumed, in order of arrival. */
+  readonly mail: Mail[];
+  /** Counts the steps of expressions. */
+  readonly meter: WorkMeter = { steps: 0 };
+  /** Steps to start and maps to continue, the next one last. */
+  readonly stack: Pending[];
+
+  constructor(plan: Plan, state: RunState, context: AdvanceContext) {
+    this.plan = plan;
+    this.state = state;
+    this.context = context;
+    this.mail = [...context.mail];
+    this.stack = state.todo ?? [];
+  }
+
+  /** The step of a key that is not a compensation. */
+  stepOf(key: StepKey): { readonly step: PlanStep; readonly positions: Positions } {
+    const { id, positions } = parseStepKey(key);
+    return { step: this.plan.steps.get(id)!, positions };
+  }
+
+  /** The step or the compensation of a key. */
+  unitOf(key: StepKey): PlanUnit {
+    return unitOf(this.plan, key);
+  }
+}
+
+/** Whether a key names a compensation. */
+export function isCompensation(key: StepKey): boolean {
+  return key.startsWith("~");
+}
+
+/** The error of a step. */
+export function stepError(key: StepKey, code: string, message: string, details: Json = null): RunError {
+  return { code, message, step: parseStepKey(isCompensation(key) ? key.slice(1) : key).id, details };
+}
+
+/** The error of the run itself. */
+export function runError(code: string, message: string): RunError {
+  return { code, message, step: "", details: null };
+}

@@ -1,0 +1,63 @@
+import { CelError } from "../../../../../platform/cel/index.ts";
+import { startBranch, startMap, startParallel } from "./blocks.ts";
+import { evaluate, expressionMessage } from "./evaluation.ts";
+import { type Execution, stepError } from "./execution.ts";
+import { startExternalWork } from "./external-work.ts";
+import type { ListOwner, PlanStep } from "./plan.ts";
+import { completeStep, failStep } from "./step-end.ts";
+import { type Positions, type StepKey, stepKey } from "./step-key.ts";
+import { startApproval, startEventWait, startTimer } from "./waits.ts";
+
+/** Starts a step, unless the block around it was cancelled meanwhile. */
+export function startStep(execution: Execution, step: PlanStep, at: Positions): void {
+  if (!isOpen(execution, step.list.owner, at)) return;
+  const key = stepKey(step.id, at);
+  try {
+    startWork(execution, step, key, at);
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    failStep(execution, key, stepError(key, "expression_error", expressionMessage(error)));
+  }
+}
+
+/** Whether the block that a list belongs to still runs this list. */
+function isOpen({ state }: Execution, owner: ListOwner, at: Positions): boolean {
+  if (owner.kind === "run") return state.ending === undefined;
+  const activity = state.active[stepKey(owner.step.id, at.slice(0, owner.step.depth))];
+  return activity?.s === owner.kind;
+}
+
+function startWork(execution: Execution, step: PlanStep, key: StepKey, at: Positions): void {
+  const { work } = step;
+  switch (work.kind) {
+    case "transform":
+      completeStep(execution, key, evaluate(execution, work.value, step, at));
+      return;
+    case "fail": {
+      const message = evaluate(execution, work.message, step, at);
+      const text = typeof message === "string" ? message : JSON.stringify(message);
+      failStep(execution, key, stepError(key, work.code, text));
+      return;
+    }
+    case "branch":
+      startBranch(execution, step, work, key, at);
+      return;
+    case "parallel":
+      startParallel(execution, step, work, key, at);
+      return;
+    case "map":
+      startMap(execution, step, work, key, at);
+      return;
+    case "wait_event":
+      startEventWait(execution, step, work, key, at);
+      return;
+    case "wait_timer":
+      startTimer(execution, step, work, key, at);
+      return;
+    case "approval":
+      startApproval(execution, step, work, key, at);
+      return;
+    default:
+      startExternalWork(execution, step, key, evaluate(execution, work.request, step, at));
+  }
+}

@@ -1,0 +1,130 @@
+import { CelError } from "../../../../../platform/cel/index.ts";
+import type { Json } from "../../../definitions/index.ts";
+import { evaluate } from "./evaluation.ts";
+import { type Execution, stepError } from "./execution.ts";
+import { timesOf } from "./external-work.ts";
+import type { PlanStep, PlanWork } from "./plan.ts";
+import { readDuration, readScope, readTime } from "./readers.ts";
+import type { Decision, Mail, WaitedEvent } from "./state.ts";
+import { completeStep, failStep, startList } from "./step-end.ts";
+import type { Positions, StepKey } from "./step-key.ts";
+
+type WorkOf<Kind extends PlanWork["kind"]> = Extract<PlanWork, { readonly kind: Kind }>;
+
+const waitMsMax = 365 * 86_400_000;
+
+/** Starts to wait for an event, or consumes one that has arrived before. */
+export function startEventWait(
+  execution: Execution,
+  step: PlanStep,
+  work: WorkOf<"wait_event">,
+  key: StepKey,
+  at: Positions,
+): void {
+  const any = work.any.map(({ event, scope }) => ({ event, scope: readScope(evaluate(execution, scope, step, at)) }));
+  const dueMs = execution.context.nowMs + work.timeoutMs;
+  execution.state.active[key] = { s: "event", ...timesOf(execution, step), dueMs, any };
+  execution.history.push({ kind: "wait_started", step: key, any });
+  consumeMail(execution, key, any);
+}
+
+/** Starts a timer. */
+export function startTimer(
+  execution: Execution,
+  step: PlanStep,
+  work: WorkOf<"wait_timer">,
+  key: StepKey,
+  at: Positions,
+): void {
+  const { nowMs } = execution.context;
+  const dueMs = timerEnd(execution, step, work, at);
+  if (dueMs - nowMs > waitMsMax) throw new CelError("evaluation", "A timer may wait 365 days at most.");
+  if (dueMs <= nowMs) {
+    completeStep(execution, key, null);
+    return;
+  }
+  execution.state.active[key] = { s: "timer", ...timesOf(execution, step), dueMs };
+  execution.history.push({ kind: "timer_started", step: key, until: new Date(dueMs).toISOString() });
+}
+
+function timerEnd(execution: Execution, step: PlanStep, work: WorkOf<"wait_timer">, at: Positions): number {
+  const { nowMs } = execution.context;
+  if (work.forMs !== undefined) return nowMs + work.forMs;
+  if (work.for !== undefined) return nowMs + readDuration(evaluate(execution, work.for, step, at));
+  return readTime(evaluate(execution, work.until!, step, at));
+}
+
+/** Starts to wait for people's decisions. */
+export function startApproval(
+  execution: Execution,
+  step: PlanStep,
+  work: WorkOf<"approval">,
+  key: StepKey,
+  at: Positions,
+): void {
+  const request = evaluate(execution, work.request, step, at);
+  const dueMs = execution.context.nowMs + work.timeoutMs;
+  execution.state.active[key] = { s: "approval", ...timesOf(execution, step), dueMs, request, decisions: [] };
+  execution.history.push({ kind: "approval_requested", step: key });
+}
+
+/** Puts an event into the mailbox. The wait that started first of those that match consumes it. */
+export function receiveMail(execution: Execution, mail: Mail): void {
+  const { event, scope, eventId } = mail;
+  execution.history.push({ kind: "event_received", event, scope, event_id: eventId });
+  execution.mail.push(mail);
+  if (!execution.state.paused) offerMail(execution);
+}
+
+/** Gives the events of the mailbox to the waits in progress, in the order in which the waits started. */
+export function offerMail(execution: Execution): void {
+  const { active } = execution.state;
+  for (const [key, activity] of Object.entries(active)) {
+    // The end of an earlier wait may have cancelled this one.
+    if (activity.s === "event" && active[key] === activity) consumeMail(execution, key, activity.any);
+  }
+}
+
+/** Completes a wait with the oldest event that matches, if there is one. */
+function consumeMail(execution: Execution, key: StepKey, any: readonly WaitedEvent[]): void {
+  const { mail, consumed } = execution;
+  const at = mail.findIndex(({ event, scope }) => any.some((each) => each.event === event && each.scope === scope));
+  if (at < 0) return;
+  const [{ event, scope, payload, eventId }] = mail.splice(at, 1) as [Mail];
+  consumed.push({ eventId, key });
+  completeStep(execution, key, { event, scope, payload, event_id: eventId });
+}
+
+/** Counts a decision on an approval. */
+export function decideApproval(execution: Execution, key: StepKey, decision: Decision): void {
+  const activity = execution.state.active[key];
+  // Of two decisions of one person, which may arrive while the run is paused, the first one counts.
+  if (activity?.s !== "approval" || activity.decisions.some(({ by }) => by === decision.by)) return;
+  activity.decisions.push(decision);
+  execution.history.push({ kind: "approval_decided", step: key, ...decision });
+  const decisions = activity.decisions as unknown as Json;
+  if (!decision.approved) {
+    const { by, comment } = decision;
+    const message = comment === "" ? `${by} rejected it.` : `${by} rejected it: ${comment}`;
+    failStep(execution, key, stepError(key, "approval_rejected", message, { decisions }));
+    return;
+  }
+  const { work } = execution.stepOf(key).step;
+  if (work.kind === "approval" && activity.decisions.length >= work.quorum) {
+    completeStep(execution, key, { approved: true, decisions });
+  }
+}
+
+/** Ends a wait for an event or an approval whose time is over. */
+export function timeOutWait(execution: Execution, key: StepKey, kind: "event" | "approval"): void {
+  const { step, positions } = execution.stepOf(key);
+  const list = "onTimeout" in step.work ? step.work.onTimeout : undefined;
+  if (list === undefined) {
+    const code = kind === "event" ? "wait_timeout" : "approval_timeout";
+    failStep(execution, key, stepError(key, code, "Nothing arrived before the time-out."));
+    return;
+  }
+  execution.history.push({ kind: "wait_timed_out", step: key });
+  execution.state.active[key] = { s: "timeout", sinceMs: execution.context.nowMs };
+  startList(execution, list, positions);
+}
