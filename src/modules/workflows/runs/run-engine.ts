@@ -10,7 +10,7 @@ import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { isAttemptOpen, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
-import { type Run, stateBytesMax } from "./domain/run.ts";
+import { type Run, stateBytesMax, stateTooLarge } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
@@ -345,10 +345,4 @@ export function settleReservations(
     };
     dispatch.settle([{ token, committed, task: leased }]);
   }
-}
-
-/** The error of a run that holds too much data. */
-export function stateTooLarge() {
-  const message = `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`;
-  return { code: "state_too_large", message, step: "", details: null };
 }
