@@ -93,9 +93,8 @@ test("a published version and a document are simulated alike, and nothing is sto
   assert.deepEqual([signed.output.payload, ok.output.approved], [{ page: 2 }, true]);
   assert.deepEqual(byKey.steps_without_stub, ["assign"]);
   assert.match(byKey.notes[0], /^The decision of eve on ok was ignored: this approval is for role:operator\.$/);
-  const { commits, steps, tasks, effects = 0, expression_steps } = byKey.cost;
+  const { commits, steps, tasks, effects } = byKey.cost;
   assert.deepEqual([commits, steps, tasks, effects], [5, 5, 2, 0]);
-  assert.ok(expression_steps > 0);
 });
 
 test("errors are retried and caught like in a real run", async () => {
@@ -137,7 +136,12 @@ test("maps and parallels are shown before the steps inside them, element by elem
         steps: [{ id: "ocr", task: { queue: "q", type: "ocr" }, retry: { max_attempts: 1 } }],
       },
     },
-    { id: "both", parallel: { branches: { a: [{ id: "x", transform: 1 }], b: [{ id: "y", transform: 2 }] } } },
+    {
+      id: "both",
+      parallel: {
+        branches: { a: [{ id: "x", transform: "=input.docs.map(d, d + '!')" }], b: [{ id: "y", transform: 2 }] },
+      },
+    },
   ];
   const stubs = {
     ocr: { output: "text", after_s: 1 },
@@ -156,7 +160,8 @@ test("maps and parallels are shown before the steps inside them, element by elem
     "x completed 2-2",
     "y completed 2-2",
   ]);
-  assert.deepEqual([simulation.output, simulation.unused_stubs], [{ a: 1, b: 2 }, ["ocr[7]"]]);
+  assert.deepEqual([simulation.output, simulation.unused_stubs], [{ a: ["a!", "b!", "c!"], b: 2 }, ["ocr[7]"]]);
+  assert.ok(simulation.cost.expression_steps > 0);
 });
 
 test("a simulation is bounded", async () => {
