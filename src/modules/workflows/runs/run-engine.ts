@@ -126,12 +126,16 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   ): Promise<readonly AdvanceRequest[]> {
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
-    const [runs, tasks, known, usedKeys] = await Promise.all([
+    const [runs, tasks] = await Promise.all([
       loadRuns(db.sql, refs),
       loadLeasedTasks(
         db.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
       ),
+    ]);
+    // Read after the runs: what another node stores before this is seen here, and what it stores after this changes the
+    // revision of the run. Otherwise an event or a call that is repeated at the same moment could be applied twice.
+    const [known, usedKeys] = await Promise.all([
       findKnownMail(
         db.sql,
         requests.flatMap(({ tenantId, runId, eventId }) =>
