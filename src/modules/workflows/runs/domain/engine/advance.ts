@@ -166,6 +166,10 @@ export class Advance implements Advanced {
         this.#continueMap(next.map);
         continue;
       }
+      if ("done" in next) {
+        if (next.done in this.state.active) this.#completeUnit(next.done, next.output);
+        continue;
+      }
       const step = this.#plan.steps.get(next.id)!;
       // The block around it may have been cancelled meanwhile.
       if (this.#isOpen(step.list.owner, next.at)) this.#startStep(step, next.at);
@@ -178,8 +182,19 @@ export class Advance implements Advanced {
     const { nowMs } = this.#context;
     this.state.startedAtMs = nowMs;
     this.state.deadlineMs = nowMs + this.#plan.timeoutMs;
-    this.history.push({ kind: "run_started" });
-    this.#startList(this.#plan.root, []);
+    const { replay } = this.state;
+    if (replay === undefined) {
+      this.history.push({ kind: "run_started" });
+      this.#startList(this.#plan.root, []);
+      return;
+    }
+    delete this.state.replay;
+    this.history.push({ kind: "run_replayed", ...replay });
+    // A run whose steps have all completed only lacks its output.
+    if (this.#stack.length === 0) {
+      const last = this.#plan.root.steps.at(-1);
+      this.#completeList(this.#plan.root, [], (last && this.state.values[last.id]) ?? null);
+    }
   }
 
   #tick(): void {
@@ -490,6 +505,7 @@ export class Advance implements Advanced {
     const items = this.#evaluate(work.in, step, at);
     if (!Array.isArray(items)) throw new CelError("evaluation", "The elements of a map must be a list.");
     this.state.active[key] = { s: "map", ...times, items, next: 0, open: 0, results: [] };
+    this.history.push({ kind: "map_started", step: key, items });
     if (items.length > work.maxItems) {
       const message = `The list has ${items.length} elements; max_items is ${work.maxItems}.`;
       this.#failUnit(key, this.#error(key, "map_too_large", message));
@@ -504,7 +520,12 @@ export class Advance implements Advanced {
     const activity = this.state.active[key];
     const { step, positions } = this.#stepOf(key);
     if (step.work.kind !== "map" || activity?.s !== "map") return;
-    if (activity.next < activity.items.length && activity.open < step.work.maxParallel) {
+    if (activity.resume !== undefined && activity.open < step.work.maxParallel) {
+      const element = activity.resume.shift();
+      if (activity.resume.length === 0) delete activity.resume;
+      activity.open++;
+      this.#stack.push({ map: key }, ...(element ?? []));
+    } else if (activity.next < activity.items.length && activity.open < step.work.maxParallel) {
       activity.open++;
       this.#stack.push({ map: key });
       this.#startList(step.work.list, [...positions, activity.next++]);
@@ -526,8 +547,8 @@ export class Advance implements Advanced {
     const activity = this.state.active[key];
     if (activity?.s === "task") this.endedTasks.push(activity.taskId);
     delete this.state.active[key];
-    this.history.push({ kind: "step_completed", step: key, output });
     if (key.startsWith("~")) {
+      this.history.push({ kind: "step_completed", step: key, output });
       this.#compensateNext();
       return;
     }
@@ -535,24 +556,31 @@ export class Advance implements Advanced {
     this.state.values[key] = output;
     // A step whose error was caught has nothing to undo.
     const undo = activity?.s === "catch" ? undefined : step.compensate;
-    if (undo !== undefined && !this.#registerUndo(undo, step, key, positions)) return;
+    const undoFailure = undo && this.#registerUndo(undo, step, key, positions);
+    const request = undo && undoFailure === undefined ? this.state.undo.at(-1)!.request : undefined;
+    this.history.push({
+      ...{ kind: "step_completed", step: key, output },
+      ...(request !== undefined && { undo: request }),
+    });
+    if (undoFailure !== undefined) {
+      this.#failUnit(key, undoFailure);
+      return;
+    }
     const following = step.list.steps[step.position + 1];
     if (following !== undefined) this.#stack.push({ id: following.id, at: positions });
     else this.#completeList(step.list, positions, output);
   }
 
-  /** Stores the compensation of a completed step. False if its request cannot be evaluated: then the step has failed. */
-  #registerUndo(unit: PlanUnit, step: PlanStep, key: StepKey, at: Positions): boolean {
-    const { work } = unit;
-    if (!("request" in work)) return true;
+  /** Stores the compensation of a completed step. Returns an error if its request cannot be evaluated. */
+  #registerUndo({ work }: PlanUnit, step: PlanStep, key: StepKey, at: Positions): RunError | undefined {
+    if (!("request" in work)) return undefined;
     try {
       const request = this.#evaluate(work.request, step, at, step.id);
       this.state.undo.push({ key: `~${key}`, request });
-      return true;
+      return undefined;
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
-      this.#failUnit(key, this.#error(key, "expression_error", expressionMessage(error)));
-      return false;
+      return this.#error(key, "expression_error", expressionMessage(error));
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Json } from "../../../definitions/index.ts";
+import type { ReplayStart } from "./history-entry.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
 /** An error that failed a step or a run. */
@@ -15,6 +16,8 @@ export interface RunState {
   readonly input: Json;
   /** When the run starts, if that is later than its creation. */
   readonly startAtMs?: number;
+  /** Where a replay starts. Only before the start. */
+  replay?: ReplayStart;
   /** 0 before the start. */
   startedAtMs: number;
   /** When the run times out. */
@@ -73,7 +76,15 @@ export type Activity = ActivityTimes &
     | { readonly s: "arm" | "timeout" }
     | { readonly s: "catch"; readonly err: RunError }
     | { readonly s: "parallel"; open: number; readonly results: Record<string, Json> }
-    | { readonly s: "map"; readonly items: readonly Json[]; next: number; open: number; readonly results: Json[] }
+    | {
+        readonly s: "map";
+        readonly items: readonly Json[];
+        next: number;
+        open: number;
+        readonly results: Json[];
+        /** What to start for each element that a replay continues, the next element first. */
+        resume?: Pending[][];
+      }
   );
 
 interface ActivityTimes {
@@ -130,8 +141,11 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A step that is about to start, or a map that is about to start its next element. */
-export type Pending = { readonly id: string; readonly at: Positions } | { readonly map: StepKey };
+/** A step that is about to start or to complete, or a map that is about to start its next element. */
+export type Pending =
+  | { readonly id: string; readonly at: Positions }
+  | { readonly map: StepKey }
+  | { readonly done: StepKey; readonly output: Json };
 
 /** The state of a new run. */
 export function createRunState(input: Json, startAtMs?: number): RunState {
