@@ -237,11 +237,10 @@ export class ReplayBuilder {
     const taken = facts.arms.get(key);
     const old = oldPlan.steps.get(parseStepKey(key).id)?.work;
     if (taken === undefined || old?.kind !== "branch") return undefined;
-    const counterpart = ({ list }: Arm) => {
-      const common = list.steps.find(({ id }) => oldPlan.steps.has(id));
-      return common === undefined ? armOf(arms, list) : armOf(old.arms, oldPlan.steps.get(common.id)!.list);
-    };
-    return arms.find((arm) => counterpart(arm) === taken)?.list;
+    const known = ({ list }: Arm) =>
+      list.steps.map(({ id }) => oldPlan.steps.get(id)).find((step) => step !== undefined);
+    const same = arms.find((arm) => armOf(old.arms, known(arm)?.list) === taken);
+    return (same ?? arms.find((arm) => known(arm) === undefined && armOf(arms, arm.list) === taken))?.list;
   }
 
   #continueCatch(step: PlanStep, key: StepKey, list: PlanList): void {
@@ -390,7 +389,7 @@ export class ReplayBuilder {
 }
 
 /** The label of an arm in the history. */
-function armOf(arms: readonly Arm[], list: PlanList): string | undefined {
+function armOf(arms: readonly Arm[], list: PlanList | undefined): string | undefined {
   const position = arms.findIndex((arm) => arm.list === list);
   if (position < 0) return undefined;
   return arms[position]!.when === undefined ? "else" : String(position);
