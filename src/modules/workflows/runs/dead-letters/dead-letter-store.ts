@@ -151,7 +151,7 @@ export function deadLetterStore(sql: Sql) {
     /** The number of open letters of all tenants, counted up to a limit. */
     async countOpen(limit: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
-        select count(*) from (select 1 from workflow_dead_letters where state = 'open' limit ${limit}) some`;
+        select count(*) from (select 1 from workflow_dead_letters where state = 'open' limit ${limit}) as counted`;
       return row!.count;
     },
   };
