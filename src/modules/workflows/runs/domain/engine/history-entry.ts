@@ -1,5 +1,5 @@
 import type { Json } from "../../../definitions/index.ts";
-import type { RunState, WaitedEvent } from "./state.ts";
+import type { ReplayStart, WaitedEvent } from "./state.ts";
 import type { StepKey } from "./step-key.ts";
 
 /** One thing that happened in a run. Stored as written here. */
@@ -48,15 +48,4 @@ export interface HistoryError {
   readonly message: string;
   readonly details: Json;
   readonly step?: string;
-}
-
-/** Where a replay starts, and what it has kept of the run that it replays. */
-export interface ReplayStart {
-  readonly of: string;
-  /** The step that it was told to continue at; empty if it continues where the other run stopped. */
-  readonly from: StepKey;
-  readonly kept: Pick<RunState, "values" | "active" | "undo"> & {
-    /** The arms that the branches in progress have taken. */
-    readonly arms: Readonly<Record<StepKey, string>>;
-  };
 }

@@ -1,5 +1,4 @@
 import type { Json } from "../../../definitions/index.ts";
-import type { ReplayStart } from "./history-entry.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
 /** An error that failed a step or a run. */
@@ -35,6 +34,17 @@ export interface RunState {
   pending?: RunEvent[];
   /** What did not fit into the last advance. */
   todo?: Pending[];
+}
+
+/** Where a replay starts, and what it has kept of the run that it replays. */
+export interface ReplayStart {
+  readonly of: string;
+  /** The step that it was told to continue at; empty if it continues where the other run stopped. */
+  readonly from: StepKey;
+  readonly kept: Pick<RunState, "values" | "active" | "undo"> & {
+    /** The arms that the branches in progress have taken. */
+    readonly arms: Readonly<Record<StepKey, string>>;
+  };
 }
 
 /** A compensation, with its request as it was when the step completed. */

@@ -1,7 +1,7 @@
 import type { Json } from "../../../definitions/index.ts";
-import type { HistoryEntry, HistoryError, ReplayStart } from "../engine/history-entry.ts";
+import type { HistoryEntry, HistoryError } from "../engine/history-entry.ts";
 import type { ListOwner, Plan } from "../engine/plan.ts";
-import type { Activity, Pending, RunError, Undo } from "../engine/state.ts";
+import type { Activity, Pending, ReplayStart, RunError, Undo } from "../engine/state.ts";
 import { type Positions, parseStepKey, type StepKey, stepKey } from "../engine/step-key.ts";
 
 /** The result of a branch of a parallel or of an element of a map. */
@@ -173,7 +173,7 @@ function settle(facts: RunFacts, name: string, value: Json, isCollected: boolean
 }
 
 /** The positions of something that is about to start, complete or continue. */
-export function positionsOf(pending: Pending): Positions {
+function positionsOf(pending: Pending): Positions {
   if ("id" in pending) return pending.at;
   return parseStepKey("map" in pending ? pending.map : pending.done).positions;
 }

@@ -1,4 +1,4 @@
-import { type Definition, defaultRetry, type Json } from "../../../../definitions/index.ts";
+import type { Definition, Json } from "../../../../definitions/index.ts";
 import { Advance } from "../../engine/advance.ts";
 import type { HistoryEntry } from "../../engine/history-entry.ts";
 import { createPlan, type Plan } from "../../engine/plan.ts";
@@ -30,9 +30,11 @@ interface Choice {
   readonly runId?: string;
 }
 
+const retry = { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, on: undefined };
+
 /** Compiles a definition. */
 export function planOf(definition: Definition, version = 1): Plan {
-  return createPlan(definition, "definition", version, defaultRetry);
+  return createPlan(definition, "definition", version, retry);
 }
 
 /** Executes a run to its end. Time jumps to whatever is due next. */
