@@ -25,17 +25,22 @@ import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
+import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { maintainRunsJob } from "./retention-job.ts";
 import { createConsequences } from "./run-consequences.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { runHandlers } from "./run-handler.ts";
-import { createRunService } from "./run-service.ts";
+import { createRunService, type RunService } from "./run-service.ts";
+import { createRunStart } from "./run-start.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
 import { createTaskReports } from "./task-reports.ts";
 
+export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
+export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
+export { toValue } from "./run-message.ts";
 
 interface Parts {
   readonly db: Database;
@@ -53,13 +58,16 @@ interface Parts {
   readonly findPoolId: FindPoolId;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
+  readonly takeQuota: TakeQuota;
 }
 
 /** The module's public API. */
-export interface Runs extends TaskReports {
+export interface Runs extends TaskReports, OwnRuns {
   readonly handlers: Handlers<typeof Rpc>;
   readonly jobs: readonly JobKind[];
   readonly sweeper: RunSweeper;
+  /** Starts a run for a caller. */
+  readonly startRun: RunService["startRun"];
   /** Resolves when nothing is being written or performed. */
   idle(): Promise<void>;
 }
@@ -87,6 +95,7 @@ export function createRuns(parts: Parts): Runs {
     advance: (request) => engine.advance(request),
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
+  const start = createRunStart({ db, definitions, plans, starter });
   const engine = createRunEngine({
     ...parts,
     plans,
@@ -95,15 +104,17 @@ export function createRuns(parts: Parts): Runs {
   });
   const effectRunner = createEffectRunner({
     ...parts,
-    startChild: (parent, effect) => startChild({ db, definitions, starter, plans }, parent, effect),
+    startChild: (parent, effect) => startChild({ db, start }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
   const sweeper = createRunSweeper({ db, clock, log, shards, engine });
-  const service = createRunService({ ...parts, plans, starter, engine });
+  const service = createRunService({ ...parts, start, engine });
   return {
     handlers: runHandlers({ service, explain: createRunExplanation(plans), cursors }),
     jobs: [maintainRunsJob(parts)],
     sweeper,
+    startRun: service.startRun,
+    ...createOwnRuns({ ...parts, start, engine }),
     ...createTaskReports(engine),
     async idle() {
       await starter.idle();
