@@ -41,6 +41,7 @@ export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
 export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
 export { toValue } from "./run-message.ts";
+export { ownStartRecord } from "./run-start.ts";
 
 interface Parts {
   readonly db: Database;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
-import type { StartRun } from "../run-start.ts";
+import { ownStartRecord, type StartRun } from "../run-start.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";
 import { EffectFailure } from "./effect-failure.ts";
@@ -34,10 +34,7 @@ export async function startChild(
     ...{ definition: definitionKey, version, input, runKey: "" },
     origin: { by, via: "subworkflow", parent: { stepKey: key, attempt, depth }, ...(trigger && { trigger }) },
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
-    record: () => ({
-      ...{ tenantId, principal: "service:workflow", operation: "workflow.start_child", key: childId! },
-      ...{ fingerprint: Buffer.alloc(0), createdAt: new Date(), response: "{}" },
-    }),
+    record: () => ownStartRecord(tenantId, "workflow.start_child", childId!),
   });
   if (outcome.kind === "refused") {
     const { reason, message } = outcome;
