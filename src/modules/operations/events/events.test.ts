@@ -144,6 +144,7 @@ test("types of reserved families cannot be published, and all types of the servi
     "tenant",
     "topic",
     "webhook",
+    "workflow",
   ]);
 });
 
