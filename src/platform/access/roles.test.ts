@@ -68,8 +68,14 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "work:write": ["operator", "admin", "service"],
   "workflow_definition:read": ["viewer", "operator", "admin", "service"],
   "workflow_definition:write": ["operator", "admin"],
+  "workflow_run:approve": ["operator", "admin", "workflow_approver"],
+  "workflow_run:read": ["viewer", "operator", "admin", "service", "workflow_approver"],
+  "workflow_run:write": ["operator", "admin", "service"],
   "workflow_task:read": ["viewer", "operator", "admin", "service"],
   "workflow_task:write": ["operator", "admin", "service"],
+  "workflow_trigger:delete": ["admin"],
+  "workflow_trigger:read": ["viewer", "operator", "admin"],
+  "workflow_trigger:write": ["operator", "admin"],
 };
 
 const roles = Object.keys(roleGrants);
