@@ -344,4 +344,11 @@ export const commandEntries: readonly CommandEntry[] = [
     verbs: {"service.api.WorkflowTaskService/ListWorkflowQueues":"list"},
     services: () => Promise.all([import("./service/api/workflow_task_pb.ts").then((file) => file.WorkflowTaskService)]),
   },
+  {
+    word: "workflow-trigger",
+    description: "Starts runs of a definition: at the times of its schedule, or for each event that matches.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowTriggerService/CreateWorkflowTrigger":"create","service.api.WorkflowTriggerService/GetWorkflowTrigger":"get","service.api.WorkflowTriggerService/ListWorkflowTriggers":"list","service.api.WorkflowTriggerService/UpdateWorkflowTrigger":"update","service.api.WorkflowTriggerService/DeleteWorkflowTrigger":"delete","service.api.WorkflowTriggerService/FireWorkflowTrigger":"fire","service.api.WorkflowTriggerService/PreviewWorkflowTrigger":"preview"},
+    services: () => Promise.all([import("./service/api/workflow_trigger_pb.ts").then((file) => file.WorkflowTriggerService)]),
+  },
 ];

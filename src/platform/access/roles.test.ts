@@ -73,6 +73,9 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "workflow_run:write": ["operator", "admin", "service"],
   "workflow_task:read": ["viewer", "operator", "admin", "service"],
   "workflow_task:write": ["operator", "admin", "service"],
+  "workflow_trigger:delete": ["admin"],
+  "workflow_trigger:read": ["viewer", "operator", "admin"],
+  "workflow_trigger:write": ["operator", "admin"],
 };
 
 const roles = Object.keys(roleGrants);

@@ -34,6 +34,7 @@ import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
+import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createReplayService } from "./replay/replay-service.ts";
 import { createRunReplays } from "./replay/run-replays.ts";
@@ -42,13 +43,18 @@ import { createConsequences } from "./run-consequences.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { runHandlers } from "./run-handler.ts";
 import { createRunMetrics } from "./run-metrics.ts";
-import { createRunService } from "./run-service.ts";
+import { createRunService, type RunService } from "./run-service.ts";
+import { createRunStart } from "./run-start.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
 import { createSimulation } from "./simulation/simulation-service.ts";
 import { createTaskReports } from "./task-reports.ts";
 
+export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
+export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
+export { toValue } from "./run-message.ts";
+export { ownStartRecord } from "./run-start.ts";
 
 interface Parts {
   readonly db: Database;
@@ -68,14 +74,17 @@ interface Parts {
   readonly findPoolId: FindPoolId;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
+  readonly takeQuota: TakeQuota;
 }
 
 /** The module's public API. */
-export interface Runs extends TaskReports {
+export interface Runs extends TaskReports, OwnRuns {
   readonly handlers: Handlers<typeof Rpc>;
   readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
   readonly jobs: readonly JobKind[];
   readonly sweeper: RunSweeper;
+  /** Starts a run for a caller. */
+  readonly startRun: RunService["startRun"];
   /** Resolves when nothing is being written or performed. */
   idle(): Promise<void>;
 }
@@ -106,6 +115,7 @@ export function createRuns(parts: Parts): Runs {
     metrics,
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
+  const start = createRunStart({ db, definitions, plans, starter });
   const engine = createRunEngine({
     ...parts,
     plans,
@@ -114,11 +124,11 @@ export function createRuns(parts: Parts): Runs {
   });
   const effectRunner = createEffectRunner({
     ...parts,
-    startChild: (parent, effect) => startChild({ db, definitions, starter, plans }, parent, effect),
+    startChild: (parent, effect) => startChild({ db, start }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
   const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });
-  const service = createRunService({ ...parts, plans, starter, engine });
+  const service = createRunService({ ...parts, start, engine });
   const replayService = createReplayService({ ...parts, plans, starter });
   const replays = createRunReplays({ db, getRun: service.getRun, replays: replayService });
   const letterMetrics = createDeadLetterMetrics(parts.metrics, () => deadLetterStore(db.sql));
@@ -136,6 +146,8 @@ export function createRuns(parts: Parts): Runs {
     ),
     jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts)],
     sweeper,
+    startRun: service.startRun,
+    ...createOwnRuns({ ...parts, start, engine }),
     ...createTaskReports(engine),
     async idle() {
       await starter.idle();

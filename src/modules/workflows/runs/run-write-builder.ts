@@ -93,7 +93,10 @@ export function letterOf({ id, origin }: Pick<RunIdentity, "id" | "origin">): st
 
 function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWrite[] {
   const { origin, definitionId, version } = run;
-  const common = { definition_id: definitionId, definition_key: origin.definition, version };
+  const common = {
+    ...{ definition_id: definitionId, definition_key: origin.definition, version },
+    ...(origin.trigger && { trigger_depth: origin.trigger.depth }),
+  };
   const event = (type: string, data: Record<string, unknown> = {}): RunEventWrite => ({
     id: ulid(nowMs),
     type,

@@ -12,6 +12,8 @@ export interface RunOrigin {
   readonly via: "api" | "schedule" | "event" | "replay" | "subworkflow";
   /** The step of another run that waits for it. */
   readonly parent?: { readonly stepKey: string; readonly attempt: number; readonly depth: number };
+  /** The trigger that started it or the runs that it follows from, and the number of triggers in that chain. */
+  readonly trigger?: { readonly id: string; readonly depth: number };
   /** The run that it replays. */
   readonly replayOf?: ReplayOrigin;
 }

@@ -149,6 +149,7 @@ export function createReplayService({ db, shares, definitions, environments, pla
             via: "replay",
           },
           replayOf: { runId: source.id, from: replay.from, letter: letterOf(source), reason },
+          ...(source.origin.trigger !== undefined && { trigger: source.origin.trigger }),
         },
       },
       record && ((run) => record(respond(run))),

@@ -52,6 +52,22 @@ export function runStore(sql: Sql) {
       return row;
     },
 
+    /** Those of the given runs that have not ended. */
+    async findInProgress(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
+      if (ids.length === 0) return [];
+      const rows = await sql<{ id: string }[]>`
+        select id from workflow_runs where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
+      return rows.map(({ id }) => id);
+    },
+
+    /** Those of the given runs that exist, whether they have ended or not. */
+    async findExisting(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
+      if (ids.length === 0) return [];
+      const rows = await sql<{ id: string }[]>`
+        select id from all_workflow_runs where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
+      return rows.map(({ id }) => id);
+    },
+
     async list(tenantId: TenantId, filter: RunFilter, page: Page): Promise<PageRows<Run>> {
       const { definitionId, status, environmentId, runKey, parentRunId, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}
