@@ -172,13 +172,13 @@ test("replay-all takes a filter, a version and a start, and says where to contin
   const { tenant, ids, definitionId } = await withFailedRuns(5);
   await tenant.publish("two", { steps: [failingSteps[0]!, { id: "second", transform: { value: "=steps.first" } }] });
   const none = await tenant.must("POST", "/api/workflow-dlq:replay-all", { error_code: "other" });
-  assert.deepEqual([none.replayed_count ?? 0, none.next_run_id ?? ""], [0, ""]);
+  assert.deepEqual([none.replayed_count ?? 0, none.next ?? ""], [0, ""]);
   const body = { definition_id: definitionId, error_code: "stopped", version: 2, max_items: 3 };
   const first = await tenant.must("POST", "/api/workflow-dlq:replay-all", body);
-  assert.deepEqual([first.replayed_count, first.next_run_id], [3, ids[2]]);
-  const rest = { ...body, from: "start", after_run_id: first.next_run_id };
+  assert.deepEqual([first.replayed_count, first.next], [3, ids[2]]);
+  const rest = { ...body, from: "start", after: first.next };
   const second = await tenant.must("POST", "/api/workflow-dlq:replay-all", rest);
-  assert.deepEqual([second.replayed_count, second.next_run_id ?? ""], [2, ""]);
+  assert.deepEqual([second.replayed_count, second.next ?? ""], [2, ""]);
   const runs = await Promise.all((await replaysOf(tenant.id)).map((runId) => tenant.run(runId)));
   assert.deepEqual(
     runs.map(({ status, version, input }) => [status, version, input]).sort(),
@@ -226,7 +226,7 @@ test("the quota ends a replay of many letters, and the rest can be replayed late
   for (let nth = 0; nth < 6; nth++) await tenant.start("two", nth);
   const result = await tenant.must("POST", "/api/workflow-dlq:replay-all", {});
   assert.equal(result.replayed_count, 2);
-  assert.notEqual(result.next_run_id ?? "", "");
+  assert.notEqual(result.next ?? "", "");
   assert.equal((await replaysOf(tenant.id)).length, 2);
   const refused = await tenant.nodes[0]!.call("POST", "/api/workflow-dlq:replay-all", {});
   assert.equal(refused.status, 429);

@@ -75,13 +75,13 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
 
     replayAllWorkflowDeadLetters: {
       grouped(context: Context, request: ReplayAllWorkflowDeadLettersRequest, keyed) {
-        const { definitionId, environmentId, errorCode, version, maxItems, afterRunId, reason } = request;
+        const { definitionId, environmentId, errorCode, version, maxItems, after, reason } = request;
         const from: "start" | "failed_step" = request.from === "start" ? "start" : "failed_step";
-        const input = { definitionId, environmentId, errorCode, version, from, maxItems, after: afterRunId, reason };
+        const input = { definitionId, environmentId, errorCode, version, from, maxItems, after, reason };
         return service.replayAll(context, input, keyed, ({ replayed, skipped, next }) =>
           create(ReplayAllWorkflowDeadLettersResponseSchema, {
             ...{ replayedCount: replayed, skippedCount: skipped.length, skipped: skipped.slice(0, skippedMax) },
-            nextRunId: next,
+            next,
           }),
         );
       },

@@ -7,7 +7,10 @@ import { claimBatch, type IdempotencyRecord, readUsedKeys } from "../../../../pl
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import type { Definitions } from "../../definitions/index.ts";
+import type { Environments } from "../../tasks/index.ts";
 import type { Run } from "../domain/run.ts";
+import { unlessRepeated } from "../replay/repeated-call.ts";
 import { type PlannedReplay, type ReplayInput, type ReplayService, runKeyTaken } from "../replay/replay-service.ts";
 import { runStore } from "../storage/run-store.ts";
 import type { RunEventWrite } from "../storage/run-write.ts";
@@ -53,6 +56,8 @@ export interface LetterReplay {
 interface Parts {
   readonly db: Database;
   readonly events: Pick<EventRecorder, "wake">;
+  readonly definitions: Pick<Definitions, "resolve">;
+  readonly environments: Environments;
   readonly replays: ReplayService;
   readonly metrics: DeadLetterMetrics;
 }
@@ -67,12 +72,23 @@ const doneOf = { quarantine: "quarantined", release: "released", discard: "disca
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 /** Creates the dead letter service. */
-export function createDeadLetterService({ db, events, replays, metrics }: Parts) {
+export function createDeadLetterService({ db, events, definitions, environments, replays, metrics }: Parts) {
   async function getLetter(context: Context, runId: string, sql = context.sql): Promise<DeadLetter> {
     const letter = await deadLetterStore(sql).find(context.tenantId, runId);
     if (letter === undefined) throw notFound("dead letter");
     requireEnvironmentAccess(context, letter.environmentKey);
     return letter;
+  }
+
+  /** Throws if a filter names a definition or an environment that does not exist. */
+  async function requireKnown(
+    context: Context,
+    { definitionId, environmentId }: Pick<LetterFilter, "definitionId" | "environmentId">,
+  ): Promise<void> {
+    if (environmentId !== "") await environments.require(context, environmentId);
+    if (definitionId !== "" && (await definitions.resolve(context.tenantId, definitionId)) === undefined) {
+      throw notFound("workflow definition");
+    }
   }
 
   /** Plans and starts a replay of a letter. The letter is counted and the run is stored in one transaction. */
@@ -139,10 +155,11 @@ export function createDeadLetterService({ db, events, replays, metrics }: Parts)
       return deadLetterStore(context.sql).list(context.tenantId, { ...filter, mode }, page);
     },
 
-    getStats(
+    async getStats(
       context: Context,
       filter: Pick<LetterFilter, "definitionId" | "environmentId">,
     ): Promise<DeadLetterCounts> {
+      await requireKnown(context, filter);
       const mode = context.principal.environmentMode;
       return deadLetterStore(context.sql).count(context.tenantId, { ...filter, errorCode: "", mode });
     },
@@ -155,18 +172,19 @@ export function createDeadLetterService({ db, events, replays, metrics }: Parts)
       keyed: KeyedCall | undefined,
       toResponse: (replayed: LetterReplay) => T,
     ): Promise<T | "duplicate"> {
-      if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-      const letter = await getLetter(context, runId, db.sql);
-      checkReplayable(letter);
-      const result = await replay(context, letter, input, toResponse, keyed?.record);
-      if (result === "run_key_taken") {
-        throw runKeyTaken((await runStore(db.sql).find(context.tenantId, letter.replayRunId || runId))!);
-      }
-      if (result === "unchanged") {
-        checkReplayable(await getLetter(context, runId, db.sql));
-        throw fail("CONFLICT", { public: "The dead letter has changed meanwhile. Try again." });
-      }
-      return result;
+      return unlessRepeated(db.sql, keyed, async () => {
+        const letter = await getLetter(context, runId, db.sql);
+        checkReplayable(letter);
+        const result = await replay(context, letter, input, toResponse, keyed?.record);
+        if (result === "run_key_taken") {
+          throw runKeyTaken((await runStore(db.sql).find(context.tenantId, letter.replayRunId || runId))!);
+        }
+        if (result === "unchanged") {
+          checkReplayable(await getLetter(context, runId, db.sql));
+          throw fail("CONFLICT", { public: "The dead letter has changed meanwhile. Try again." });
+        }
+        return result;
+      });
     },
 
     /** Replays open letters that match, each in its own transaction. */
@@ -182,6 +200,7 @@ export function createDeadLetterService({ db, events, replays, metrics }: Parts)
         throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
       }
       if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
+      await requireKnown(context, input);
       const limit = input.maxItems || itemsDefault;
       const filter = { definitionId, environmentId, errorCode, mode: principal.environmentMode };
       const found = await deadLetterStore(db.sql).findReplayable(tenantId, filter, after, limit + 1);
