@@ -17,6 +17,7 @@ import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments, TaskDispatch, RunEngine as TaskReports, Tasks } from "../tasks/index.ts";
@@ -30,6 +31,7 @@ import { maintainRunsJob } from "./retention-job.ts";
 import { createConsequences } from "./run-consequences.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { runHandlers } from "./run-handler.ts";
+import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService } from "./run-service.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
@@ -44,6 +46,7 @@ interface Parts {
   readonly log: Log;
   readonly shares: EventLoopShares;
   readonly cursors: Cursors;
+  readonly metrics: Pick<Metrics, "counter" | "histogram">;
   readonly events: EventRecorder;
   readonly definitions: Definitions;
   readonly environments: Environments;
@@ -81,12 +84,14 @@ export function createRuns(parts: Parts): Runs {
     leaseMs: shardLeaseMs,
   });
   const plans = createPlanCache(definitions);
+  const metrics = createRunMetrics(parts.metrics);
   const consequences = createConsequences({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
     wakeQueue: parts.dispatch.wake,
+    metrics,
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
   const engine = createRunEngine({
@@ -100,7 +105,7 @@ export function createRuns(parts: Parts): Runs {
     startChild: (parent, effect) => startChild({ db, definitions, starter, plans }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
-  const sweeper = createRunSweeper({ db, clock, log, shards, engine });
+  const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });
   const service = createRunService({ ...parts, plans, starter, engine });
   return {
     handlers: runHandlers({ service, explain: createRunExplanation(plans, parts.tasksOfRun), cursors }),

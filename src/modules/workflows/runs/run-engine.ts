@@ -106,7 +106,14 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
           for (const request of open) results.set(request, { error });
           break;
         }
-        open = await advanceOnce(open, results);
+        try {
+          open = await advanceOnce(open, results);
+        } catch (error) {
+          // In the first round nothing is stored yet, so the batcher can find the request that the database refuses.
+          if (round === 0) throw error;
+          for (const request of open) if (!results.has(request)) results.set(request, { error });
+          break;
+        }
       }
       return requests.map((request) => results.get(request)!);
     },
@@ -284,7 +291,7 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
 
 /** A run as it is after an advance. */
 export function toRun(run: LiveRun, { state, ended }: Advance, nowMs: number): Run {
-  const { stateJson: _, shard, mail, ...common } = run;
+  const { stateJson: _, shard, mail, isAbandoned, ...common } = run;
   const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
   return {
     ...common,

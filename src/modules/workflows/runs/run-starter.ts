@@ -82,7 +82,15 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
       const id = input.id ?? ulid(nowMs);
       const run: LiveRun = {
         ...{ tenantId, id, environmentId, definitionId: plan.definitionId, version: plan.version, runKey, origin },
-        ...{ parentRunId, stateJson: "", revision: 0, shard: shardOf(id), createdAt: new Date(nowMs), mail: [] },
+        ...{
+          parentRunId,
+          stateJson: "",
+          revision: 0,
+          shard: shardOf(id),
+          createdAt: new Date(nowMs),
+          mail: [],
+          isAbandoned: false,
+        },
       };
       const isLater = input.startAtMs !== undefined && input.startAtMs > nowMs;
       const begin = () => {

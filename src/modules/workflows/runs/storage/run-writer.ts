@@ -131,7 +131,8 @@ export async function updateRuns(
       live
         ? sql`, updated as (
             update workflow_runs r
-            set status = i.status, state = i.state::json, revision = r.revision + 1, wake_at = i.wake_at,
+            set status = i.status, state = i.state::json, revision = r.revision + 1,
+              wake_at = case when r.is_abandoned then now() else i.wake_at end,
               unread = i.unread
             from input i where i.end_status is null and ${isCurrent}
             returning i.nth, r.tenant_id, r.id
@@ -197,6 +198,7 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
+    ${abandonRuns(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
 }
@@ -334,6 +336,18 @@ function consumeMail(sql: Sql, writes: readonly RunWrite[]): Fragment {
 function endedNths(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const ended = writes.flatMap(({ end }, nth) => (end === undefined ? [] : [nth]));
   return sql`select unnest(${ended}::int[])`;
+}
+
+/** Has runs cancel themselves. Their revision stays, so that their own advances do not fail. */
+function abandonRuns(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const runs = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
+  if (runs.length === 0) return sql``;
+  return sql`, abandoned as (
+      update workflow_runs r set is_abandoned = true, wake_at = now()
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[])
+        as c(nth, id) on c.nth = a.nth
+      where r.tenant_id = a.tenant_id and r.id = c.id
+    )`;
 }
 
 function insertDeadLetters(sql: Sql, writes: readonly RunWrite[]): Fragment {
