@@ -2656,7 +2656,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.DecideWorkflowApprovalRequest": "Approves or rejects.",
   "service.api.DecideWorkflowApprovalRequest.run_id": "The run.",
   "service.api.DecideWorkflowApprovalRequest.step": "The approval step, as active_steps names it.",
-  "service.api.DecideWorkflowApprovalRequest.approved": "Whether the caller approves.",
+  "service.api.DecideWorkflowApprovalRequest.approved": "Whether the caller approves. Required, so that nobody rejects by mistake: false rejects finally.",
   "service.api.DecideWorkflowApprovalRequest.comment": "A comment.",
   "service.api.DecideWorkflowApprovalResponse": "The run after the decision.",
   "service.api.DecideWorkflowApprovalResponse.run": "The run.",
