@@ -320,7 +320,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "workflow-run",
     description: "An execution of a published workflow definition.",
     isGroup: true,
-    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/DecideWorkflowApproval":"decide","service.api.WorkflowRunService/GetWorkflowRunHistory":"history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain"},
+    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/DecideWorkflowApproval":"decide","service.api.WorkflowRunService/GetWorkflowRunHistory":"history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain","service.api.WorkflowRunService/SimulateWorkflowRun":"simulate"},
     services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
   },
   {

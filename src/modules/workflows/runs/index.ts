@@ -35,6 +35,7 @@ import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService } from "./run-service.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
+import { createSimulation } from "./simulation/simulation-service.ts";
 import { createTaskReports } from "./task-reports.ts";
 
 export type { FindPoolId } from "./effects/route-effect.ts";
@@ -108,7 +109,12 @@ export function createRuns(parts: Parts): Runs {
   const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });
   const service = createRunService({ ...parts, plans, starter, engine });
   return {
-    handlers: runHandlers({ service, explain: createRunExplanation(plans, parts.tasksOfRun), cursors }),
+    handlers: runHandlers({
+      service,
+      explain: createRunExplanation(plans, parts.tasksOfRun),
+      simulate: createSimulation(parts),
+      cursors,
+    }),
     jobs: [maintainRunsJob(parts)],
     sweeper,
     ...createTaskReports(engine),

@@ -10,7 +10,7 @@ import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { isAttemptOpen, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
-import { type Run, stateBytesMax } from "./domain/run.ts";
+import { type Run, stateBytesMax, stateTooLarge } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
@@ -126,12 +126,16 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   ): Promise<readonly AdvanceRequest[]> {
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
-    const [runs, tasks, known, usedKeys] = await Promise.all([
+    const [runs, tasks] = await Promise.all([
       loadRuns(db.sql, refs),
       loadLeasedTasks(
         db.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
       ),
+    ]);
+    // Read after the runs: what another node stores before this is seen here, and what it stores after this changes the
+    // revision of the run. Otherwise an event or a call that is repeated at the same moment could be applied twice.
+    const [known, usedKeys] = await Promise.all([
       findKnownMail(
         db.sql,
         requests.flatMap(({ tenantId, runId, eventId }) =>
@@ -345,10 +349,4 @@ export function settleReservations(
     };
     dispatch.settle([{ token, committed, task: leased }]);
   }
-}
-
-/** The error of a run that holds too much data. */
-export function stateTooLarge() {
-  const message = `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`;
-  return { code: "state_too_large", message, step: "", details: null };
 }

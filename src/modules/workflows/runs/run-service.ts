@@ -245,7 +245,9 @@ export function createRunService({ db, signals, definitions, environments, plans
         }
         return { kind: "mail", mail: { eventId, event, scope, payload } };
       };
-      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), eventId);
+      // A new id was never used before.
+      const checkedId = signal.eventId === "" ? undefined : eventId;
+      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), checkedId);
     },
 
     /** Approves or rejects an approval step. */
