@@ -11,6 +11,8 @@ import {
   ListWorkflowRunsResponseSchema,
   type PauseWorkflowRunRequest,
   PauseWorkflowRunResponseSchema,
+  type ReplayWorkflowRunRequest,
+  ReplayWorkflowRunResponseSchema,
   type ResumeWorkflowRunRequest,
   ResumeWorkflowRunResponseSchema,
   type WorkflowRunService as Rpc,
@@ -27,6 +29,8 @@ import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
+import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
+import type { RunReplays } from "./replay/run-replays.ts";
 import { fromRun, toPlain } from "./run-message.ts";
 import type { RunService } from "./run-service.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
@@ -35,13 +39,14 @@ import { type HistoryRow, runStore } from "./storage/run-store.ts";
 
 interface Parts {
   readonly service: RunService;
+  readonly replays: RunReplays;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
   readonly cursors: Cursors;
 }
 
 /** The operations of WorkflowRunService. */
-export function runHandlers({ service, explain, simulate, cursors }: Parts): Handlers<typeof Rpc> {
+export function runHandlers({ service, replays, explain, simulate, cursors }: Parts): Handlers<typeof Rpc> {
   return {
     startWorkflowRun: {
       async grouped(context: Context, request: StartWorkflowRunRequest, keyed) {
@@ -125,6 +130,16 @@ export function runHandlers({ service, explain, simulate, cursors }: Parts): Han
       grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
         service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
           create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    replayWorkflowRun: {
+      grouped: (context: Context, request: ReplayWorkflowRunRequest, keyed) =>
+        replays.replayRun(context, request.runId, toReplayInput(request), request.dryRun, keyed, (planned, run) =>
+          create(ReplayWorkflowRunResponseSchema, {
+            ...(run !== undefined && { run: fromRun(run) }),
+            plan: fromReplayPlan(planned),
+          }),
         ),
     },
 

@@ -51,7 +51,20 @@ export interface RunEndWrite {
   /** Empty without an error. */
   readonly errorJson: string;
   /** The dead letter of a run that failed or timed out; undefined for others and for runs that another run waits for. */
-  readonly deadLetter: { readonly definitionId: string; readonly code: string; readonly step: string } | undefined;
+  readonly deadLetter: DeadLetterWrite | undefined;
+}
+
+/** The dead letter of a run. */
+export interface DeadLetterWrite {
+  /** The run that failed first. */
+  readonly letter: string;
+  readonly definitionId: string;
+  readonly definitionKey: string;
+  readonly environmentKey: string;
+  readonly version: number;
+  readonly code: string;
+  readonly message: string;
+  readonly step: string;
 }
 
 export interface TaskWrite {
