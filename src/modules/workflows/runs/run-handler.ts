@@ -128,7 +128,7 @@ export function runHandlers({ service, replays, explain, simulate, cursors }: Pa
 
     decideWorkflowApproval: {
       grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
-        service.decideApproval(context, runId, { step, approved, comment }, keyed, (run) =>
+        service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
           create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
         ),
     },
