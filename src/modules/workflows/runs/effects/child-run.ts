@@ -51,7 +51,7 @@ export async function startChild(
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
     () => ({
       ...{ tenantId, principal: "service:workflow", operation: "workflow.start_child", key: childId! },
-      ...{ fingerprint: Buffer.alloc(0), createdAt: new Date(), response: "{}" },
+      ...{ fingerprint: Buffer.from(childId!), createdAt: new Date(), response: "{}" },
     }),
   );
   await starter.store(prepared);
