@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import type { NodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
@@ -27,34 +27,17 @@ export interface CrashCluster {
   readonly sql: TestSql;
   /** Kills a process of PostgreSQL: it closes all connections and recovers. */
   killDatabase(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 const adminKey = "sk_test_workflows_0123456789abcdef";
 
-/** Starts nodes; ends everything after the test. */
-export async function startCluster(
-  t: TestContext,
-  count: number,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<CrashCluster> {
+/** Starts nodes on a PostgreSQL of their own. */
+export async function startCluster(count: number): Promise<CrashCluster> {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-workflows-"));
   const server = await startEmbedded({ dataDir });
-  const all = {
-    "database.url": server.url,
-    "auth.bootstrap_api_key": adminKey,
-    "ratelimit.tenant_rps": "0",
-    ...settings,
-  };
-  // The first node creates the tables.
-  const nodes = [await supervise(all)];
-  nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => supervise(all)))));
   const sql = connect(server.url, 4);
-  t.after(async () => {
-    await sql.end();
-    await Promise.all(nodes.map((node) => node.stop()));
-    await server.stop();
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
-  });
+  const nodes = await startNodes(server.url, count);
   return {
     nodes,
     sql,
@@ -62,7 +45,35 @@ export async function startCluster(
       const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
       process.kill(backend!.pid, "SIGKILL");
     },
+    async stop() {
+      await sql.end();
+      await Promise.all(nodes.map((node) => node.stop()));
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
+    },
   };
+}
+
+/** Starts nodes on the PostgreSQL of all tests. */
+export async function startSharedCluster(count: number): Promise<Omit<CrashCluster, "killDatabase">> {
+  const database = await freshDatabase();
+  const nodes = await startNodes(database.url, count);
+  return {
+    nodes,
+    sql: database.sql,
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+      await database.drop();
+    },
+  };
+}
+
+async function startNodes(url: string, count: number): Promise<SupervisedNode[]> {
+  const settings = { "database.url": url, "auth.bootstrap_api_key": adminKey, "ratelimit.tenant_rps": "0" };
+  // The first node creates the tables.
+  const nodes = [await supervise(settings)];
+  nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => supervise(settings)))));
+  return nodes;
 }
 
 /** Calls once; rejects when the connection breaks before the response is complete. */
@@ -125,6 +136,13 @@ export async function publish(
   return call(node, "POST", `/api/workflow-definitions/${document.key}/publish`, {});
 }
 
+/** Waits for a condition; the limit allows for a busy machine. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const untilMs = performance.now() + 90_000; !(await condition()); await delay(20)) {
+    assert.ok(performance.now() < untilMs, `waited too long for ${condition}`);
+  }
+}
+
 const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
 
 /** Whether a run has ended. */
@@ -163,7 +181,7 @@ export async function readHistory(sql: TestSql): Promise<readonly HistoryRow[]> 
 }
 
 /** Asserts that no task, event or shard is left behind when all runs have ended. */
-export async function assertNothingLeft({ sql, nodes }: CrashCluster): Promise<void> {
+export async function assertNothingLeft({ sql, nodes }: Pick<CrashCluster, "sql" | "nodes">): Promise<void> {
   const [left] = await sql<Json[]>`
     select (select count(*)::int from workflow_runs) as runs, (select count(*)::int from workflow_tasks) as tasks,
       (select count(*)::int from workflow_mailbox) as mail`;

@@ -155,7 +155,8 @@ const countBy = <T>(rows: Iterable<T>, name: (row: T) => string): Map<string, nu
   new Map([...Map.groupBy(rows, name)].map(([key, group]) => [key, group.length]));
 
 test(`runs survive ${nodeKills} kills of nodes and ${databaseKills} of PostgreSQL: each step takes effect once, and all end`, async (t) => {
-  const cluster = await startCluster(t, 3);
+  const cluster = await startCluster(3);
+  t.after(cluster.stop);
   const { nodes, sql } = cluster;
   const poolId = await prepare(cluster);
   const chance = createRandom(23);
@@ -174,8 +175,7 @@ test(`runs survive ${nodeKills} kills of nodes and ${databaseKills} of PostgreSQ
       await delay(chance() * 100);
       if (nth % Math.ceil((nodeKills + databaseKills) / databaseKills) === 2) await cluster.killDatabase();
       else await nodes[Math.floor(chance() * nodes.length)]!.crash();
-      if (nth % 10 === 9 || process.env.DBG)
-        t.diagnostic(`${new Date().toISOString()} ${nth + 1} kills, ${load.stats.ended} runs ended`);
+      if (nth % 10 === 9) t.diagnostic(`${new Date().toISOString()} ${nth + 1} kills, ${load.stats.ended} runs ended`);
     }
   }
   // A caller or worker that fails ends the test.

@@ -21,6 +21,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments, TaskDispatch, RunEngine as TaskReports, Tasks } from "../tasks/index.ts";
 import { shardCount } from "./domain/run.ts";
+import { createChildCancellation } from "./effects/child-cancellation.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
@@ -81,11 +82,13 @@ export function createRuns(parts: Parts): Runs {
     leaseMs: shardLeaseMs,
   });
   const plans = createPlanCache(definitions);
+  const cancellation = createChildCancellation({ db, advance: (request) => engine.advance(request) });
   const consequences = createConsequences({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
+    cancelChild: cancellation.cancel,
     wakeQueue: parts.dispatch.wake,
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
@@ -104,7 +107,7 @@ export function createRuns(parts: Parts): Runs {
   const service = createRunService({ ...parts, plans, starter, engine });
   return {
     handlers: runHandlers({ service, explain: createRunExplanation(plans, parts.tasksOfRun), cursors }),
-    jobs: [maintainRunsJob(parts)],
+    jobs: [maintainRunsJob(parts), cancellation.job],
     sweeper,
     ...createTaskReports(engine),
     async idle() {

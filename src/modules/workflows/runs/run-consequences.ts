@@ -6,7 +6,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import type { Effect } from "./domain/engine/advance-result.ts";
 import { unitOf } from "./domain/engine/plan.ts";
-import { type RunEvent, wakeTime } from "./domain/engine/state.ts";
+import { isAttemptOpen, type RunEvent, wakeTime } from "./domain/engine/state.ts";
 import { resultOf } from "./effects/child-run.ts";
 import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
 import { endTopic } from "./run-service.ts";
@@ -21,13 +21,15 @@ interface Parts {
   readonly sweepBy: (atMs: number) => void;
   readonly performEffects: (run: LiveRun, effects: readonly Effect[]) => void;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
+  /** Cancels a run that no step waits for any more. */
+  readonly cancelChild: (tenantId: TenantId, childId: string, parentId: string) => Promise<void>;
   /** Wakes the polls of a queue. */
   readonly wakeQueue: TaskDispatch["wake"];
 }
 
 /** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
 export function createConsequences(parts: Parts) {
-  const { clock, log, signals, events, sweepBy, performEffects, advance, wakeQueue } = parts;
+  const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue } = parts;
 
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {
     advance({ tenantId, runId, toEvent: () => event }).catch((error) =>
@@ -38,14 +40,15 @@ export function createConsequences(parts: Parts) {
   function follow(committed: CommittedAdvance): void {
     const { run, advance: done } = committed;
     const { tenantId } = run;
-    performEffects(run, done.effects);
+    // The same advance may have cancelled a step that it started.
+    performEffects(
+      run,
+      done.effects.filter(({ key, attempt }) => isAttemptOpen(done.state, key, attempt)),
+    );
     for (const childId of done.cancelledRuns) {
-      send(tenantId, childId, {
-        kind: "cancel",
-        by: "service:workflow",
-        reason: `The run ${run.id} no longer waits for it.`,
-        compensate: true,
-      });
+      cancelChild(tenantId, childId, run.id).catch((error) =>
+        log.warn({ err: error }, "a workflow run could not be cancelled yet"),
+      );
     }
     if (done.ended !== undefined) {
       signals.wake(endTopic(tenantId, run.id));

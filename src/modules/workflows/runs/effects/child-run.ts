@@ -8,6 +8,7 @@ import { checkRunInput } from "../run-input.ts";
 import type { RunStarter } from "../run-starter.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";
+import { childStartRecord } from "./child-cancellation.ts";
 import { EffectFailure } from "./effect-failure.ts";
 
 interface Parts {
@@ -49,10 +50,7 @@ export async function startChild(
       },
     },
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
-    () => ({
-      ...{ tenantId, principal: "service:workflow", operation: "workflow.start_child", key: childId! },
-      ...{ fingerprint: Buffer.from(childId!), createdAt: new Date(), response: "{}" },
-    }),
+    () => childStartRecord(tenantId, childId!, new Date()),
   );
   await starter.store(prepared);
   // The end of a run is reported to the run that waits for it when it is stored.

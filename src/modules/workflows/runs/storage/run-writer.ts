@@ -1,6 +1,7 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
 import type { Shards } from "../../../../platform/shards/index.ts";
+import { cancelChildKind } from "../effects/child-cancellation.ts";
 import type { NewRunWrite, RunWrite, TaskWrite } from "./run-write.ts";
 
 /** A run that was not written, and why. */
@@ -197,6 +198,7 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
+    ${insertCancellations(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
 }
@@ -334,6 +336,24 @@ function consumeMail(sql: Sql, writes: readonly RunWrite[]): Fragment {
 function endedNths(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const ended = writes.flatMap(({ end }, nth) => (end === undefined ? [] : [nth]));
   return sql`select unnest(${ended}::int[])`;
+}
+
+/** The time that the node has to cancel child runs itself, before a job does. */
+const cancellationDelayS = 5;
+const cancellationAttempts = 100;
+
+/** Has child runs cancelled even if this node dies after the commit. */
+function insertCancellations(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const runs = partsOf(writes, ({ cancelledRuns }) => cancelledRuns);
+  if (runs.length === 0) return sql``;
+  return sql`, cancellations as (
+      insert into jobs (tenant_id, id, kind, payload, dedupe_key, run_at, max_attempts, created_at)
+      select a.tenant_id, c.id, ${cancelChildKind}, jsonb_build_object('run_id', c.id, 'parent_run_id', a.id), c.id,
+        now() + make_interval(secs => ${cancellationDelayS}), ${cancellationAttempts}, now()
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[]) as c(nth, id)
+        on c.nth = a.nth
+      on conflict do nothing
+    )`;
 }
 
 function insertDeadLetters(sql: Sql, writes: readonly RunWrite[]): Fragment {
