@@ -18,9 +18,9 @@ import {
 } from "./crash-cluster.ts";
 import { startWorkers } from "./crash-worker.ts";
 
-const nodeKills = sized(3, 200);
+const nodeKills = sized(2, 200);
 const databaseKills = sized(1, 10);
-const callers = sized(12, 20);
+const callers = sized(8, 20);
 const pool = "crash-items";
 const retry = { max_attempts: 100, initial: "10ms", factor: 1, max: "50ms" };
 const task = (type: string) => ({ task: { queue: "crash", type }, timeout: { attempt: "2s" } });
@@ -168,15 +168,22 @@ test(`runs survive ${nodeKills} kills of nodes and ${databaseKills} of PostgreSQ
   const load = startCallers(pick, chance);
 
   async function kill(): Promise<void> {
+    const restarting = new Map<number, Promise<void>>();
     for (let nth = 0; nth < nodeKills + databaseKills; nth++) {
       const before = load.stats.ended;
-      const wanted = 4 + chance() * 8;
+      const wanted = 2 + chance() * 6;
       while (load.stats.ended < before + wanted) await delay(5);
       await delay(chance() * 100);
-      if (nth % Math.ceil((nodeKills + databaseKills) / databaseKills) === 2) await cluster.killDatabase();
-      else await nodes[Math.floor(chance() * nodes.length)]!.crash();
-      if (nth % 10 === 9) t.diagnostic(`${new Date().toISOString()} ${nth + 1} kills, ${load.stats.ended} runs ended`);
+      if (nth % Math.ceil((nodeKills + databaseKills) / databaseKills) === 1) {
+        await cluster.killDatabase();
+        continue;
+      }
+      // Another node may be killed while one restarts.
+      const victim = Math.floor(chance() * nodes.length);
+      await restarting.get(victim);
+      restarting.set(victim, nodes[victim]!.crash());
     }
+    await Promise.all(restarting.values());
   }
   // A caller or worker that fails ends the test.
   await Promise.race([kill(), load.calling, workers.working]).finally(() => load.stop());
