@@ -19,7 +19,7 @@ export interface Received {
 }
 
 /** Where calls go: a node that runs now. */
-export type PickNode = () => Promise<NodeProcess>;
+export type PickNode = () => Promise<Pick<NodeProcess, "baseUrl" | "adminKey">>;
 
 /** Nodes on a PostgreSQL of their own, which tests may kill. */
 export interface CrashCluster {
@@ -113,7 +113,7 @@ export async function callUntilAnswered(
   body?: object,
   key?: string,
 ): Promise<Received> {
-  for (let untilMs = performance.now() + 120_000; ; ) {
+  for (let untilMs = performance.now() + 300_000; ; ) {
     const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
     const received = await request(await pick(), method, path, body, headers).catch(() => undefined);
     if (received !== undefined && received.status < 500 && received.body.retryable !== true) return received;
@@ -149,7 +149,7 @@ const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
 export const hasEnded = (run: Json): boolean => ended.has(run.status);
 
 /** Waits until a run has ended, on any node. A run that does not end is explained. */
-export async function untilEnded(pick: PickNode, runId: string, withinMs = 120_000): Promise<Json> {
+export async function untilEnded(pick: PickNode, runId: string, withinMs = 300_000): Promise<Json> {
   for (const untilMs = performance.now() + withinMs; ; ) {
     const path = `/api/workflow-runs/${runId}`;
     const { body } = await callUntilAnswered(pick, "GET", `${path}?wait_s=5`);

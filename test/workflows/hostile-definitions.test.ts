@@ -70,15 +70,13 @@ async function beside<T>(work: () => Promise<T>): Promise<T> {
   }
   const result = await working;
   const delayS = await maxDelaySeconds();
-  if (process.env.DBG)
-    console.log(`${ended} normal runs, delay ${delayS} s, rss ${process.memoryUsage().rss >> 20} MB`);
   assert.ok(delayS < delaySecondsMax, `the event loop was blocked for ${delayS} s`);
   return result;
 }
 
-/** Asserts that a document was refused with the places that are wrong. */
+/** Asserts that a document was refused with a code. */
 function assertRefused({ body, text }: { readonly body: ResponseData; readonly text: string }): void {
-  assert.ok(["INVALID_ARGUMENT", "FAILED_PRECONDITION"].includes(body.errorCode) && body.violations.length > 0, text);
+  assert.ok(["INVALID_ARGUMENT", "FAILED_PRECONDITION"].includes(body.errorCode), text);
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);

@@ -20,10 +20,10 @@ import { startWorkers } from "./crash-worker.ts";
 
 const nodeKills = sized(2, 200);
 const databaseKills = sized(1, 10);
-const callers = sized(8, 20);
+const callers = sized(8, 12);
 const pool = "crash-items";
 const retry = { max_attempts: 100, initial: "10ms", factor: 1, max: "50ms" };
-const task = (type: string) => ({ task: { queue: "crash", type }, timeout: { attempt: "2s" } });
+const task = (type: string) => ({ task: { queue: "crash", type }, timeout: { attempt: "3s" } });
 
 const childDocument = {
   ...{ dsl: "1", key: "crash.child", timeout: "1h", retry },
@@ -194,7 +194,7 @@ test(`runs survive ${nodeKills} kills of nodes and ${databaseKills} of PostgreSQ
   assert.ok(stats.explained > 0);
 
   // Runs that nobody waits for end as well.
-  for (const untilMs = performance.now() + 120_000; ; await delay(100)) {
+  for (const untilMs = performance.now() + 300_000; ; await delay(100)) {
     const open = await sql<{ id: string }[]>`select id from workflow_runs`;
     if (open.length === 0) break;
     if (performance.now() < untilMs) continue;
