@@ -9,6 +9,8 @@ export interface SupervisedNode {
   readonly current: Promise<NodeProcess>;
   /** Kills the node immediately and starts the next one. */
   crash(): Promise<void>;
+  /** Asks the node to stop, as for a deployment, and starts the next one. Returns the exit code of the stopped one. */
+  restart(): Promise<number | NodeJS.Signals>;
   stop(): Promise<void>;
 }
 
@@ -24,6 +26,13 @@ export async function supervise(settings: Readonly<Record<string, string>>): Pro
       const victim = await current;
       current = victim.kill().then(() => startNodeProcess(settings));
       await current;
+    },
+    async restart() {
+      const leaving = await current;
+      leaving.process.kill("SIGTERM");
+      current = leaving.exited.then(() => startNodeProcess(settings));
+      await current;
+      return leaving.exited;
     },
     stop: async () => (await current).kill(),
   };

@@ -295,7 +295,7 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
 
 /** A run as it is after an advance. */
 export function toRun(run: LiveRun, { state, ended }: Advance, nowMs: number): Run {
-  const { stateJson: _, shard, mail, isAbandoned, ...common } = run;
+  const { stateJson: _, shard, mail, ...common } = run;
   const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
   return {
     ...common,

@@ -279,7 +279,7 @@ function checkDecision(
 
 /** A run that a request did not change. */
 function storedRun({ run, state, plan: _ }: AdvancedRun): Run {
-  const { shard, mail, isAbandoned, ...common } = run;
+  const { shard, mail, ...common } = run;
   const status = state.paused ? "paused" : state.startedAtMs === 0 ? "pending" : "running";
   return { ...common, status, output: null, error: null, endedAt: null, wakeAt: null };
 }

@@ -1,5 +1,5 @@
 import { Failure as CallFailure } from "../../../../errors/index.ts";
-import { classifyDatabaseError } from "../../../../platform/db/index.ts";
+import { classifyDatabaseError, mayBeCommitted } from "../../../../platform/db/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Failure } from "../domain/engine/state.ts";
 
@@ -21,8 +21,11 @@ export function toEffectFailure(error: unknown, code: string): Failure | undefin
   if (error instanceof EffectFailure) return error.failure;
   const failure = error instanceof CallFailure ? error : classifyDatabaseError(error);
   if (!(failure instanceof CallFailure)) return undefined;
-  if (repeatedCodes.has(failure.code)) return undefined;
-  const { retryable } = failure.entry;
+  const { retryable, http } = failure.entry;
+  // The next attempt has another idempotency key: an attempt that may have taken effect must be repeated with its own.
+  if (repeatedCodes.has(failure.code) || mayBeCommitted(failure)) return undefined;
+  // A failure of the service itself is no reason to fail the step.
+  if (retryable && http >= 500) return undefined;
   const own = failure.code === "QUOTA_EXCEEDED" ? "quota_exceeded" : code;
   return { code: own, message: failure.message, details: { error_code: failure.code }, retryable };
 }

@@ -1,6 +1,7 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
 import type { Shards } from "../../../../platform/shards/index.ts";
+import { cancelChildKind } from "../effects/child-cancellation.ts";
 import type { NewRunWrite, RunWrite, TaskWrite } from "./run-write.ts";
 
 /** A run that was not written, and why. */
@@ -109,11 +110,8 @@ export async function updateRuns(
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
   const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
-  const abandoned = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
-  // A statement changes a row once: a run that another one abandons in this batch is not written.
-  const isKept = abandoned.length > 0 ? sql`and i.id <> all(${abandoned.map(({ part }) => part)}::text[])` : sql``;
-  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned} ${isKept}`;
-  const isOrdered = writes.length + abandoned.length > 1;
+  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned}`;
+  const isOrdered = writes.length > 1;
   // The array has all runs locked before the first one is changed.
   const isCurrent = isOrdered ? sql`${isUnchanged} and i.nth = any(array(select nth from locked))` : isUnchanged;
   const rows = await sql<{ nth: number }[]>`
@@ -139,11 +137,7 @@ export async function updateRuns(
       isOrdered
         ? sql`, locked as materialized (
             -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks.
-            select i.nth from workflow_runs r left join input i on ${isUnchanged}
-            where (r.tenant_id, r.id) in (
-              select tenant_id, id from input
-              union select * from unnest(${abandoned.map(({ write }) => write.tenantId)}::text[],
-                ${abandoned.map(({ part }) => part)}::text[]))
+            select i.nth from workflow_runs r join input i on ${isUnchanged}
             order by r.tenant_id, r.id for update of r
           )`
         : sql``
@@ -153,7 +147,7 @@ export async function updateRuns(
         ? sql`, updated as (
             update workflow_runs r
             set status = i.status, state = i.state::json, revision = r.revision + 1,
-              wake_at = case when r.is_abandoned then now() else i.wake_at end,
+              wake_at = i.wake_at,
               unread = i.unread
             from input i where i.end_status is null and ${isCurrent}
             returning i.nth, r.tenant_id, r.id
@@ -219,7 +213,7 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
-    ${abandonRuns(sql, writes)}
+    ${insertCancellations(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
 }
@@ -359,15 +353,21 @@ function endedNths(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`select unnest(${ended}::int[])`;
 }
 
-/** Has runs cancel themselves. Their revision stays, so that their own advances do not fail. */
-function abandonRuns(sql: Sql, writes: readonly RunWrite[]): Fragment {
-  const runs = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
+/** The time that the node has to cancel child runs itself, before a job does. */
+const cancellationDelayS = 5;
+const cancellationAttempts = 100;
+
+/** Has child runs cancelled even if this node dies after the commit. */
+function insertCancellations(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const runs = partsOf(writes, ({ cancelledRuns }) => cancelledRuns);
   if (runs.length === 0) return sql``;
-  return sql`, abandoned as (
-      update workflow_runs r set is_abandoned = true, wake_at = now()
-      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[])
-        as c(nth, id) on c.nth = a.nth
-      where r.tenant_id = a.tenant_id and r.id = c.id
+  return sql`, cancellations as (
+      insert into jobs (tenant_id, id, kind, payload, dedupe_key, run_at, max_attempts, created_at)
+      select a.tenant_id, c.id, ${cancelChildKind}, jsonb_build_object('run_id', c.id, 'parent_run_id', a.id), c.id,
+        now() + make_interval(secs => ${cancellationDelayS}), ${cancellationAttempts}, now()
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[]) as c(nth, id)
+        on c.nth = a.nth
+      on conflict do nothing
     )`;
 }
 

@@ -328,9 +328,9 @@ test("an effect without a result is performed again after growing waits, and its
   );
   const run = new StoredRun(define([child]));
   const [first] = run.last.effects;
-  assert.deepEqual([first!.childId, run.wakeMs], ["id1", 30_000]);
-  assert.deepEqual(run.at(30_000, tick).effects, [first]);
-  assert.equal(run.wakeMs, 90_000);
+  assert.deepEqual([first!.childId, run.wakeMs], ["id1", 5000]);
+  assert.deepEqual(run.at(5000, tick).effects, [first]);
+  assert.equal(run.wakeMs, 15_000);
   const failure: RunEvent = {
     ...{ kind: "effect_failed", key: "c", attempt: 1, code: "subworkflow_failed", message: "", details: null },
     retryable: true,

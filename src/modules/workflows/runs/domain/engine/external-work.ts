@@ -5,8 +5,8 @@ import type { Activity } from "./state.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
 const defaultAttemptMs = 5 * 60_000;
-/** How long an open effect may take before it is performed again. */
-const firstRecheckMs = 30_000;
+/** How long an open effect may take before it is performed again. It doubles each time. */
+const firstRecheckMs = 5000;
 const recheckMsMax = 3_600_000;
 
 /** The times of a step that starts now. */

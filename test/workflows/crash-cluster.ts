@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
+import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
+import type { NodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
+export type Json = any;
+
+/** The response to a call. */
+export interface Received {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** Where calls go: a node that runs now. */
+export type PickNode = () => Promise<Pick<NodeProcess, "baseUrl" | "adminKey">>;
+
+/** Nodes on a PostgreSQL of their own, which tests may kill. */
+export interface CrashCluster {
+  readonly nodes: readonly SupervisedNode[];
+  readonly sql: TestSql;
+  /** Kills a process of PostgreSQL: it closes all connections and recovers. */
+  killDatabase(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const adminKey = "sk_test_workflows_0123456789abcdef";
+
+/** Starts nodes on a PostgreSQL of their own. */
+export async function startCluster(count: number): Promise<CrashCluster> {
+  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-workflows-"));
+  const server = await startEmbedded({ dataDir });
+  const sql = connect(server.url, 4);
+  const nodes = await startNodes(server.url, count);
+  return {
+    nodes,
+    sql,
+    async killDatabase() {
+      const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      process.kill(backend!.pid, "SIGKILL");
+    },
+    async stop() {
+      await sql.end();
+      await Promise.all(nodes.map((node) => node.stop()));
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
+    },
+  };
+}
+
+/** Starts nodes on the PostgreSQL of all tests. */
+export async function startSharedCluster(count: number): Promise<Omit<CrashCluster, "killDatabase">> {
+  const database = await freshDatabase();
+  const nodes = await startNodes(database.url, count);
+  return {
+    nodes,
+    sql: database.sql,
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+      await database.drop();
+    },
+  };
+}
+
+async function startNodes(url: string, count: number): Promise<SupervisedNode[]> {
+  const settings = { "database.url": url, "auth.bootstrap_api_key": adminKey, "ratelimit.tenant_rps": "0" };
+  // The first node creates the tables.
+  const nodes = [await supervise(settings)];
+  nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => supervise(settings)))));
+  return nodes;
+}
+
+/** Calls once; rejects when the connection breaks before the response is complete. */
+export async function request(
+  node: { readonly baseUrl: string; readonly adminKey: string },
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+  key = node.adminKey,
+): Promise<Received> {
+  const response = await fetch(node.baseUrl + path, {
+    method,
+    headers: { "x-api-key": key, "content-type": "application/json", ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+/** Calls a node; returns the data of a successful response and fails otherwise. */
+export async function call(
+  node: { readonly baseUrl: string; readonly adminKey: string },
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Json> {
+  const { status, body: received } = await request(node, method, path, body);
+  assert.equal(status, 200, `${method} ${path}: ${JSON.stringify(received)}`);
+  return received.data;
+}
+
+/** Calls one node after another, with an idempotency key, until a response is final. */
+export async function callUntilAnswered(
+  pick: PickNode,
+  method: string,
+  path: string,
+  body?: object,
+  key?: string,
+): Promise<Received> {
+  for (let untilMs = performance.now() + 300_000; ; ) {
+    const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
+    const received = await request(await pick(), method, path, body, headers).catch(() => undefined);
+    if (received !== undefined && received.status < 500 && received.body.retryable !== true) return received;
+    assert.ok(performance.now() < untilMs, `${method} ${path}: ${JSON.stringify(received)}`);
+    await delay(20);
+  }
+}
+
+/** Creates and publishes a definition, or publishes the next version of it. */
+export async function publish(
+  node: { readonly baseUrl: string; readonly adminKey: string },
+  document: Readonly<Record<string, unknown>> & { readonly key: string },
+): Promise<Json> {
+  const { status, body } = await request(node, "GET", `/api/workflow-definitions/${document.key}`);
+  if (status === 404) await call(node, "POST", "/api/workflow-definitions", { document });
+  else {
+    const { id, record_version } = body.data;
+    await call(node, "PATCH", `/api/workflow-definitions/${id}/draft`, { document, record_version });
+  }
+  return call(node, "POST", `/api/workflow-definitions/${document.key}/publish`, {});
+}
+
+/** Waits for a condition; the limit allows for a busy machine. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const untilMs = performance.now() + 90_000; !(await condition()); await delay(20)) {
+    assert.ok(performance.now() < untilMs, `waited too long for ${condition}`);
+  }
+}
+
+const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
+
+/** Whether a run has ended. */
+export const hasEnded = (run: Json): boolean => ended.has(run.status);
+
+/** Waits until a run has ended, on any node. A run that does not end is explained. */
+export async function untilEnded(pick: PickNode, runId: string, withinMs = 300_000): Promise<Json> {
+  for (const untilMs = performance.now() + withinMs; ; ) {
+    const path = `/api/workflow-runs/${runId}`;
+    const { body } = await callUntilAnswered(pick, "GET", `${path}?wait_s=5`);
+    assert.ok(body.data !== undefined, JSON.stringify(body));
+    if (hasEnded(body.data)) return body.data;
+    if (performance.now() > untilMs) {
+      const explained = await callUntilAnswered(pick, "GET", `${path}/explain`);
+      assert.fail(`still ${JSON.stringify(explained.body.data)}: ${JSON.stringify(body.data)}`);
+    }
+  }
+}
+
+/** One step of a run's history, by what happened to it. */
+export interface HistoryRow {
+  readonly runId: string;
+  readonly revision: number;
+  readonly kind: string;
+  readonly step: string;
+  readonly output: Json;
+  readonly status: string;
+}
+
+/** The history of all runs, in order. */
+export async function readHistory(sql: TestSql): Promise<readonly HistoryRow[]> {
+  return sql<HistoryRow[]>`
+    select run_id as "runId", revision, e ->> 'kind' as kind, coalesce(e ->> 'step', '') as step, e -> 'output' as output,
+      coalesce(e ->> 'status', '') as status
+    from workflow_history, json_array_elements(entries) with ordinality as e(e, nth) order by run_id, revision, nth`;
+}
+
+/** Asserts that no task, event or shard is left behind when all runs have ended. */
+export async function assertNothingLeft({ sql, nodes }: Pick<CrashCluster, "sql" | "nodes">): Promise<void> {
+  const [left] = await sql<Json[]>`
+    select (select count(*)::int from workflow_runs) as runs, (select count(*)::int from workflow_tasks) as tasks,
+      (select count(*)::int from workflow_mailbox) as mail`;
+  assert.deepEqual({ ...left }, { runs: 0, tasks: 0, mail: 0 });
+  // Every shard has one of the running nodes as its owner, once the leases of killed nodes have expired.
+  for (const untilMs = performance.now() + 30_000; ; await delay(100)) {
+    const [shards] = await sql<{ owned: number; owners: number; total: number }[]>`
+      select count(n.node_id)::int as owned, count(distinct n.node_id)::int as owners, count(*)::int as total
+      from shards s left join shard_nodes n on n.kind = s.kind and n.node_id = s.node_id and n.expires_at > now()
+      where s.kind = 'workflow.runs'`;
+    if (shards!.owned === shards!.total && shards!.owners === nodes.length) return;
+    assert.ok(performance.now() < untilMs, JSON.stringify(shards));
+  }
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
+import { connect } from "../harness/postgres-server.ts";
+import { startService } from "../harness/service.ts";
+import { call, publish, until, untilEnded } from "./crash-cluster.ts";
+
+const node = await startService();
+const sql = connect(node.databaseUrl, 2);
+afterFile(() => sql.end());
+const start = async (definition: string, input: unknown = null) =>
+  (await call(node, "POST", "/api/workflow-runs", { definition, input })).run.id;
+const endOf = (id: string) => untilEnded(async () => node, id);
+
+test("a subworkflow gets its input, and its output is the output of the step", async () => {
+  const add = { id: "add", transform: "=input.n + 1" };
+  await publish(node, { dsl: "1", key: "child", timeout: "1h", steps: [add] });
+  const sub = { id: "sub", subworkflow: { key: "child", input: { n: "=input" } } };
+  await publish(node, { dsl: "1", key: "parent", timeout: "1h", steps: [sub] });
+  const { status, output } = await endOf(await start("parent", 4));
+  assert.deepEqual([status, output], ["succeeded", 5]);
+});
+
+test("a child run that is about to start when its parent is cancelled is cancelled as well", async () => {
+  const wait = { id: "wait", wait_event: { event: "never", timeout: "1h" } };
+  await publish(node, { dsl: "1", key: "late.child", timeout: "1h", steps: [wait] });
+  const steps = [
+    { id: "pause", wait_timer: { for: "200ms" } },
+    { id: "sub", subworkflow: { key: "late.child" } },
+  ];
+  await publish(node, { dsl: "1", key: "late.parent", timeout: "1h", steps });
+  const id = await start("late.parent");
+  let childId = "";
+  await sql.begin(async (tx) => {
+    // The child cannot start before the lock is released.
+    await tx`lock table idempotency_records in exclusive mode`;
+    await until(async () => {
+      const [row] =
+        await sql`select state -> 'active' -> 'sub' ->> 'childId' as child from workflow_runs where id = ${id}`;
+      const [waiting] = await sql`
+        select count(*)::int as n from pg_locks
+        where relation = 'idempotency_records'::regclass and not granted`;
+      childId = row!.child;
+      return childId !== null && waiting!.n > 0;
+    });
+    const { status } = await call(node, "POST", `/api/workflow-runs/${id}/cancel`, {});
+    assert.equal(status, "cancelled");
+  });
+  // It was started and cancelled, or it can no longer start.
+  await until(async () => (await sql`select from idempotency_records where key = ${childId}`).length === 1);
+  await until(async () => (await sql`select from workflow_runs where parent_run_id = ${id}`).length === 0);
+  const ended = await sql`select status from workflow_run_archive where parent_run_id = ${id}`;
+  assert.ok(ended.every(({ status }) => status === "cancelled"));
+});
