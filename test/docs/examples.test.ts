@@ -34,14 +34,19 @@ function exampleOf(binding: HttpBinding): Json | undefined {
 }
 
 /** Fields that name an existing record, besides ids and path variables. */
-const references = ["subscriber_ids", "lease_token", "topic_key"];
+const references = ["subscriber_ids", "lease_token", "topic_key", "definition"];
 
 /** Replaces names in an example with those of existing records. */
 function withRecords(operation: Operation, { path }: HttpBinding, example: Json, prepared: Json): Json {
   const inPath = [...path.matchAll(/\{([^}=]+)/g)].map(([, name]) => name!);
   const names = new Set([...references, ...inPath, ...idFields(operation).map(({ name }) => name)]);
   const given = Object.entries(prepared).filter(([name]) => names.has(name) && name in example);
-  return { ...example, ...Object.fromEntries(given) };
+  const records = { ...example, ...Object.fromEntries(given) };
+  // A draft keeps the key of its definition.
+  if (operation.id.endsWith("/UpdateWorkflowDefinitionDraft")) {
+    return { ...records, document: { ...(example.document as Json), key: (prepared.document as Json).key } };
+  }
+  return records;
 }
 
 let count = 0;

@@ -22,6 +22,7 @@ import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
 import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
+import { workflowTriggerRequests } from "./fixtures/workflow-triggers.ts";
 
 export { callerFor, operations, type Party, protocols };
 
@@ -98,6 +99,7 @@ const known: FixtureRequests = {
   ...subscriberRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,
+  ...workflowTriggerRequests,
   ...workflowRunRequests,
 };
 

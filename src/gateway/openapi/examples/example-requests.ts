@@ -39,11 +39,67 @@ const poolConfig = {
   retry: { max_attempts: 5, initial_ms: 1000, factor: 2, max_ms: 60_000 },
 };
 
+const workflow = {
+  dsl: "1",
+  key: "order.fulfil",
+  name: "Fulfil an order",
+  timeout: "7d",
+  steps: [
+    { id: "price", transform: { total: "=input.amount * 1.2" } },
+    { id: "payment", wait_event: { event: "order.paid", scope: "=input.order", timeout: "2d" } },
+  ],
+  output: { total: "=steps.price.total", paid_by: "=steps.payment.payload.method" },
+};
+
+const workflowText = `dsl: "1"
+key: order.greet
+timeout: 1h
+steps:
+  - id: greet
+    transform: ="Hello " + input.name
+`;
+
+const workflowInput = { order: "A-1001", amount: 100 };
+
+const workflowTrigger = {
+  schedule: { cron: "0 9 * * 1-5", timezone: "Europe/London", overlap: "skip" },
+  input: { day: "=string(schedule.time)" },
+};
+
+const workflowTasks = {
+  queue: "documents",
+  worker_id: "worker-1",
+  build_id: "4f2c1d9",
+  capabilities: [{ type: "document.read", versions: ["2.1.0"] }],
+  slots: 4,
+};
+
 /**
  * Example requests whose fields depend on each other, by message. Fields that are not listed are omitted; other required
  * fields come from the definition.
  */
 export const exampleRequests: Readonly<Record<string, Json>> = {
+  CreateWorkflowDefinitionRequest: { document: workflow },
+  UpdateWorkflowDefinitionDraftRequest: { document: workflow },
+  ValidateWorkflowDefinitionRequest: { document: workflow },
+  ImportWorkflowDefinitionRequest: { text: workflowText, format: "yaml" },
+  StartWorkflowRunRequest: { definition: "order.fulfil", input: workflowInput, run_key: "A-1001" },
+  ReplayWorkflowRunRequest: { reason: "The payment provider is available again." },
+  ReplayWorkflowDeadLetterRequest: { reason: "The payment provider is available again." },
+  ReplayAllWorkflowDeadLettersRequest: { error_code: "task_failed", max_items: 100 },
+  SimulateWorkflowRunRequest: {
+    document: workflow,
+    input: workflowInput,
+    events: [{ event: "order.paid", scope: "A-1001", payload: { method: "card" }, after_s: 3600 }],
+  },
+  CreateWorkflowTriggerRequest: { name: "Every morning", definition: "order.fulfil", ...workflowTrigger },
+  UpdateWorkflowTriggerRequest: { name: "Every working day", ...workflowTrigger },
+  PreviewWorkflowTriggerRequest: workflowTrigger,
+  PollWorkflowTasksRequest: workflowTasks,
+  CompleteWorkflowTasksRequest: {
+    completions: [{ task_id: exampleId("task"), token: "correct-horse-battery-staple", output: { words: 360 } }],
+    poll: workflowTasks,
+  },
   AddTopicSubscribersRequest: { subscriber_ids: [exampleId("subscriber")] },
   CreateConnectionRequest: {
     name: "Team chat",
