@@ -61,8 +61,8 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "dead-letter",
     description: "An item whose last attempt failed.",
     isGroup: true,
-    verbs: {"service.api.DeadLetterService/ListDeadLetters":"list","service.api.DeadLetterService/GetDeadLetterStats":"get-stats","service.api.DeadLetterService/RetryDeadLetters":"retry","service.api.DeadLetterService/RetryAllDeadLetters":"retry-all","service.api.DeadLetterService/QuarantineDeadLetters":"quarantine","service.api.DeadLetterService/PurgeDeadLetters":"purge"},
-    services: () => Promise.all([import("./service/api/dead_letter_pb.ts").then((file) => file.DeadLetterService)]),
+    verbs: {"service.api.DeadLetterService/ListDeadLetters":"list","service.api.DeadLetterService/GetDeadLetterStats":"get-stats","service.api.DeadLetterService/RetryDeadLetters":"retry","service.api.DeadLetterService/RetryAllDeadLetters":"retry-all","service.api.DeadLetterService/QuarantineDeadLetters":"quarantine","service.api.DeadLetterService/PurgeDeadLetters":"purge","service.api.WorkflowDeadLetterService/ListWorkflowDeadLetters":"list-workflow","service.api.WorkflowDeadLetterService/GetWorkflowDeadLetter":"get-workflow","service.api.WorkflowDeadLetterService/GetWorkflowDeadLetterStats":"get-workflow-stats","service.api.WorkflowDeadLetterService/ReplayWorkflowDeadLetter":"replay-workflow","service.api.WorkflowDeadLetterService/ReplayAllWorkflowDeadLetters":"replay-all-workflow","service.api.WorkflowDeadLetterService/QuarantineWorkflowDeadLetter":"quarantine-workflow","service.api.WorkflowDeadLetterService/ReleaseWorkflowDeadLetter":"release-workflow","service.api.WorkflowDeadLetterService/DiscardWorkflowDeadLetter":"discard-workflow"},
+    services: () => Promise.all([import("./service/api/dead_letter_pb.ts").then((file) => file.DeadLetterService), import("./service/api/workflow_dead_letter_pb.ts").then((file) => file.WorkflowDeadLetterService)]),
   },
   {
     word: "services-report",
@@ -320,7 +320,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "workflow-run",
     description: "An execution of a published workflow definition.",
     isGroup: true,
-    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/GetWorkflowRunHistory":"get-history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain"},
+    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/ReplayWorkflowRun":"replay","service.api.WorkflowRunService/GetWorkflowRunHistory":"get-history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain","service.api.WorkflowRunService/SimulateWorkflowRun":"simulate"},
     services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
   },
   {

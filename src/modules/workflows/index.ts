@@ -39,6 +39,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
       "service.api.WorkflowRunService": runs.handlers,
+      "service.api.WorkflowDeadLetterService": runs.deadLetterHandlers,
       "service.api.WorkflowTaskService": tasks.handlers,
     },
     jobs: runs.jobs,

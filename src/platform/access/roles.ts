@@ -23,6 +23,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_task:write",
     "workflow_run:write",
     "workflow_run:approve",
+    "workflow_dlq:write",
   ],
   admin: ["*:*"],
   service: [

@@ -15,6 +15,7 @@ import { definitionHandlers } from "./handler.ts";
 import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
+export { checkInSlices } from "./domain/language/check-definition.ts";
 export { expressionVariables } from "./domain/language/check-expressions.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";

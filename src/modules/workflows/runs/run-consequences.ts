@@ -9,6 +9,7 @@ import { unitOf } from "./domain/engine/plan.ts";
 import { type RunEvent, wakeTime } from "./domain/engine/state.ts";
 import { resultOf } from "./effects/child-run.ts";
 import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
+import type { RunMetrics } from "./run-metrics.ts";
 import { endTopic } from "./run-service.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 
@@ -21,13 +22,20 @@ interface Parts {
   readonly sweepBy: (atMs: number) => void;
   readonly performEffects: (run: LiveRun, effects: readonly Effect[]) => void;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
+  readonly metrics: RunMetrics;
   /** Wakes the polls of a queue. */
   readonly wakeQueue: TaskDispatch["wake"];
 }
 
+/** Cancels a run because the run that waited for it no longer does. */
+export function abandonment(parentRunId: string): RunEvent {
+  const reason = `The run ${parentRunId} no longer waits for it.`;
+  return { kind: "cancel", by: "service:workflow", reason, compensate: true };
+}
+
 /** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
 export function createConsequences(parts: Parts) {
-  const { clock, log, signals, events, sweepBy, performEffects, advance, wakeQueue } = parts;
+  const { clock, log, signals, events, sweepBy, performEffects, advance, wakeQueue, metrics } = parts;
 
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {
     advance({ tenantId, runId, toEvent: () => event }).catch((error) =>
@@ -39,15 +47,10 @@ export function createConsequences(parts: Parts) {
     const { run, advance: done } = committed;
     const { tenantId } = run;
     performEffects(run, done.effects);
-    for (const childId of done.cancelledRuns) {
-      send(tenantId, childId, {
-        kind: "cancel",
-        by: "service:workflow",
-        reason: `The run ${run.id} no longer waits for it.`,
-        compensate: true,
-      });
-    }
+    for (const childId of done.cancelledRuns) send(tenantId, childId, abandonment(run.id));
+    if (run.revision === 0) metrics.started();
     if (done.ended !== undefined) {
+      metrics.ended(done.ended.status);
       signals.wake(endTopic(tenantId, run.id));
       informParent(run, done.ended);
       return;
@@ -87,6 +90,7 @@ export function createConsequences(parts: Parts) {
 
   return {
     follow(committed: readonly CommittedAdvance[]): void {
+      metrics.advanced(committed.length);
       for (const each of committed) follow(each);
       for (const tenantId of new Set(committed.map(({ run }) => run.tenantId))) events.wake(tenantId);
     },

@@ -245,7 +245,9 @@ export function createRunService({ db, signals, definitions, environments, plans
         }
         return { kind: "mail", mail: { eventId, event, scope, payload } };
       };
-      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), eventId);
+      // A new id was never used before.
+      const checkedId = signal.eventId === "" ? undefined : eventId;
+      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), checkedId);
     },
 
     /** Approves or rejects an approval step. */
@@ -296,7 +298,7 @@ function checkDecision(
 
 /** A run that a request did not change. */
 function storedRun({ run, state, plan: _ }: AdvancedRun): Run {
-  const { shard, mail, ...common } = run;
+  const { shard, mail, isAbandoned, ...common } = run;
   const status = state.paused ? "paused" : state.startedAtMs === 0 ? "pending" : "running";
   return { ...common, status, output: null, error: null, endedAt: null, wakeAt: null };
 }

@@ -182,7 +182,7 @@ export const eventTypes = {
   "topic.members.removed": { meaning: "`count` subscribers were removed from a topic.", data: ["count"] },
   "workflow.run.started": {
     meaning: "A workflow run started.",
-    data: ["definition_id", "definition_key", "version", "via"],
+    data: ["definition_id", "definition_key", "version", "via", "replay_of_run_id", "from_step"],
   },
   "workflow.run.paused": {
     meaning: "A workflow run was paused.",
@@ -211,6 +211,30 @@ export const eventTypes = {
   "workflow.approval.requested": {
     meaning: "A workflow run waits for an approval.",
     data: ["definition_id", "definition_key", "version", "step"],
+  },
+  "workflow.dead_letter.created": {
+    meaning: "A workflow run failed or timed out and became a dead letter.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step", "failed_run_id"],
+  },
+  "workflow.dead_letter.reopened": {
+    meaning: "A replay of a dead letter failed or timed out.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step", "failed_run_id"],
+  },
+  "workflow.dead_letter.replayed": {
+    meaning: "The run of a dead letter was replayed.",
+    data: ["definition_id", "definition_key", "replay_run_id", "replay_count", "by"],
+  },
+  "workflow.dead_letter.quarantined": {
+    meaning: "A dead letter was quarantined; nothing replays it.",
+    data: ["definition_id", "definition_key", "reason", "by"],
+  },
+  "workflow.dead_letter.released": {
+    meaning: "A dead letter was released from quarantine.",
+    data: ["definition_id", "definition_key", "reason", "by"],
+  },
+  "workflow.dead_letter.discarded": {
+    meaning: "A dead letter was discarded.",
+    data: ["definition_id", "definition_key", "reason", "by"],
   },
   "workflow.definition.created": {
     meaning: "A workflow definition was created with a draft.",

@@ -13,12 +13,15 @@ export class EffectFailure extends Error {
   }
 }
 
+/** Errors that say nothing about the effect: it is still being performed, or has to wait until the tenant is active again. */
+const repeatedCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_IN_PROGRESS", "TENANT_SUSPENDED"]);
+
 /** Converts an error to the failure of a step; undefined if the outcome is unknown and the effect must be repeated. */
 export function toEffectFailure(error: unknown, code: string): Failure | undefined {
   if (error instanceof EffectFailure) return error.failure;
   const failure = error instanceof CallFailure ? error : classifyDatabaseError(error);
   if (!(failure instanceof CallFailure)) return undefined;
-  if (failure.code === "IDEMPOTENCY_IN_PROGRESS") return undefined;
+  if (repeatedCodes.has(failure.code)) return undefined;
   const { retryable } = failure.entry;
   const own = failure.code === "QUOTA_EXCEEDED" ? "quota_exceeded" : code;
   return { code: own, message: failure.message, details: { error_code: failure.code }, retryable };

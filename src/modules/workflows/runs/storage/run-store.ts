@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Claim } from "../../../../platform/idempotency/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { HistoryEntry } from "../domain/engine/history-entry.ts";
 import type { Run, RunStatus } from "../domain/run.ts";
 
 /** The filter of a list of runs. Empty fields match all. */
@@ -75,6 +76,16 @@ export function runStore(sql: Sql) {
         where tenant_id = ${tenantId} and run_id = ${run.id} and revision > ${after}
         order by revision offset ${page.offset} limit ${page.fetch}`;
       return { rows, total: { count: run.revision, capped: false } };
+    },
+
+    /** The whole history of a run; undefined if a part of it has been deleted. */
+    async allHistory(
+      tenantId: TenantId,
+      { id, revision }: Pick<Run, "id" | "revision">,
+    ): Promise<HistoryEntry[] | undefined> {
+      const rows = await sql<{ entries: HistoryEntry[] }[]>`
+        select entries from workflow_history where tenant_id = ${tenantId} and run_id = ${id} order by revision`;
+      return rows.length === revision ? rows.flatMap(({ entries }) => entries) : undefined;
     },
   };
 }

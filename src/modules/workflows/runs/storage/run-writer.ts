@@ -131,7 +131,8 @@ export async function updateRuns(
       live
         ? sql`, updated as (
             update workflow_runs r
-            set status = i.status, state = i.state::json, revision = r.revision + 1, wake_at = i.wake_at,
+            set status = i.status, state = i.state::json, revision = r.revision + 1,
+              wake_at = case when r.is_abandoned then now() else i.wake_at end,
               unread = i.unread
             from input i where i.end_status is null and ${isCurrent}
             returning i.nth, r.tenant_id, r.id
@@ -197,6 +198,7 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
+    ${abandonRuns(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
 }
@@ -336,17 +338,46 @@ function endedNths(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`select unnest(${ended}::int[])`;
 }
 
+/** Has runs cancel themselves. Their revision stays, so that their own advances do not fail. */
+function abandonRuns(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const runs = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
+  if (runs.length === 0) return sql``;
+  return sql`, abandoned as (
+      update workflow_runs r set is_abandoned = true, wake_at = now()
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[])
+        as c(nth, id) on c.nth = a.nth
+      where r.tenant_id = a.tenant_id and r.id = c.id
+    )`;
+}
+
+/** The maximum number of replays of a dead letter. */
+const maxReplays = 3;
+
+/** Inserts the letters of runs, and opens those of replays again. */
 function insertDeadLetters(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const letters = partsOf(writes, ({ end }) => (end?.deadLetter === undefined ? [] : [end.deadLetter]));
   if (letters.length === 0) return sql``;
   return sql`, dead_letters as (
-      insert into workflow_dead_letters (tenant_id, run_id, environment_id, definition_id, error_code, step, failed_at,
-        replay_count, max_replays, state, replay_run_id)
-      select a.tenant_id, a.id, l.environment_id, l.definition_id, l.code, l.step, now(), 0, 3, 'open', ''
-      from applied a join unnest(${letters.map(({ nth }) => nth)}::int[], ${letters.map(({ part }) => part.code)}::text[],
+      insert into workflow_dead_letters as letter (tenant_id, run_id, environment_id, definition_id, error_code, step,
+        failed_at, replay_count, max_replays, state, replay_run_id, environment_key, definition_key, version, error_message,
+        first_failed_at)
+      select distinct on (a.tenant_id, l.letter) a.tenant_id, l.letter, l.environment_id, l.definition_id, l.code, l.step,
+        now(), 0, ${maxReplays}::int, 'open', case when l.letter = a.id then '' else a.id end, l.environment_key,
+        l.definition_key, l.version, l.message, now()
+      from applied a join unnest(${letters.map(({ nth }) => nth)}::int[], ${letters.map(({ part }) => part.letter)}::text[],
+        ${letters.map(({ part }) => part.code)}::text[], ${letters.map(({ part }) => part.message)}::text[],
         ${letters.map(({ part }) => part.step)}::text[], ${letters.map(({ write }) => write.environmentId)}::text[],
-        ${letters.map(({ part }) => part.definitionId)}::text[]) as l(nth, code, step, environment_id, definition_id)
+        ${letters.map(({ part }) => part.definitionId)}::text[], ${letters.map(({ part }) => part.environmentKey)}::text[],
+        ${letters.map(({ part }) => part.definitionKey)}::text[], ${letters.map(({ part }) => part.version)}::int[])
+        as l(nth, letter, code, message, step, environment_id, definition_id, environment_key, definition_key, version)
         on l.nth = a.nth
+      order by a.tenant_id, l.letter, a.id desc
+      on conflict (tenant_id, run_id) do update
+      set state = case when letter.state = 'quarantined' then 'quarantined' else 'open' end,
+        error_code = excluded.error_code, error_message = excluded.error_message, step = excluded.step,
+        version = excluded.version, failed_at = excluded.failed_at
+      -- Only the latest replay decides whether the letter is open.
+      where letter.replay_run_id = excluded.replay_run_id
     )`;
 }
 
