@@ -127,9 +127,9 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
     const [runs, tasks] = await Promise.all([
-      loadRuns(db.sql, refs),
+      loadRuns(db.steady.sql, refs),
       loadLeasedTasks(
-        db.sql,
+        db.steady.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
       ),
     ]);
@@ -239,7 +239,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   ): Promise<readonly AdvanceRequest[]> {
     if (advances.length === 0) return [];
     const written = await updateRuns(
-      db.sql,
+      db.steady.sql,
       advances.map(({ write }) => write),
       currentShards,
     ).catch((error) => {
