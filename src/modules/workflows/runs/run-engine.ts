@@ -229,7 +229,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     }
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };
-    const record = applied[0]!.respond?.(toRun(run, advance, nowMs));
+    const record = applied[0]!.respond?.(toRun(run, advance, write.stateJson, nowMs));
     return { run, plan, advance, write: { ...write, record }, requests: applied, later };
   }
 
@@ -294,13 +294,13 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
 }
 
 /** A run as it is after an advance. */
-export function toRun(run: LiveRun, { state, ended }: Advance, nowMs: number): Run {
+export function toRun(run: LiveRun, { state, ended }: Advance, stateJson: string, nowMs: number): Run {
   const { stateJson: _, shard, mail, isAbandoned, ...common } = run;
   const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
   return {
     ...common,
     status: ended?.status ?? statusOf(state),
-    stateJson: JSON.stringify(state),
+    stateJson,
     output: ended?.output ?? null,
     error: ended?.error ?? null,
     revision: run.revision + 1,

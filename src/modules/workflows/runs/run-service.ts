@@ -159,8 +159,8 @@ export function createRunService({ db, signals, definitions, environments, plans
       const quota = context.takeQuota("workflow.run", 1);
       const receipt = quota === undefined ? undefined : await quota;
       let response: T | undefined;
-      const respond = ({ run, advance }: PreparedRun): T => {
-        response = toResponse(toRun(run, advance, nowMs), true);
+      const respond = ({ run, advance, write }: PreparedRun): T => {
+        response = toResponse(toRun(run, advance, write.stateJson, nowMs), true);
         return response;
       };
       const prepared = await starter.prepare(
