@@ -136,8 +136,8 @@ export function createRunService({ db, signals, environments, start, engine }: P
       }
       const environment = await environments.require(context, input.environmentId);
       let response: T | undefined;
-      const respond = ({ run, advance }: PreparedRun): T => {
-        response = toResponse(toRun(run, advance, nowMs), true);
+      const respond = ({ run, advance, write }: PreparedRun): T => {
+        response = toResponse(toRun(run, advance, write.stateJson, nowMs), true);
         return response;
       };
       const outcome = await start({

@@ -22,7 +22,7 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
       select nth::int - 1 as nth, tenant_id, id, environment_id, definition_id, version::int as version, run_key, status,
         state, revision::int as revision, shard::smallint as shard, to_timestamp(wake_at_ms::float8 / 1000) as wake_at,
         origin, coalesce(parent_run_id, '') as parent_run_id, to_timestamp(created_at_ms::float8 / 1000) as created_at,
-        end_status, output, error
+        end_status, output, error, history
       from rows from (
         string_to_table(${text(({ tenantId }) => tenantId)}, E'\\n', ''),
         string_to_table(${text(({ id }) => id)}, E'\\n', ''),
@@ -40,9 +40,10 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
         string_to_table(${text(({ createdAtMs }) => createdAtMs)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.status)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.outputJson)}, E'\\n', ''),
-        string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', '')
+        string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', ''),
+        string_to_table(${text(({ historyJson }) => historyJson)}, E'\\n', '')
       ) with ordinality as input(tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision,
-        shard, wake_at_ms, origin, parent_run_id, created_at_ms, end_status, output, error, nth)
+        shard, wake_at_ms, origin, parent_run_id, created_at_ms, end_status, output, error, history, nth)
     )
     ${keyed.length === 0 ? sql`` : sql`, ${claimBatch(sql, keyed)}`}
     , accepted as (
@@ -84,12 +85,16 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
         : sql``
     }
     , applied as (
-      select nth, tenant_id, id from accepted where end_status is not null
-      ${live ? sql`union all select a.nth, a.tenant_id, a.id from accepted a join live using (tenant_id, id)` : sql``}
+      select nth, tenant_id, id, revision, history from accepted where end_status is not null
+      ${
+        live
+          ? sql`union all
+            select a.nth, a.tenant_id, a.id, a.revision, a.history from accepted a join live using (tenant_id, id)`
+          : sql``
+      }
     )
     ${consequences(sql, writes)}
-    select nth, ${keyed.length === 0 ? sql`false` : sql`nth in (select batch_index from refused)`} as refused
-    from input where nth not in (select nth from applied)`;
+    select nth, ${keyed.length === 0 ? sql`false` : sql`nth in (select batch_index from refused)`} as refused from lost`;
   return new Map(rows.map(({ nth, refused }) => [nth, refused ? "duplicate" : "run_key_taken"]));
 }
 
@@ -117,7 +122,8 @@ export async function updateRuns(
   const rows = await sql<{ nth: number }[]>`
     with ${owned.size > 0 ? sql`current as (${currentShards(sql, owned)}),` : sql``} input as (
       select nth::int - 1 as nth, tenant_id, id, revision::int as revision, status, state,
-        to_timestamp(wake_at_ms::float8 / 1000) as wake_at, unread::int as unread, end_status, output, error, epoch
+        to_timestamp(wake_at_ms::float8 / 1000) as wake_at, unread::int as unread, end_status, output, error, epoch,
+        history
       from rows from (
         string_to_table(${text(({ tenantId }) => tenantId)}, E'\\n', ''),
         string_to_table(${text(({ id }) => id)}, E'\\n', ''),
@@ -129,9 +135,10 @@ export async function updateRuns(
         string_to_table(${text(({ end }) => end?.status)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.outputJson)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', ''),
-        string_to_table(${text(({ epoch }) => epoch?.epoch)}, E'\\n', '')
+        string_to_table(${text(({ epoch }) => epoch?.epoch)}, E'\\n', ''),
+        string_to_table(${text(({ historyJson }) => historyJson)}, E'\\n', '')
       ) with ordinality as input(tenant_id, id, revision, status, state, wake_at_ms, unread, end_status, output, error,
-        epoch, nth)
+        epoch, history, nth)
     )
     ${
       isOrdered
@@ -150,7 +157,7 @@ export async function updateRuns(
               wake_at = i.wake_at,
               unread = i.unread
             from input i where i.end_status is null and ${isCurrent}
-            returning i.nth, r.tenant_id, r.id
+            returning i.nth, r.tenant_id, r.id, r.revision, i.history
           )`
         : sql``
     }
@@ -158,22 +165,22 @@ export async function updateRuns(
       ended
         ? sql`, deleted as (
             delete from workflow_runs r using input i where i.end_status is not null and ${isCurrent}
-            returning i.nth, r.*
+            returning i.nth, i.end_status, i.state as end_state, i.output, i.error, i.history, r.*
           ), archived as (
             insert into workflow_run_archive (tenant_id, id, environment_id, definition_id, version, run_key, status,
               state, output, error, revision, origin, parent_run_id, created_at, ended_at)
-            select d.tenant_id, d.id, d.environment_id, d.definition_id, d.version, d.run_key, i.end_status,
-              i.state::json, i.output::json, i.error::json, d.revision + 1, d.origin, d.parent_run_id, d.created_at, now()
-            from deleted d join input i using (nth)
+            select tenant_id, id, environment_id, definition_id, version, run_key, end_status, end_state::json,
+              output::json, error::json, revision + 1, origin, parent_run_id, created_at, now()
+            from deleted
           ), emptied as (
             delete from workflow_mailbox m using deleted d where m.tenant_id = d.tenant_id and m.run_id = d.id
           )`
         : sql``
     }
     , applied as (
-      ${live ? sql`select nth, tenant_id, id from updated` : sql``}
+      ${live ? sql`select nth, tenant_id, id, revision, history from updated` : sql``}
       ${live && ended ? sql`union all` : sql``}
-      ${ended ? sql`select nth, tenant_id, id from deleted` : sql``}
+      ${ended ? sql`select nth, tenant_id, id, revision + 1 as revision, history from deleted` : sql``}
     )
     ${consequences(sql, writes)}
     ${insertRecords(sql, writes)}
@@ -203,10 +210,19 @@ function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
     )`;
 }
 
-/** Everything that is stored with runs, as common table expressions that read `applied`. */
+/**
+ * Everything that is stored with runs, as common table expressions that read `input` and `applied`. Frequent parts leave out
+ * the runs of `lost`, which is empty as a rule, instead of joining `applied`: connections with generic plans have no hash
+ * joins, so the cost of a join would grow with the square of the batch. Subqueries with `offset 0` are planned separately,
+ * because the planner would otherwise join `applied` with all rows of a tenant first.
+ */
 function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`
-    ${insertHistory(sql, writes)}
+    , lost as (select nth from input where nth not in (select nth from applied))
+    , history as (
+      insert into workflow_history (tenant_id, run_id, revision, at, entries)
+      select tenant_id, id, revision, now(), history::json from applied
+    )
     ${insertTasks(sql, writes)}
     ${updateTasks(sql, writes)}
     ${deleteTasks(sql, writes)}
@@ -223,19 +239,6 @@ function partsOf<Part>(writes: readonly RunWrite[], parts: (write: RunWrite) => 
   return writes.flatMap((write, nth) => parts(write).map((part) => ({ nth, write, part })));
 }
 
-function insertHistory(sql: Sql, writes: readonly RunWrite[]): Fragment {
-  return sql`, history as (
-      insert into workflow_history (tenant_id, run_id, revision, at, entries)
-      select a.tenant_id, a.id, h.revision::int, now(), h.entries::json
-      from applied a join (
-        select nth, revision, entries from rows from (
-          string_to_table(${lines(writes, ({ revision }) => revision + 1)}, E'\\n', ''),
-          string_to_table(${lines(writes, ({ historyJson }) => historyJson)}, E'\\n', '')
-        ) with ordinality as h(revision, entries, nth)
-      ) h on h.nth = a.nth + 1
-    )`;
-}
-
 function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const tasks = partsOf(writes, ({ newTasks }) => newTasks);
   if (tasks.length === 0) return sql``;
@@ -244,31 +247,32 @@ function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
       insert into workflow_tasks (tenant_id, id, environment_id, run_id, step_key, queue, type, version_range, state,
         attempt, input, ready_at, attempt_ms, heartbeat_ms, lease_token, worker_id, build_id, leased_at, lease_until,
         attempt_until, created_at)
-      select a.tenant_id, t.id, t.environment_id, a.id, t.step_key, t.queue, t.type, coalesce(t.version_range, ''), t.state,
+      select t.tenant_id, t.id, t.environment_id, t.run_id, t.step_key, t.queue, t.type, coalesce(t.version_range, ''), t.state,
         1, t.input::json, now(), t.attempt_ms::bigint, t.heartbeat_ms::bigint, coalesce(t.lease_token, ''),
         coalesce(t.worker_id, ''), coalesce(t.build_id, ''), case when t.lease_token is not null then now() end,
         case when t.lease_token is not null then now() + make_interval(secs => least(t.attempt_ms::float8,
           coalesce(nullif(t.heartbeat_ms::float8, 0), t.attempt_ms::float8)) / 1000) end,
         case when t.lease_token is not null then now() + make_interval(secs => t.attempt_ms::float8 / 1000) end, now()
-      from applied a join (
-        select * from rows from (
-          string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
-          string_to_table(${lines(tasks, ({ write }) => write.environmentId)}, E'\\n', ''),
-          string_to_table(${text(({ id }) => id)}, E'\\n', ''),
-          string_to_table(${text(({ stepKey }) => stepKey)}, E'\\n', ''),
-          string_to_table(${text(({ queue }) => queue)}, E'\\n', ''),
-          string_to_table(${text(({ type }) => type)}, E'\\n', ''),
-          string_to_table(${text(({ versionRange }) => versionRange)}, E'\\n', ''),
-          string_to_table(${text(({ inputJson }) => inputJson)}, E'\\n', ''),
-          string_to_table(${text(({ attemptMs }) => attemptMs)}, E'\\n', ''),
-          string_to_table(${text(({ heartbeatMs }) => heartbeatMs)}, E'\\n', ''),
-          string_to_table(${text(({ held, lease }) => (lease !== undefined ? "leased" : held ? "held" : "ready"))}, E'\\n', ''),
-          string_to_table(${text(({ lease }) => lease?.token)}, E'\\n', ''),
-          unnest(${tasks.map(({ part }) => part.lease?.workerId ?? null)}::text[],
-            ${tasks.map(({ part }) => part.lease?.buildId ?? null)}::text[])
-        ) as t(nth, environment_id, id, step_key, queue, type, version_range, input, attempt_ms, heartbeat_ms, state,
-          lease_token, worker_id, build_id)
-      ) t on t.nth::int = a.nth
+      from rows from (
+        string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
+        string_to_table(${lines(tasks, ({ write }) => write.tenantId)}, E'\\n', ''),
+        string_to_table(${lines(tasks, ({ write }) => write.environmentId)}, E'\\n', ''),
+        string_to_table(${lines(tasks, ({ write }) => write.id)}, E'\\n', ''),
+        string_to_table(${text(({ id }) => id)}, E'\\n', ''),
+        string_to_table(${text(({ stepKey }) => stepKey)}, E'\\n', ''),
+        string_to_table(${text(({ queue }) => queue)}, E'\\n', ''),
+        string_to_table(${text(({ type }) => type)}, E'\\n', ''),
+        string_to_table(${text(({ versionRange }) => versionRange)}, E'\\n', ''),
+        string_to_table(${text(({ inputJson }) => inputJson)}, E'\\n', ''),
+        string_to_table(${text(({ attemptMs }) => attemptMs)}, E'\\n', ''),
+        string_to_table(${text(({ heartbeatMs }) => heartbeatMs)}, E'\\n', ''),
+        string_to_table(${text(({ held, lease }) => (lease !== undefined ? "leased" : held ? "held" : "ready"))}, E'\\n', ''),
+        string_to_table(${text(({ lease }) => lease?.token)}, E'\\n', ''),
+        unnest(${tasks.map(({ part }) => part.lease?.workerId ?? null)}::text[],
+          ${tasks.map(({ part }) => part.lease?.buildId ?? null)}::text[])
+      ) as t(nth, tenant_id, environment_id, run_id, id, step_key, queue, type, version_range, input, attempt_ms,
+        heartbeat_ms, state, lease_token, worker_id, build_id)
+      where t.nth::int not in (select nth from lost)
     )`;
 }
 
@@ -279,10 +283,13 @@ function updateTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
       update workflow_tasks t
       set state = 'ready', attempt = n.attempt, ready_at = now() + make_interval(secs => n.delay_ms / 1000),
         lease_token = '', worker_id = '', build_id = '', leased_at = null, lease_until = null, attempt_until = null
-      from applied a join unnest(${tasks.map(({ nth }) => nth)}::int[], ${tasks.map(({ part }) => part.id)}::text[],
-        ${tasks.map(({ part }) => part.attempt)}::int[], ${tasks.map(({ part }) => part.delayMs)}::float8[])
-        as n(nth, id, attempt, delay_ms) on n.nth = a.nth
-      where t.tenant_id = a.tenant_id and t.id = n.id
+      from (
+        select * from unnest(${tasks.map(({ nth }) => nth)}::int[], ${tasks.map(({ write }) => write.tenantId)}::text[],
+          ${tasks.map(({ part }) => part.id)}::text[], ${tasks.map(({ part }) => part.attempt)}::int[],
+          ${tasks.map(({ part }) => part.delayMs)}::float8[]) as n(nth, tenant_id, id, attempt, delay_ms)
+        where n.nth not in (select nth from lost) offset 0
+      ) n
+      where t.tenant_id = n.tenant_id and t.id = n.id
     )`;
 }
 
@@ -290,12 +297,15 @@ function deleteTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const tasks = partsOf(writes, ({ endedTasks }) => endedTasks);
   if (tasks.length === 0) return sql``;
   return sql`, ended_tasks as (
-      delete from workflow_tasks t
-      using applied a join rows from (
-        string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
-        string_to_table(${lines(tasks, ({ part }) => part)}, E'\\n', '')
-      ) as e(nth, id) on e.nth::int = a.nth
-      where t.tenant_id = a.tenant_id and t.id = e.id
+      delete from workflow_tasks t using (
+        select * from rows from (
+          string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
+          string_to_table(${lines(tasks, ({ write }) => write.tenantId)}, E'\\n', ''),
+          string_to_table(${lines(tasks, ({ part }) => part)}, E'\\n', '')
+        ) as e(nth, tenant_id, id)
+        where e.nth::int not in (select nth from lost) offset 0
+      ) e
+      where t.tenant_id = e.tenant_id and t.id = e.id
     )`;
 }
 
@@ -340,10 +350,13 @@ function consumeMail(sql: Sql, writes: readonly RunWrite[]): Fragment {
   if (mail.length === 0) return sql``;
   return sql`, consumed as (
       update workflow_mailbox m set consumed_by = c.key
-      from applied a join unnest(${mail.map(({ nth }) => nth)}::int[], ${mail.map(({ part }) => part.eventId)}::text[],
-        ${mail.map(({ part }) => part.key)}::text[]) as c(nth, event_id, key) on c.nth = a.nth
-      where m.tenant_id = a.tenant_id and m.run_id = a.id and m.event_id = c.event_id
-        and a.nth not in (${endedNths(sql, writes)})
+      from (
+        select * from unnest(${mail.map(({ nth }) => nth)}::int[], ${mail.map(({ write }) => write.tenantId)}::text[],
+          ${mail.map(({ write }) => write.id)}::text[], ${mail.map(({ part }) => part.eventId)}::text[],
+          ${mail.map(({ part }) => part.key)}::text[]) as c(nth, tenant_id, run_id, event_id, key)
+        where c.nth not in (select nth from lost) and c.nth not in (${endedNths(sql, writes)}) offset 0
+      ) c
+      where m.tenant_id = c.tenant_id and m.run_id = c.run_id and m.event_id = c.event_id
     )`;
 }
 
@@ -407,16 +420,18 @@ function insertEvents(sql: Sql, writes: readonly RunWrite[]): Fragment {
   if (events.length === 0) return sql``;
   return sql`, events as (
       insert into events (tenant_id, id, type, source, subject, time, data, environment_id, in_production)
-      select a.tenant_id, e.id, e.type, '/workflow', e.subject, now(), e.data::jsonb, e.environment_id,
+      select e.tenant_id, e.id, e.type, '/workflow', e.subject, now(), e.data::jsonb, e.environment_id,
         e.in_production::boolean
-      from applied a join rows from (
+      from rows from (
         string_to_table(${lines(events, ({ nth }) => nth)}, E'\\n', ''),
+        string_to_table(${lines(events, ({ write }) => write.tenantId)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => part.id)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => part.type)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => part.subject)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => JSON.stringify(part.data))}, E'\\n', ''),
         string_to_table(${lines(events, ({ write }) => write.environmentId)}, E'\\n', ''),
         string_to_table(${lines(events, ({ write }) => write.inProduction)}, E'\\n', '')
-      ) as e(nth, id, type, subject, data, environment_id, in_production) on e.nth::int = a.nth
+      ) as e(nth, tenant_id, id, type, subject, data, environment_id, in_production)
+      where e.nth::int not in (select nth from lost)
     )`;
 }
