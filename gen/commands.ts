@@ -303,6 +303,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/webhook_pb.ts").then((file) => file.WebhookService)]),
   },
   {
+    word: "workflow-dead-letter",
+    description: "A run that failed or timed out.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowDeadLetterService/ListWorkflowDeadLetters":"list","service.api.WorkflowDeadLetterService/GetWorkflowDeadLetter":"get","service.api.WorkflowDeadLetterService/GetWorkflowDeadLetterStats":"stats","service.api.WorkflowDeadLetterService/ReplayWorkflowDeadLetter":"replay","service.api.WorkflowDeadLetterService/ReplayAllWorkflowDeadLetters":"replay-all","service.api.WorkflowDeadLetterService/QuarantineWorkflowDeadLetter":"quarantine","service.api.WorkflowDeadLetterService/ReleaseWorkflowDeadLetter":"release","service.api.WorkflowDeadLetterService/DiscardWorkflowDeadLetter":"discard"},
+    services: () => Promise.all([import("./service/api/workflow_dead_letter_pb.ts").then((file) => file.WorkflowDeadLetterService)]),
+  },
+  {
     word: "workflow-definition",
     description: "A workflow definition: the steps that runs execute. The draft is edited, and published as immutable versions.",
     isGroup: true,
@@ -320,14 +327,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "workflow-run",
     description: "An execution of a published workflow definition.",
     isGroup: true,
-    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/GetWorkflowRunHistory":"get-history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain"},
-    services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
-  },
-  {
-    word: "workflow-approval",
-    description: "Workflow runs: executions of published workflow definitions.",
-    isGroup: true,
-    verbs: {"service.api.WorkflowRunService/DecideWorkflowApproval":"decide"},
+    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/DecideWorkflowApproval":"decide","service.api.WorkflowRunService/ReplayWorkflowRun":"replay","service.api.WorkflowRunService/GetWorkflowRunHistory":"history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain","service.api.WorkflowRunService/SimulateWorkflowRun":"simulate"},
     services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
   },
   {
@@ -343,5 +343,12 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.WorkflowTaskService/ListWorkflowQueues":"list"},
     services: () => Promise.all([import("./service/api/workflow_task_pb.ts").then((file) => file.WorkflowTaskService)]),
+  },
+  {
+    word: "workflow-trigger",
+    description: "Starts runs of a definition: at the times of its schedule, or for each event that matches.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowTriggerService/CreateWorkflowTrigger":"create","service.api.WorkflowTriggerService/GetWorkflowTrigger":"get","service.api.WorkflowTriggerService/ListWorkflowTriggers":"list","service.api.WorkflowTriggerService/UpdateWorkflowTrigger":"update","service.api.WorkflowTriggerService/DeleteWorkflowTrigger":"delete","service.api.WorkflowTriggerService/FireWorkflowTrigger":"fire","service.api.WorkflowTriggerService/PreviewWorkflowTrigger":"preview"},
+    services: () => Promise.all([import("./service/api/workflow_trigger_pb.ts").then((file) => file.WorkflowTriggerService)]),
   },
 ];

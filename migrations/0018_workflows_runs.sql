@@ -20,6 +20,8 @@ create table workflow_runs (
   parent_run_id text not null,
   -- The number of events in the mailbox that no step has consumed.
   unread integer not null,
+  -- The run that waited for it no longer does. Set without a new revision; the run cancels itself.
+  is_abandoned boolean not null default false,
   created_at timestamptz not null,
   primary key (tenant_id, id)
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);

@@ -55,6 +55,20 @@ export function createCapabilitySources({
       ],
       settings: ["routing.retention_days"],
     },
+    {
+      ...simple(
+        "workflows",
+        "Workflows",
+        "Durable processes of many steps, with waits, approvals, workers and retries.",
+        "WorkflowRunService",
+      ),
+      services: [
+        "service.api.WorkflowDefinitionService",
+        "service.api.WorkflowRunService",
+        "service.api.WorkflowTaskService",
+      ],
+      settings: ["workflow.retention_days"],
+    },
     simple("anomalies", "Anomalies", "Anomalies detected in pools.", "AnomalyService"),
     {
       ...simple(

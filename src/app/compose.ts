@@ -62,7 +62,7 @@ export async function compose(foundation: Foundation) {
       apiVersion: currentVersion,
     },
   });
-  const { events } = operations;
+  const { events, eventLogs } = operations;
   const connectors = createConnectors({
     ...parts,
     events,
@@ -88,6 +88,8 @@ export async function compose(foundation: Foundation) {
   const workflows = createWorkflows({
     ...parts,
     events,
+    eventLogs,
+    takeQuota: tenants.takeQuota,
     findPools: routing.findPools,
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     findNotificationWorkflows: notifications.findNotificationWorkflows,

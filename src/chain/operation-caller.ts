@@ -48,7 +48,7 @@ export function createOperationCaller({ operations, execute, readTenantState, ap
     const { tenantId, subject, idempotencyKey, requestId } = origin;
     const tenantState = await readTenantState(tenantId);
     if (tenantState?.status !== "active") {
-      throw fail("FAILED_PRECONDITION", { public: "The tenant is not active." });
+      throw fail("TENANT_SUSPENDED", { public: "The tenant is not active." });
     }
     const check = checkers.get(method) ?? createMessageChecker(method.input);
     checkers.set(method, check);

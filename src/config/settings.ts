@@ -247,11 +247,15 @@ export const settings = {
     // Each day is a partition, and a read by id looks into all of them.
     maximum: 180,
   }),
-  "workflow.retention_days": integer(30, "Days that ended workflow runs and the history of runs are stored.", {
-    minimum: 1,
-    // Each day is a partition, and a read by id looks into all of them.
-    maximum: 180,
-  }),
+  "workflow.retention_days": integer(
+    30,
+    "Days that ended workflow runs, the history of runs and dead letters are stored.",
+    {
+      minimum: 1,
+      // Each day is a partition, and a read by id looks into all of them.
+      maximum: 180,
+    },
+  ),
   "events.retention_days": integer(30, "Days that events are stored.", { minimum: 1 }),
   "webhooks.retention_days": integer(30, "Days that webhook deliveries are stored after they have ended.", {
     minimum: 1,

@@ -202,6 +202,14 @@ export const catalogue = {
     meaning: "The state of the record or of a setting does not allow the operation.",
     remedy: "Change the record or the setting as `detail` describes, then send the request again.",
   },
+  REPLAY_REFUSED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Replay not possible",
+    meaning: "The workflow run cannot be replayed as requested, because its history does not fit.",
+    remedy: "Choose another step, version or other values for the steps that `violations` name.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",

@@ -54,6 +54,22 @@ test("repeated options become a list", async () => {
   assert.deepEqual(body, { name: "ci", roles: ["viewer", "operator"] });
 });
 
+test("an option for objects takes one, a list of them, or both", async () => {
+  const { body } = await sent([
+    ...["workflow-task", "poll", "--queue", "ml", "--worker-id", "w1"],
+    ...["--capabilities", '[{"type":"a"},{"type":"b"}]', "--capabilities", '{"type":"c"}'],
+  ]);
+  const { capabilities } = body as { capabilities: unknown };
+  assert.deepEqual(capabilities, [{ type: "a" }, { type: "b" }, { type: "c" }]);
+});
+
+test("a text that may be a whole document can come from a file", async () => {
+  const file = join(folder, "order.yaml");
+  writeFileSync(file, 'dsl: "1"\nkey: order\n');
+  const { body } = await sent(["workflow-definition", "import", "--text", `@${file}`]);
+  assert.deepEqual(body, { text: 'dsl: "1"\nkey: order' });
+});
+
 test("path variables are arguments and not part of the body", async () => {
   const { verb, target, body } = await sent(["config-value", "set", "events.retention_days", "--value", "30"]);
   assert.equal(`${verb} ${target}`, "PUT /api/config/values/events.retention_days");

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../../src/modules/workflows/definitions/i
 import type { AdvanceBudget } from "../../src/modules/workflows/runs/domain/engine/execution.ts";
 import { fc } from "../harness/random.ts";
 import { sized } from "../harness/run-size.ts";
+import { chooser } from "./chooser.ts";
 import { type Driving, drive } from "./engine-driver.ts";
 import { type Scenario, scenarios } from "./random-definitions.ts";
 import { interpret, type RunResult } from "./reference-interpreter.ts";
@@ -39,15 +40,6 @@ function comparable(result: Omit<RunResult, "hadTie">) {
     },
     outputs: byKey(outputs),
     inputs: byKey(inputs),
-  };
-}
-
-/** A source of whole numbers below a limit, always the same for a seed. */
-function chooser(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
-    return ((state ^ (state >>> 13)) >>> 0) % limit;
   };
 }
 

@@ -132,8 +132,14 @@ class ScenarioBuilder {
       retry: isEffect && choices.oneIn(3) ? this.retryPolicy(codes) : undefined,
       timeout: work.kind === "task" ? this.#taskTimeout() : isEffect ? this.#totalTimeout() : noTimeout,
       catch: inside.depth <= depthMax && choices.oneIn(3) ? this.#catches(codes, inside) : [],
-      compensate: choices.below(4) > (isEffect ? 0 : 2) ? this.#compensation(id, place) : undefined,
+      compensate:
+        this.#canBeUndone(work) && choices.below(4) > (isEffect ? 0 : 2) ? this.#compensation(id, place) : undefined,
     };
+  }
+
+  /** Blocks are undone step by step, and a fail step never completes. */
+  #canBeUndone({ kind }: Work): boolean {
+    return !["branch", "parallel", "map", "fail"].includes(kind);
   }
 
   #work(id: string, place: Place, inside: Place): Work {

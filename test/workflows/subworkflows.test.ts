@@ -52,3 +52,26 @@ test("a child run that is about to start when its parent is cancelled is cancell
   const ended = await sql`select status from workflow_run_archive where parent_run_id = ${id}`;
   assert.ok(ended.every(({ status }) => status === "cancelled"));
 });
+
+test("a cancelled child run that compensates is not due until something happens", async () => {
+  const task = { task: { queue: "nobody", type: "undo" } };
+  const steps = [
+    { id: "done", transform: 1, compensate: task },
+    { id: "wait", wait_event: { event: "never", timeout: "1h" } },
+  ];
+  await publish(node, { dsl: "1", key: "slow.child", timeout: "1h", steps });
+  const sub = { id: "sub", subworkflow: { key: "slow.child" } };
+  await publish(node, { dsl: "1", key: "slow.parent", timeout: "1h", steps: [sub] });
+  const id = await start("slow.parent");
+  const childOf = async () =>
+    (
+      await sql`
+    select id, state -> 'ending' is not null as compensates, wake_at from workflow_runs where parent_run_id = ${id}`
+    )[0];
+  await until(async () => (await childOf()) !== undefined);
+  await call(node, "POST", `/api/workflow-runs/${id}/cancel`, {});
+  await until(async () => (await childOf())!.compensates);
+  const child = await childOf();
+  assert.equal(child!.wake_at, null);
+  await call(node, "POST", `/api/workflow-runs/${child!.id}/cancel`, { compensate: false });
+});

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/workflow_run.proto.
  */
 export const file_service_api_workflow_run: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zZXJ2aWNlL2FwaS93b3JrZmxvd19ydW4ucHJvdG8SC3NlcnZpY2UuYXBpItUFCgtXb3JrZmxvd1J1bhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFgoOZW52aXJvbm1lbnRfaWQYAyABKAkSFQoNZGVmaW5pdGlvbl9pZBgEIAEoCRIWCg5kZWZpbml0aW9uX2tleRgFIAEoCRIPCgd2ZXJzaW9uGAYgASgFEg8KB3J1bl9rZXkYByABKAkSDgoGc3RhdHVzGAggASgJEiUKBWlucHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEiYKBm91dHB1dBgKIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIsCgVlcnJvchgLIAEoCzIdLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuRXJyb3ISMgoMYWN0aXZlX3N0ZXBzGAwgAygLMhwuc2VydmljZS5hcGkuV29ya2Zsb3dSdW5TdGVwEicKBnZhbHVlcxgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKc3RhcnRlZF9ieRgOIAEoCRITCgtzdGFydGVkX3ZpYRgPIAEoCRIVCg1wYXJlbnRfcnVuX2lkGBAgASgJEhgKEHJlcGxheV9vZl9ydW5faWQYESABKAkSLgoKY3JlYXRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYFCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGRlYWRsaW5lGBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCgh3YWtlc19hdBgWIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YFyABKAUiaAoQV29ya2Zsb3dSdW5FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDAoEc3RlcBgDIAEoCRInCgdkZXRhaWxzGAQgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIsABCg9Xb3JrZmxvd1J1blN0ZXASDAoEc3RlcBgBIAEoCRIQCghhY3Rpdml0eRgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgEIAEoBRIqCgZkdWVfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Rhc2tfaWQYBiABKAkSFAoMY2hpbGRfcnVuX2lkGAcgASgJIpQCChdTdGFydFdvcmtmbG93UnVuUmVxdWVzdBIeCgpkZWZpbml0aW9uGAEgASgJQgq6SAdyBRABGIABEhgKB3ZlcnNpb24YAiABKAVCB7pIBBoCKAASHwoOZW52aXJvbm1lbnRfaWQYAyABKAlCB7pIBHICGEASJQoFaW5wdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSLgoHcnVuX2tleRgFIAEoCUIdukgachgY/wEyE15bXlx4MDAtXHgxZlx4N2ZdKiQSLAoIc3RhcnRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKBndhaXRfcxgHIAEoBUIJukgGGgQYFCgAIlIKGFN0YXJ0V29ya2Zsb3dSdW5SZXNwb25zZRIlCgNydW4YASABKAsyGC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1J1bhIPCgdzdGFydGVkGAIgASgIIk0KFUdldFdvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIZCgZ3YWl0X3MYAiABKAVCCbpIBhoEGBQoACI/ChZHZXRXb3JrZmxvd1J1blJlc3BvbnNlEiUKA3J1bhgBIAEoCzIYLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuIq8CChdMaXN0V29ya2Zsb3dSdW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh4KDWRlZmluaXRpb25faWQYBCABKAlCB7pIBHICGEASYwoGc3RhdHVzGAUgASgJQlO6SFByTlIAUgdwZW5kaW5nUgdydW5uaW5nUgd3YWl0aW5nUgZwYXVzZWRSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWRSCXRpbWVkX291dBIfCg5lbnZpcm9ubWVudF9pZBgGIAEoCUIHukgEcgIYQBIZCgdydW5fa2V5GAcgASgJQgi6SAVyAxj/ARIeCg1wYXJlbnRfcnVuX2lkGAggASgJQge6SARyAhhAIoUBChhMaXN0V29ya2Zsb3dSdW5zUmVzcG9uc2USJgoEcnVucxgBIAMoCzIYLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJjChhDYW5jZWxXb3JrZmxvd1J1blJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj/ARISCgpjb21wZW5zYXRlGAMgASgIIkIKGUNhbmNlbFdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4iTgoXUGF1c2VXb3JrZmxvd1J1blJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj/ASJBChhQYXVzZVdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4iNQoYUmVzdW1lV29ya2Zsb3dSdW5SZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAIkIKGVJlc3VtZVdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4irgEKGFNpZ25hbFdvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIZCgVldmVudBgCIAEoCUIKukgHcgUQARiAARIXCgVzY29wZRgDIAEoCUIIukgFcgMY/wESJwoHcGF5bG9hZBgEIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIaCghldmVudF9pZBgFIAEoCUIIukgFcgMYgAEiQAoZU2lnbmFsV29ya2Zsb3dSdW5SZXNwb25zZRIQCghldmVudF9pZBgBIAEoCRIRCglkdXBsaWNhdGUYAiABKAgigQEKHURlY2lkZVdvcmtmbG93QXBwcm92YWxSZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAEhgKBHN0ZXAYAiABKAlCCrpIB3IFEAEYgAESEAoIYXBwcm92ZWQYAyABKAgSGQoHY29tbWVudBgEIAEoCUIIukgFcgMY6AciRwoeRGVjaWRlV29ya2Zsb3dBcHByb3ZhbFJlc3BvbnNlEiUKA3J1bhgBIAEoCzIYLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuIm4KHEdldFdvcmtmbG93UnVuSGlzdG9yeVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKVAQodR2V0V29ya2Zsb3dSdW5IaXN0b3J5UmVzcG9uc2USMQoIYWR2YW5jZXMYASADKAsyHy5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1J1bkFkdmFuY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIngKEldvcmtmbG93UnVuQWR2YW5jZRIQCghyZXZpc2lvbhgBIAEoBRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoHZW50cmllcxgDIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiNgoZRXhwbGFpbldvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQCJWChpFeHBsYWluV29ya2Zsb3dSdW5SZXNwb25zZRI4CgtleHBsYW5hdGlvbhgBIAEoCzIjLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuRXhwbGFuYXRpb24iegoWV29ya2Zsb3dSdW5FeHBsYW5hdGlvbhIOCgZydW5faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg8KB3N1bW1hcnkYAyABKAkSLwoHcmVhc29ucxgEIAMoCzIeLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuUmVhc29uIqYBChFXb3JrZmxvd1J1blJlYXNvbhIMCgRzdGVwGAEgASgJEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZyZW1lZHkYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDLTDgoSV29ya2Zsb3dSdW5TZXJ2aWNlEqMBChBTdGFydFdvcmtmbG93UnVuEiQuc2VydmljZS5hcGkuU3RhcnRXb3JrZmxvd1J1blJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5TdGFydFdvcmtmbG93UnVuUmVzcG9uc2UiQsrzGCEIARACGAEgASoMd29ya2Zsb3dfcnVuMgV3cml0ZVACWAGC0+STAhc6ASoiEi9hcGkvd29ya2Zsb3ctcnVucxKjAQoOR2V0V29ya2Zsb3dSdW4SIi5zZXJ2aWNlLmFwaS5HZXRXb3JrZmxvd1J1blJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5HZXRXb3JrZmxvd1J1blJlc3BvbnNlIkjK8xgcCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIEcmVhZILT5JMCImIDcnVuEhsvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0SnQEKEExpc3RXb3JrZmxvd1J1bnMSJC5zZXJ2aWNlLmFwaS5MaXN0V29ya2Zsb3dSdW5zUmVxdWVzdBolLnNlcnZpY2UuYXBpLkxpc3RXb3JrZmxvd1J1bnNSZXNwb25zZSI8yvMYHggBEAIYASABKgx3b3JrZmxvd19ydW4yBHJlYWRQAoLT5JMCFBISL2FwaS93b3JrZmxvdy1ydW5zErsBChFDYW5jZWxXb3JrZmxvd1J1bhIlLnNlcnZpY2UuYXBpLkNhbmNlbFdvcmtmbG93UnVuUmVxdWVzdBomLnNlcnZpY2UuYXBpLkNhbmNlbFdvcmtmbG93UnVuUmVzcG9uc2UiV8rzGCEIARACGAEgASoMd29ya2Zsb3dfcnVuMgV3cml0ZVACWAGC0+STAiw6ASpiA3J1biIiL2FwaS93b3JrZmxvdy1ydW5zL3tydW5faWR9L2NhbmNlbBK3AQoQUGF1c2VXb3JrZmxvd1J1bhIkLnNlcnZpY2UuYXBpLlBhdXNlV29ya2Zsb3dSdW5SZXF1ZXN0GiUuc2VydmljZS5hcGkuUGF1c2VXb3JrZmxvd1J1blJlc3BvbnNlIlbK8xghCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIFd3JpdGVQAlgBgtPkkwIrOgEqYgNydW4iIS9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9wYXVzZRK7AQoRUmVzdW1lV29ya2Zsb3dSdW4SJS5zZXJ2aWNlLmFwaS5SZXN1bWVXb3JrZmxvd1J1blJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5SZXN1bWVXb3JrZmxvd1J1blJlc3BvbnNlIlfK8xghCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIFd3JpdGVQAlgBgtPkkwIsOgEqYgNydW4iIi9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9yZXN1bWUStgEKEVNpZ25hbFdvcmtmbG93UnVuEiUuc2VydmljZS5hcGkuU2lnbmFsV29ya2Zsb3dSdW5SZXF1ZXN0GiYuc2VydmljZS5hcGkuU2lnbmFsV29ya2Zsb3dSdW5SZXNwb25zZSJSyvMYIQgBEAIYASABKgx3b3JrZmxvd19ydW4yBXdyaXRlUAJYAYLT5JMCJzoBKiIiL2FwaS93b3JrZmxvdy1ydW5zL3tydW5faWR9L3NpZ25hbBLdAQoWRGVjaWRlV29ya2Zsb3dBcHByb3ZhbBIqLnNlcnZpY2UuYXBpLkRlY2lkZVdvcmtmbG93QXBwcm92YWxSZXF1ZXN0Gisuc2VydmljZS5hcGkuRGVjaWRlV29ya2Zsb3dBcHByb3ZhbFJlc3BvbnNlImrK8xgjCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIHYXBwcm92ZVACWAGC0+STAj06ASpiA3J1biIzL2FwaS93b3JrZmxvdy1ydW5zL3tydW5faWR9L2FwcHJvdmFscy97c3RlcH0vZGVjaWRlEr0BChVHZXRXb3JrZmxvd1J1bkhpc3RvcnkSKS5zZXJ2aWNlLmFwaS5HZXRXb3JrZmxvd1J1bkhpc3RvcnlSZXF1ZXN0Giouc2VydmljZS5hcGkuR2V0V29ya2Zsb3dSdW5IaXN0b3J5UmVzcG9uc2UiTcrzGB4IARACGAEgASoMd29ya2Zsb3dfcnVuMgRyZWFkUAKC0+STAiUSIy9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9oaXN0b3J5EsEBChJFeHBsYWluV29ya2Zsb3dSdW4SJi5zZXJ2aWNlLmFwaS5FeHBsYWluV29ya2Zsb3dSdW5SZXF1ZXN0Gicuc2VydmljZS5hcGkuRXhwbGFpbldvcmtmbG93UnVuUmVzcG9uc2UiWsrzGB4IARACGAEgASoMd29ya2Zsb3dfcnVuMgRyZWFkUAKC0+STAjJiC2V4cGxhbmF0aW9uEiMvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0vZXhwbGFpbmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("Ch5zZXJ2aWNlL2FwaS93b3JrZmxvd19ydW4ucHJvdG8SC3NlcnZpY2UuYXBpItUFCgtXb3JrZmxvd1J1bhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFgoOZW52aXJvbm1lbnRfaWQYAyABKAkSFQoNZGVmaW5pdGlvbl9pZBgEIAEoCRIWCg5kZWZpbml0aW9uX2tleRgFIAEoCRIPCgd2ZXJzaW9uGAYgASgFEg8KB3J1bl9rZXkYByABKAkSDgoGc3RhdHVzGAggASgJEiUKBWlucHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEiYKBm91dHB1dBgKIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIsCgVlcnJvchgLIAEoCzIdLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuRXJyb3ISMgoMYWN0aXZlX3N0ZXBzGAwgAygLMhwuc2VydmljZS5hcGkuV29ya2Zsb3dSdW5TdGVwEicKBnZhbHVlcxgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKc3RhcnRlZF9ieRgOIAEoCRITCgtzdGFydGVkX3ZpYRgPIAEoCRIVCg1wYXJlbnRfcnVuX2lkGBAgASgJEhgKEHJlcGxheV9vZl9ydW5faWQYESABKAkSLgoKY3JlYXRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYFCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGRlYWRsaW5lGBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCgh3YWtlc19hdBgWIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YFyABKAUiaAoQV29ya2Zsb3dSdW5FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDAoEc3RlcBgDIAEoCRInCgdkZXRhaWxzGAQgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIsABCg9Xb3JrZmxvd1J1blN0ZXASDAoEc3RlcBgBIAEoCRIQCghhY3Rpdml0eRgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgEIAEoBRIqCgZkdWVfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Rhc2tfaWQYBiABKAkSFAoMY2hpbGRfcnVuX2lkGAcgASgJIv8BChdTdGFydFdvcmtmbG93UnVuUmVxdWVzdBIeCgpkZWZpbml0aW9uGAEgASgJQgq6SAdyBRABGIABEhgKB3ZlcnNpb24YAiABKAVCB7pIBBoCKAASHwoOZW52aXJvbm1lbnRfaWQYAyABKAlCB7pIBHICGEASJQoFaW5wdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSGQoHcnVuX2tleRgFIAEoCUIIukgFcgMY/wESLAoIc3RhcnRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKBndhaXRfcxgHIAEoBUIJukgGGgQYFCgAIlIKGFN0YXJ0V29ya2Zsb3dSdW5SZXNwb25zZRIlCgNydW4YASABKAsyGC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1J1bhIPCgdzdGFydGVkGAIgASgIIk0KFUdldFdvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIZCgZ3YWl0X3MYAiABKAVCCbpIBhoEGBQoACI/ChZHZXRXb3JrZmxvd1J1blJlc3BvbnNlEiUKA3J1bhgBIAEoCzIYLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuIq8CChdMaXN0V29ya2Zsb3dSdW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh4KDWRlZmluaXRpb25faWQYBCABKAlCB7pIBHICGEASYwoGc3RhdHVzGAUgASgJQlO6SFByTlIAUgdwZW5kaW5nUgdydW5uaW5nUgd3YWl0aW5nUgZwYXVzZWRSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWRSCXRpbWVkX291dBIfCg5lbnZpcm9ubWVudF9pZBgGIAEoCUIHukgEcgIYQBIZCgdydW5fa2V5GAcgASgJQgi6SAVyAxj/ARIeCg1wYXJlbnRfcnVuX2lkGAggASgJQge6SARyAhhAIoUBChhMaXN0V29ya2Zsb3dSdW5zUmVzcG9uc2USJgoEcnVucxgBIAMoCzIYLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJjChhDYW5jZWxXb3JrZmxvd1J1blJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj/ARISCgpjb21wZW5zYXRlGAMgASgIIkIKGUNhbmNlbFdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4iTgoXUGF1c2VXb3JrZmxvd1J1blJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj/ASJBChhQYXVzZVdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4iNQoYUmVzdW1lV29ya2Zsb3dSdW5SZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAIkIKGVJlc3VtZVdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4irgEKGFNpZ25hbFdvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIZCgVldmVudBgCIAEoCUIKukgHcgUQARiAARIXCgVzY29wZRgDIAEoCUIIukgFcgMY/wESJwoHcGF5bG9hZBgEIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIaCghldmVudF9pZBgFIAEoCUIIukgFcgMYgAEiQAoZU2lnbmFsV29ya2Zsb3dSdW5SZXNwb25zZRIQCghldmVudF9pZBgBIAEoCRIRCglkdXBsaWNhdGUYAiABKAgimwEKHURlY2lkZVdvcmtmbG93QXBwcm92YWxSZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAEhgKBHN0ZXAYAiABKAlCCrpIB3IFEAEYgAESHQoIYXBwcm92ZWQYAyABKAhCBrpIA8gBAUgAiAEBEhkKB2NvbW1lbnQYBCABKAlCCLpIBXIDGOgHQgsKCV9hcHByb3ZlZCJHCh5EZWNpZGVXb3JrZmxvd0FwcHJvdmFsUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4igwIKGFJlcGxheVdvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIgCglmcm9tX3N0ZXAYAiABKAlCCLpIBXIDGIABSACIAQESIQoHdmVyc2lvbhgDIAEoBUIQukgNGgso////////////ARIlCgVpbnB1dBgEIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRInCgZ2YWx1ZXMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKBnJlYXNvbhgGIAEoCUIIukgFcgMY/wESDwoHZHJ5X3J1bhgHIAEoCEIMCgpfZnJvbV9zdGVwInEKGVJlcGxheVdvcmtmbG93UnVuUmVzcG9uc2USJQoDcnVuGAEgASgLMhguc2VydmljZS5hcGkuV29ya2Zsb3dSdW4SLQoEcGxhbhgCIAEoCzIfLnNlcnZpY2UuYXBpLldvcmtmbG93UmVwbGF5UGxhbiK5AQoSV29ya2Zsb3dSZXBsYXlQbGFuEg4KBnJ1bl9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFEhEKCWZyb21fc3RlcBgDIAEoCRISCgprZXB0X3N0ZXBzGAQgAygJEhIKCmtlcHRfY291bnQYBSABKAUSFgoOcmVwZWF0ZWRfc3RlcHMYBiADKAkSFgoOcmVwZWF0ZWRfY291bnQYByABKAUSFwoPY29udGludWVkX3N0ZXBzGAggAygJIm4KHEdldFdvcmtmbG93UnVuSGlzdG9yeVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKVAQodR2V0V29ya2Zsb3dSdW5IaXN0b3J5UmVzcG9uc2USMQoIYWR2YW5jZXMYASADKAsyHy5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1J1bkFkdmFuY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIngKEldvcmtmbG93UnVuQWR2YW5jZRIQCghyZXZpc2lvbhgBIAEoBRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoHZW50cmllcxgDIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiNgoZRXhwbGFpbldvcmtmbG93UnVuUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQCJWChpFeHBsYWluV29ya2Zsb3dSdW5SZXNwb25zZRI4CgtleHBsYW5hdGlvbhgBIAEoCzIjLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuRXhwbGFuYXRpb24iegoWV29ya2Zsb3dSdW5FeHBsYW5hdGlvbhIOCgZydW5faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg8KB3N1bW1hcnkYAyABKAkSLwoHcmVhc29ucxgEIAMoCzIeLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuUmVhc29uIqYBChFXb3JrZmxvd1J1blJlYXNvbhIMCgRzdGVwGAEgASgJEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZyZW1lZHkYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKVBAoaU2ltdWxhdGVXb3JrZmxvd1J1blJlcXVlc3QSHAoKZGVmaW5pdGlvbhgBIAEoCUIIukgFcgMYgAESGAoHdmVyc2lvbhgCIAEoBUIHukgEGgIoABIpCghkb2N1bWVudBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHwoOZW52aXJvbm1lbnRfaWQYBCABKAlCB7pIBHICGEASJQoFaW5wdXQYBSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSTAoFc3R1YnMYBiADKAsyMi5zZXJ2aWNlLmFwaS5TaW11bGF0ZVdvcmtmbG93UnVuUmVxdWVzdC5TdHVic0VudHJ5Qgm6SAaaAQMQ6AcSPgoGZXZlbnRzGAcgAygLMiMuc2VydmljZS5hcGkuU2ltdWxhdGVkV29ya2Zsb3dFdmVudEIJukgGkgEDEOgHEkQKCWRlY2lzaW9ucxgIIAMoCzImLnNlcnZpY2UuYXBpLlNpbXVsYXRlZFdvcmtmbG93RGVjaXNpb25CCbpIBpIBAxDoBxIrCgptYXhfdGltZV9zGAkgASgBQhe6SBQSEhkAAAAAhNeXQSkAAAAAAAAAABpLCgpTdHVic0VudHJ5EgsKA2tleRgBIAEoCRIsCgV2YWx1ZRgCIAEoCzIdLnNlcnZpY2UuYXBpLldvcmtmbG93U3RlcFN0dWI6AjgBItABChBXb3JrZmxvd1N0ZXBTdHViEiYKBm91dHB1dBgBIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRItCgVlcnJvchgCIAEoCzIeLnNlcnZpY2UuYXBpLldvcmtmbG93U3R1YkVycm9yEjsKB291dHB1dHMYAyADKAsyIC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0dWJPdXRjb21lQgi6SAWSAQIQZBIoCgdhZnRlcl9zGAQgASgBQhe6SBQSEhkAAAAAhNeXQSkAAAAAAAAAACJsChNXb3JrZmxvd1N0dWJPdXRjb21lEiYKBm91dHB1dBgBIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRItCgVlcnJvchgCIAEoCzIeLnNlcnZpY2UuYXBpLldvcmtmbG93U3R1YkVycm9yIl4KEVdvcmtmbG93U3R1YkVycm9yEhcKBGNvZGUYASABKAlCCbpIBnIEEAEYQBIZCgdtZXNzYWdlGAIgASgJQgi6SAVyAxjoBxIVCg1ub3RfcmV0cnlhYmxlGAMgASgIIp8BChZTaW11bGF0ZWRXb3JrZmxvd0V2ZW50EhkKBWV2ZW50GAEgASgJQgq6SAdyBRABGIABEhcKBXNjb3BlGAIgASgJQgi6SAVyAxj/ARInCgdwYXlsb2FkGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEigKB2FmdGVyX3MYBCABKAFCF7pIFBISGQAAAACE15dBKQAAAAAAAAAAIr0BChlTaW11bGF0ZWRXb3JrZmxvd0RlY2lzaW9uEhgKBHN0ZXAYASABKAlCCrpIB3IFEAEYgAESFgoCYnkYAiABKAlCCrpIB3IFEAEY/wESFwoFcm9sZXMYAyADKAlCCLpIBZIBAhBkEhAKCGFwcHJvdmVkGAQgASgIEhkKB2NvbW1lbnQYBSABKAlCCLpIBXIDGOgHEigKB2FmdGVyX3MYBiABKAFCF7pIFBISGQAAAACE15dBKQAAAAAAAAAAIlIKG1NpbXVsYXRlV29ya2Zsb3dSdW5SZXNwb25zZRIzCgpzaW11bGF0aW9uGAEgASgLMh8uc2VydmljZS5hcGkuV29ya2Zsb3dTaW11bGF0aW9uIsgCChJXb3JrZmxvd1NpbXVsYXRpb24SDgoGc3RhdHVzGAEgASgJEiYKBm91dHB1dBgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIsCgVlcnJvchgDIAEoCzIdLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuRXJyb3ISEgoKZHVyYXRpb25fcxgEIAEoARISCgpzdG9wcGVkX2J5GAUgASgJEjAKBHBhdGgYBiADKAsyIi5zZXJ2aWNlLmFwaS5TaW11bGF0ZWRXb3JrZmxvd1N0ZXASMQoEY29zdBgHIAEoCzIjLnNlcnZpY2UuYXBpLldvcmtmbG93U2ltdWxhdGlvbkNvc3QSGgoSc3RlcHNfd2l0aG91dF9zdHViGAggAygJEhQKDHVudXNlZF9zdHVicxgJIAMoCRINCgVub3RlcxgKIAMoCSKcAgoVU2ltdWxhdGVkV29ya2Zsb3dTdGVwEgwKBHN0ZXAYASABKAkSDAoEa2luZBgCIAEoCRIRCglzdGFydGVkX3MYAyABKAESDwoHZW5kZWRfcxgEIAEoARIPCgdvdXRjb21lGAUgASgJEiUKBWlucHV0GAYgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEiYKBm91dHB1dBgHIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIsCgVlcnJvchgIIAEoCzIdLnNlcnZpY2UuYXBpLldvcmtmbG93UnVuRXJyb3ISCwoDYXJtGAkgASgJEhAKCGF0dGVtcHRzGAogASgFEhYKDmRlZmF1bHRfb3V0cHV0GAsgASgIInIKFldvcmtmbG93U2ltdWxhdGlvbkNvc3QSDQoFc3RlcHMYASABKAUSDwoHY29tbWl0cxgCIAEoBRIYChBleHByZXNzaW9uX3N0ZXBzGAMgASgFEg0KBXRhc2tzGAQgASgFEg8KB2VmZmVjdHMYBSABKAUy/REKEldvcmtmbG93UnVuU2VydmljZRKjAQoQU3RhcnRXb3JrZmxvd1J1bhIkLnNlcnZpY2UuYXBpLlN0YXJ0V29ya2Zsb3dSdW5SZXF1ZXN0GiUuc2VydmljZS5hcGkuU3RhcnRXb3JrZmxvd1J1blJlc3BvbnNlIkLK8xghCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIFd3JpdGVQAlgBgtPkkwIXOgEqIhIvYXBpL3dvcmtmbG93LXJ1bnMSowEKDkdldFdvcmtmbG93UnVuEiIuc2VydmljZS5hcGkuR2V0V29ya2Zsb3dSdW5SZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0V29ya2Zsb3dSdW5SZXNwb25zZSJIyvMYHAgBEAIYASABKgx3b3JrZmxvd19ydW4yBHJlYWSC0+STAiJiA3J1bhIbL2FwaS93b3JrZmxvdy1ydW5zL3tydW5faWR9Ep0BChBMaXN0V29ya2Zsb3dSdW5zEiQuc2VydmljZS5hcGkuTGlzdFdvcmtmbG93UnVuc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0V29ya2Zsb3dSdW5zUmVzcG9uc2UiPMrzGB4IARACGAEgASoMd29ya2Zsb3dfcnVuMgRyZWFkUAKC0+STAhQSEi9hcGkvd29ya2Zsb3ctcnVucxK7AQoRQ2FuY2VsV29ya2Zsb3dSdW4SJS5zZXJ2aWNlLmFwaS5DYW5jZWxXb3JrZmxvd1J1blJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5DYW5jZWxXb3JrZmxvd1J1blJlc3BvbnNlIlfK8xghCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIFd3JpdGVQAlgBgtPkkwIsOgEqYgNydW4iIi9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9jYW5jZWwStwEKEFBhdXNlV29ya2Zsb3dSdW4SJC5zZXJ2aWNlLmFwaS5QYXVzZVdvcmtmbG93UnVuUmVxdWVzdBolLnNlcnZpY2UuYXBpLlBhdXNlV29ya2Zsb3dSdW5SZXNwb25zZSJWyvMYIQgBEAIYASABKgx3b3JrZmxvd19ydW4yBXdyaXRlUAJYAYLT5JMCKzoBKmIDcnVuIiEvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0vcGF1c2USuwEKEVJlc3VtZVdvcmtmbG93UnVuEiUuc2VydmljZS5hcGkuUmVzdW1lV29ya2Zsb3dSdW5SZXF1ZXN0GiYuc2VydmljZS5hcGkuUmVzdW1lV29ya2Zsb3dSdW5SZXNwb25zZSJXyvMYIQgBEAIYASABKgx3b3JrZmxvd19ydW4yBXdyaXRlUAJYAYLT5JMCLDoBKmIDcnVuIiIvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0vcmVzdW1lErYBChFTaWduYWxXb3JrZmxvd1J1bhIlLnNlcnZpY2UuYXBpLlNpZ25hbFdvcmtmbG93UnVuUmVxdWVzdBomLnNlcnZpY2UuYXBpLlNpZ25hbFdvcmtmbG93UnVuUmVzcG9uc2UiUsrzGCEIARACGAEgASoMd29ya2Zsb3dfcnVuMgV3cml0ZVACWAGC0+STAic6ASoiIi9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9zaWduYWwS9QEKFkRlY2lkZVdvcmtmbG93QXBwcm92YWwSKi5zZXJ2aWNlLmFwaS5EZWNpZGVXb3JrZmxvd0FwcHJvdmFsUmVxdWVzdBorLnNlcnZpY2UuYXBpLkRlY2lkZVdvcmtmbG93QXBwcm92YWxSZXNwb25zZSKBAcrzGCMIARACGAEgASoMd29ya2Zsb3dfcnVuMgdhcHByb3ZlUAJYAdLzGBN3b3JrZmxvdy1ydW4gZGVjaWRlgtPkkwI9OgEqYgNydW4iMy9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9hcHByb3ZhbHMve3N0ZXB9L2RlY2lkZRK2AQoRUmVwbGF5V29ya2Zsb3dSdW4SJS5zZXJ2aWNlLmFwaS5SZXBsYXlXb3JrZmxvd1J1blJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5SZXBsYXlXb3JrZmxvd1J1blJlc3BvbnNlIlLK8xghCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIFd3JpdGVQBVgBgtPkkwInOgEqIiIvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0vcmVwbGF5EtUBChVHZXRXb3JrZmxvd1J1bkhpc3RvcnkSKS5zZXJ2aWNlLmFwaS5HZXRXb3JrZmxvd1J1bkhpc3RvcnlSZXF1ZXN0Giouc2VydmljZS5hcGkuR2V0V29ya2Zsb3dSdW5IaXN0b3J5UmVzcG9uc2UiZcrzGB4IARACGAEgASoMd29ya2Zsb3dfcnVuMgRyZWFkUALS8xgUd29ya2Zsb3ctcnVuIGhpc3RvcnmC0+STAiUSIy9hcGkvd29ya2Zsb3ctcnVucy97cnVuX2lkfS9oaXN0b3J5EsEBChJFeHBsYWluV29ya2Zsb3dSdW4SJi5zZXJ2aWNlLmFwaS5FeHBsYWluV29ya2Zsb3dSdW5SZXF1ZXN0Gicuc2VydmljZS5hcGkuRXhwbGFpbldvcmtmbG93UnVuUmVzcG9uc2UiWsrzGB4IARACGAEgASoMd29ya2Zsb3dfcnVuMgRyZWFkUAKC0+STAjJiC2V4cGxhbmF0aW9uEiMvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0vZXhwbGFpbhK+AQoTU2ltdWxhdGVXb3JrZmxvd1J1bhInLnNlcnZpY2UuYXBpLlNpbXVsYXRlV29ya2Zsb3dSdW5SZXF1ZXN0Giguc2VydmljZS5hcGkuU2ltdWxhdGVXb3JrZmxvd1J1blJlc3BvbnNlIlTK8xgeCAEQAhgBIAEqDHdvcmtmbG93X3J1bjIEcmVhZFAFgtPkkwIsOgEqYgpzaW11bGF0aW9uIhsvYXBpL3dvcmtmbG93LXJ1bnM6c2ltdWxhdGViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * An execution of a published workflow definition.
@@ -794,11 +794,11 @@ export type DecideWorkflowApprovalRequest = Message<"service.api.DecideWorkflowA
   step: string;
 
   /**
-   * Whether the caller approves.
+   * Whether the caller approves. Required, so that nobody rejects by mistake: false rejects finally.
    *
-   * @generated from field: bool approved = 3;
+   * @generated from field: optional bool approved = 3;
    */
-  approved: boolean;
+  approved?: boolean | undefined;
 
   /**
    * A comment.
@@ -835,6 +835,169 @@ export type DecideWorkflowApprovalResponse = Message<"service.api.DecideWorkflow
  */
 export const DecideWorkflowApprovalResponseSchema: GenMessage<DecideWorkflowApprovalResponse> = /*@__PURE__*/
   messageDesc(file_service_api_workflow_run, 18);
+
+/**
+ * Replays a run.
+ *
+ * @generated from message service.api.ReplayWorkflowRunRequest
+ */
+export type ReplayWorkflowRunRequest = Message<"service.api.ReplayWorkflowRunRequest"> & {
+  /**
+   * The run. It must have ended.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The step to continue at, with its positions in the maps around it, such as ocr[3]. Absent: the step that failed, or
+   * where the run stopped if no step failed; if steps before it were compensated, the first of those. Empty or start: the
+   * beginning.
+   *
+   * @generated from field: optional string from_step = 2;
+   */
+  fromStep?: string | undefined;
+
+  /**
+   * The version of the definition: the run's own when 0, the active one when -1. Never older than the run's own.
+   *
+   * @generated from field: int32 version = 3;
+   */
+  version: number;
+
+  /**
+   * Replaces the input. Absent: the input of the run.
+   *
+   * @generated from field: google.protobuf.Value input = 4;
+   */
+  input?: Value | undefined;
+
+  /**
+   * Replaces outputs of steps before from_step, by step. May also give outputs of steps that never completed.
+   *
+   * @generated from field: google.protobuf.Struct values = 5;
+   */
+  values?: JsonObject | undefined;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * Only returns the plan.
+   *
+   * @generated from field: bool dry_run = 7;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message service.api.ReplayWorkflowRunRequest.
+ * Use `create(ReplayWorkflowRunRequestSchema)` to create a new message.
+ */
+export const ReplayWorkflowRunRequestSchema: GenMessage<ReplayWorkflowRunRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 19);
+
+/**
+ * The replay.
+ *
+ * @generated from message service.api.ReplayWorkflowRunResponse
+ */
+export type ReplayWorkflowRunResponse = Message<"service.api.ReplayWorkflowRunResponse"> & {
+  /**
+   * The new run; absent for a dry run.
+   *
+   * @generated from field: service.api.WorkflowRun run = 1;
+   */
+  run?: WorkflowRun | undefined;
+
+  /**
+   * What it executes.
+   *
+   * @generated from field: service.api.WorkflowReplayPlan plan = 2;
+   */
+  plan?: WorkflowReplayPlan | undefined;
+};
+
+/**
+ * Describes the message service.api.ReplayWorkflowRunResponse.
+ * Use `create(ReplayWorkflowRunResponseSchema)` to create a new message.
+ */
+export const ReplayWorkflowRunResponseSchema: GenMessage<ReplayWorkflowRunResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 20);
+
+/**
+ * What a replay executes, and what not.
+ *
+ * @generated from message service.api.WorkflowReplayPlan
+ */
+export type WorkflowReplayPlan = Message<"service.api.WorkflowReplayPlan"> & {
+  /**
+   * The run that is replayed.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The version of the definition.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+
+  /**
+   * The step that it continues at: start for the beginning, empty if it continues where the run stopped.
+   *
+   * @generated from field: string from_step = 3;
+   */
+  fromStep: string;
+
+  /**
+   * The completed steps that are not executed again; 1000 at most.
+   *
+   * @generated from field: repeated string kept_steps = 4;
+   */
+  keptSteps: string[];
+
+  /**
+   * The number of completed steps that are not executed again.
+   *
+   * @generated from field: int32 kept_count = 5;
+   */
+  keptCount: number;
+
+  /**
+   * The steps that the run has started and that start again; 1000 at most.
+   *
+   * @generated from field: repeated string repeated_steps = 6;
+   */
+  repeatedSteps: string[];
+
+  /**
+   * The number of steps that start again.
+   *
+   * @generated from field: int32 repeated_count = 7;
+   */
+  repeatedCount: number;
+
+  /**
+   * The steps that start first; 1000 at most.
+   *
+   * @generated from field: repeated string continued_steps = 8;
+   */
+  continuedSteps: string[];
+};
+
+/**
+ * Describes the message service.api.WorkflowReplayPlan.
+ * Use `create(WorkflowReplayPlanSchema)` to create a new message.
+ */
+export const WorkflowReplayPlanSchema: GenMessage<WorkflowReplayPlan> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 21);
 
 /**
  * Returns the history of a run.
@@ -876,7 +1039,7 @@ export type GetWorkflowRunHistoryRequest = Message<"service.api.GetWorkflowRunHi
  * Use `create(GetWorkflowRunHistoryRequestSchema)` to create a new message.
  */
 export const GetWorkflowRunHistoryRequestSchema: GenMessage<GetWorkflowRunHistoryRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 19);
+  messageDesc(file_service_api_workflow_run, 22);
 
 /**
  * A page of the history.
@@ -918,7 +1081,7 @@ export type GetWorkflowRunHistoryResponse = Message<"service.api.GetWorkflowRunH
  * Use `create(GetWorkflowRunHistoryResponseSchema)` to create a new message.
  */
 export const GetWorkflowRunHistoryResponseSchema: GenMessage<GetWorkflowRunHistoryResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 20);
+  messageDesc(file_service_api_workflow_run, 23);
 
 /**
  * Everything that was stored together.
@@ -953,7 +1116,7 @@ export type WorkflowRunAdvance = Message<"service.api.WorkflowRunAdvance"> & {
  * Use `create(WorkflowRunAdvanceSchema)` to create a new message.
  */
 export const WorkflowRunAdvanceSchema: GenMessage<WorkflowRunAdvance> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 21);
+  messageDesc(file_service_api_workflow_run, 24);
 
 /**
  * Explains a run.
@@ -974,7 +1137,7 @@ export type ExplainWorkflowRunRequest = Message<"service.api.ExplainWorkflowRunR
  * Use `create(ExplainWorkflowRunRequestSchema)` to create a new message.
  */
 export const ExplainWorkflowRunRequestSchema: GenMessage<ExplainWorkflowRunRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 22);
+  messageDesc(file_service_api_workflow_run, 25);
 
 /**
  * The explanation.
@@ -995,7 +1158,7 @@ export type ExplainWorkflowRunResponse = Message<"service.api.ExplainWorkflowRun
  * Use `create(ExplainWorkflowRunResponseSchema)` to create a new message.
  */
 export const ExplainWorkflowRunResponseSchema: GenMessage<ExplainWorkflowRunResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 23);
+  messageDesc(file_service_api_workflow_run, 26);
 
 /**
  * Why a run is where it is.
@@ -1037,7 +1200,7 @@ export type WorkflowRunExplanation = Message<"service.api.WorkflowRunExplanation
  * Use `create(WorkflowRunExplanationSchema)` to create a new message.
  */
 export const WorkflowRunExplanationSchema: GenMessage<WorkflowRunExplanation> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 24);
+  messageDesc(file_service_api_workflow_run, 27);
 
 /**
  * What a step waits for.
@@ -1093,7 +1256,537 @@ export type WorkflowRunReason = Message<"service.api.WorkflowRunReason"> & {
  * Use `create(WorkflowRunReasonSchema)` to create a new message.
  */
 export const WorkflowRunReasonSchema: GenMessage<WorkflowRunReason> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_run, 25);
+  messageDesc(file_service_api_workflow_run, 28);
+
+/**
+ * Simulates a run.
+ *
+ * @generated from message service.api.SimulateWorkflowRunRequest
+ */
+export type SimulateWorkflowRunRequest = Message<"service.api.SimulateWorkflowRunRequest"> & {
+  /**
+   * The key or the id of a published definition. Either this or a document is required.
+   *
+   * @generated from field: string definition = 1;
+   */
+  definition: string;
+
+  /**
+   * The version; the active one when 0.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+
+  /**
+   * A document of the workflow language, such as a draft. The pools, workflows and definitions that it names need not
+   * exist.
+   *
+   * @generated from field: google.protobuf.Struct document = 3;
+   */
+  document?: JsonObject | undefined;
+
+  /**
+   * The environment; production when empty.
+   *
+   * @generated from field: string environment_id = 4;
+   */
+  environmentId: string;
+
+  /**
+   * The input.
+   *
+   * @generated from field: google.protobuf.Value input = 5;
+   */
+  input?: Value | undefined;
+
+  /**
+   * The results of task, route, notify and subworkflow steps, by step id, or by step for one element of a map, such as
+   * ocr[3]. The name of a compensation starts with a tilde. A step without a stub outputs {} immediately.
+   *
+   * @generated from field: map<string, service.api.WorkflowStepStub> stubs = 6;
+   */
+  stubs: { [key: string]: WorkflowStepStub };
+
+  /**
+   * The events that are sent to the run.
+   *
+   * @generated from field: repeated service.api.SimulatedWorkflowEvent events = 7;
+   */
+  events: SimulatedWorkflowEvent[];
+
+  /**
+   * The decisions on approvals.
+   *
+   * @generated from field: repeated service.api.SimulatedWorkflowDecision decisions = 8;
+   */
+  decisions: SimulatedWorkflowDecision[];
+
+  /**
+   * Stops the simulation after this virtual time. When 0, it continues to the end of the run.
+   *
+   * @generated from field: double max_time_s = 9;
+   */
+  maxTimeS: number;
+};
+
+/**
+ * Describes the message service.api.SimulateWorkflowRunRequest.
+ * Use `create(SimulateWorkflowRunRequestSchema)` to create a new message.
+ */
+export const SimulateWorkflowRunRequestSchema: GenMessage<SimulateWorkflowRunRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 29);
+
+/**
+ * The results of a step.
+ *
+ * @generated from message service.api.WorkflowStepStub
+ */
+export type WorkflowStepStub = Message<"service.api.WorkflowStepStub"> & {
+  /**
+   * The output of every attempt.
+   *
+   * @generated from field: google.protobuf.Value output = 1;
+   */
+  output?: Value | undefined;
+
+  /**
+   * The error of every attempt.
+   *
+   * @generated from field: service.api.WorkflowStubError error = 2;
+   */
+  error?: WorkflowStubError | undefined;
+
+  /**
+   * The results of the attempts, instead of output and error. The last one repeats.
+   *
+   * @generated from field: repeated service.api.WorkflowStubOutcome outputs = 3;
+   */
+  outputs: WorkflowStubOutcome[];
+
+  /**
+   * How long an attempt takes.
+   *
+   * @generated from field: double after_s = 4;
+   */
+  afterS: number;
+};
+
+/**
+ * Describes the message service.api.WorkflowStepStub.
+ * Use `create(WorkflowStepStubSchema)` to create a new message.
+ */
+export const WorkflowStepStubSchema: GenMessage<WorkflowStepStub> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 30);
+
+/**
+ * The result of one attempt: an output or an error.
+ *
+ * @generated from message service.api.WorkflowStubOutcome
+ */
+export type WorkflowStubOutcome = Message<"service.api.WorkflowStubOutcome"> & {
+  /**
+   * The output.
+   *
+   * @generated from field: google.protobuf.Value output = 1;
+   */
+  output?: Value | undefined;
+
+  /**
+   * The error.
+   *
+   * @generated from field: service.api.WorkflowStubError error = 2;
+   */
+  error?: WorkflowStubError | undefined;
+};
+
+/**
+ * Describes the message service.api.WorkflowStubOutcome.
+ * Use `create(WorkflowStubOutcomeSchema)` to create a new message.
+ */
+export const WorkflowStubOutcomeSchema: GenMessage<WorkflowStubOutcome> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 31);
+
+/**
+ * The error of an attempt.
+ *
+ * @generated from message service.api.WorkflowStubError
+ */
+export type WorkflowStubError = Message<"service.api.WorkflowStubError"> & {
+  /**
+   * The code.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * A message for people.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * Whether the worker reports it as not retryable.
+   *
+   * @generated from field: bool not_retryable = 3;
+   */
+  notRetryable: boolean;
+};
+
+/**
+ * Describes the message service.api.WorkflowStubError.
+ * Use `create(WorkflowStubErrorSchema)` to create a new message.
+ */
+export const WorkflowStubErrorSchema: GenMessage<WorkflowStubError> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 32);
+
+/**
+ * An event that is sent to a simulated run.
+ *
+ * @generated from message service.api.SimulatedWorkflowEvent
+ */
+export type SimulatedWorkflowEvent = Message<"service.api.SimulatedWorkflowEvent"> & {
+  /**
+   * The name of the event.
+   *
+   * @generated from field: string event = 1;
+   */
+  event: string;
+
+  /**
+   * What it is about.
+   *
+   * @generated from field: string scope = 2;
+   */
+  scope: string;
+
+  /**
+   * Data for the run.
+   *
+   * @generated from field: google.protobuf.Value payload = 3;
+   */
+  payload?: Value | undefined;
+
+  /**
+   * When it is sent, in seconds after the start of the run.
+   *
+   * @generated from field: double after_s = 4;
+   */
+  afterS: number;
+};
+
+/**
+ * Describes the message service.api.SimulatedWorkflowEvent.
+ * Use `create(SimulatedWorkflowEventSchema)` to create a new message.
+ */
+export const SimulatedWorkflowEventSchema: GenMessage<SimulatedWorkflowEvent> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 33);
+
+/**
+ * A decision on an approval of a simulated run.
+ *
+ * @generated from message service.api.SimulatedWorkflowDecision
+ */
+export type SimulatedWorkflowDecision = Message<"service.api.SimulatedWorkflowDecision"> & {
+  /**
+   * The approval step: its id, or one element of a map such as ok[3].
+   *
+   * @generated from field: string step = 1;
+   */
+  step: string;
+
+  /**
+   * Who decides: the subject of a caller.
+   *
+   * @generated from field: string by = 2;
+   */
+  by: string;
+
+  /**
+   * The roles of that caller.
+   *
+   * @generated from field: repeated string roles = 3;
+   */
+  roles: string[];
+
+  /**
+   * Whether the caller approves.
+   *
+   * @generated from field: bool approved = 4;
+   */
+  approved: boolean;
+
+  /**
+   * A comment.
+   *
+   * @generated from field: string comment = 5;
+   */
+  comment: string;
+
+  /**
+   * When, in seconds after the approval was requested.
+   *
+   * @generated from field: double after_s = 6;
+   */
+  afterS: number;
+};
+
+/**
+ * Describes the message service.api.SimulatedWorkflowDecision.
+ * Use `create(SimulatedWorkflowDecisionSchema)` to create a new message.
+ */
+export const SimulatedWorkflowDecisionSchema: GenMessage<SimulatedWorkflowDecision> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 34);
+
+/**
+ * The simulation.
+ *
+ * @generated from message service.api.SimulateWorkflowRunResponse
+ */
+export type SimulateWorkflowRunResponse = Message<"service.api.SimulateWorkflowRunResponse"> & {
+  /**
+   * The simulation.
+   *
+   * @generated from field: service.api.WorkflowSimulation simulation = 1;
+   */
+  simulation?: WorkflowSimulation | undefined;
+};
+
+/**
+ * Describes the message service.api.SimulateWorkflowRunResponse.
+ * Use `create(SimulateWorkflowRunResponseSchema)` to create a new message.
+ */
+export const SimulateWorkflowRunResponseSchema: GenMessage<SimulateWorkflowRunResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 35);
+
+/**
+ * What a run would do.
+ *
+ * @generated from message service.api.WorkflowSimulation
+ */
+export type WorkflowSimulation = Message<"service.api.WorkflowSimulation"> & {
+  /**
+   * The status of the run at the end of the simulation: succeeded, failed, timed_out, or waiting or running if the
+   * simulation stopped before.
+   *
+   * @generated from field: string status = 1;
+   */
+  status: string;
+
+  /**
+   * The output of a run that succeeded.
+   *
+   * @generated from field: google.protobuf.Value output = 2;
+   */
+  output?: Value | undefined;
+
+  /**
+   * Why it failed or timed out.
+   *
+   * @generated from field: service.api.WorkflowRunError error = 3;
+   */
+  error?: WorkflowRunError | undefined;
+
+  /**
+   * The virtual time from the start to the end.
+   *
+   * @generated from field: double duration_s = 4;
+   */
+  durationS: number;
+
+  /**
+   * Why the simulation stopped before the end of the run: max_time, max_steps (10,000), max_bytes (2 MiB of steps) or
+   * max_expression_steps (5,000,000). Empty if the run ended.
+   *
+   * @generated from field: string stopped_by = 5;
+   */
+  stoppedBy: string;
+
+  /**
+   * The steps in the order in which they started. Compensations follow the steps.
+   *
+   * @generated from field: repeated service.api.SimulatedWorkflowStep path = 6;
+   */
+  path: SimulatedWorkflowStep[];
+
+  /**
+   * What the run would cost.
+   *
+   * @generated from field: service.api.WorkflowSimulationCost cost = 7;
+   */
+  cost?: WorkflowSimulationCost | undefined;
+
+  /**
+   * The ids of executed steps that had no stub. Their output was {}.
+   *
+   * @generated from field: repeated string steps_without_stub = 8;
+   */
+  stepsWithoutStub: string[];
+
+  /**
+   * The stubs that no step used.
+   *
+   * @generated from field: repeated string unused_stubs = 9;
+   */
+  unusedStubs: string[];
+
+  /**
+   * What was ignored, for people.
+   *
+   * @generated from field: repeated string notes = 10;
+   */
+  notes: string[];
+};
+
+/**
+ * Describes the message service.api.WorkflowSimulation.
+ * Use `create(WorkflowSimulationSchema)` to create a new message.
+ */
+export const WorkflowSimulationSchema: GenMessage<WorkflowSimulation> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 36);
+
+/**
+ * A step of a simulated run.
+ *
+ * @generated from message service.api.SimulatedWorkflowStep
+ */
+export type SimulatedWorkflowStep = Message<"service.api.SimulatedWorkflowStep"> & {
+  /**
+   * The step, with its positions in the maps around it, such as ocr[3]. A compensation starts with a tilde.
+   *
+   * @generated from field: string step = 1;
+   */
+  step: string;
+
+  /**
+   * The kind: task, route, notify, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform or fail.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * When it started, in seconds after the start of the run.
+   *
+   * @generated from field: double started_s = 3;
+   */
+  startedS: number;
+
+  /**
+   * When it ended; when the simulation stopped if it is still open.
+   *
+   * @generated from field: double ended_s = 4;
+   */
+  endedS: number;
+
+  /**
+   * completed, caught (it failed, and its catch gave the output), failed, cancelled or open.
+   *
+   * @generated from field: string outcome = 5;
+   */
+  outcome: string;
+
+  /**
+   * What it was given: the input of a task, the request of an effect or an approval, the events that it waits for, or the
+   * end of its timer. Absent for other kinds.
+   *
+   * @generated from field: google.protobuf.Value input = 6;
+   */
+  input?: Value | undefined;
+
+  /**
+   * Its output.
+   *
+   * @generated from field: google.protobuf.Value output = 7;
+   */
+  output?: Value | undefined;
+
+  /**
+   * Why it failed, even if the error was caught.
+   *
+   * @generated from field: service.api.WorkflowRunError error = 8;
+   */
+  error?: WorkflowRunError | undefined;
+
+  /**
+   * The arm of a branch that was taken: its position from 0, or else. Empty if none was.
+   *
+   * @generated from field: string arm = 9;
+   */
+  arm: string;
+
+  /**
+   * The number of attempts; 0 if it has none.
+   *
+   * @generated from field: int32 attempts = 10;
+   */
+  attempts: number;
+
+  /**
+   * Whether its output is the default for steps without a stub.
+   *
+   * @generated from field: bool default_output = 11;
+   */
+  defaultOutput: boolean;
+};
+
+/**
+ * Describes the message service.api.SimulatedWorkflowStep.
+ * Use `create(SimulatedWorkflowStepSchema)` to create a new message.
+ */
+export const SimulatedWorkflowStepSchema: GenMessage<SimulatedWorkflowStep> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 37);
+
+/**
+ * What a run would cost.
+ *
+ * @generated from message service.api.WorkflowSimulationCost
+ */
+export type WorkflowSimulationCost = Message<"service.api.WorkflowSimulationCost"> & {
+  /**
+   * Steps that were executed, with compensations.
+   *
+   * @generated from field: int32 steps = 1;
+   */
+  steps: number;
+
+  /**
+   * Advances that are stored, if every result and event arrives alone.
+   *
+   * @generated from field: int32 commits = 2;
+   */
+  commits: number;
+
+  /**
+   * Steps of expressions that were evaluated.
+   *
+   * @generated from field: int32 expression_steps = 3;
+   */
+  expressionSteps: number;
+
+  /**
+   * Tasks for workers.
+   *
+   * @generated from field: int32 tasks = 4;
+   */
+  tasks: number;
+
+  /**
+   * Effects that are performed: items, notifications and other runs, with repeated attempts.
+   *
+   * @generated from field: int32 effects = 5;
+   */
+  effects: number;
+};
+
+/**
+ * Describes the message service.api.WorkflowSimulationCost.
+ * Use `create(WorkflowSimulationCostSchema)` to create a new message.
+ */
+export const WorkflowSimulationCostSchema: GenMessage<WorkflowSimulationCost> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_run, 38);
 
 /**
  * Workflow runs: executions of published workflow definitions.
@@ -1183,6 +1876,18 @@ export const WorkflowRunService: GenService<{
     output: typeof DecideWorkflowApprovalResponseSchema;
   },
   /**
+   * Replays an ended run: starts a new run that holds the outputs of the steps before from_step and continues there. Steps
+   * that completed before are never executed again, also on a newer version of the definition. In other branches and
+   * elements, completed steps stay completed, and the rest continues where it stopped.
+   *
+   * @generated from rpc service.api.WorkflowRunService.ReplayWorkflowRun
+   */
+  replayWorkflowRun: {
+    methodKind: "unary";
+    input: typeof ReplayWorkflowRunRequestSchema;
+    output: typeof ReplayWorkflowRunResponseSchema;
+  },
+  /**
    * Returns what happened in a run, in order.
    *
    * @generated from rpc service.api.WorkflowRunService.GetWorkflowRunHistory
@@ -1201,6 +1906,17 @@ export const WorkflowRunService: GenService<{
     methodKind: "unary";
     input: typeof ExplainWorkflowRunRequestSchema;
     output: typeof ExplainWorkflowRunResponseSchema;
+  },
+  /**
+   * Executes a definition on a virtual clock, with given results of its steps. Nothing is stored, and no effect is
+   * performed.
+   *
+   * @generated from rpc service.api.WorkflowRunService.SimulateWorkflowRun
+   */
+  simulateWorkflowRun: {
+    methodKind: "unary";
+    input: typeof SimulateWorkflowRunRequestSchema;
+    output: typeof SimulateWorkflowRunResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_workflow_run, 0);

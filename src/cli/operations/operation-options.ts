@@ -1,6 +1,7 @@
-import type { DescField } from "@bufbuild/protobuf";
+import { type DescField, getOption } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { Argument, Option } from "commander";
+import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.ts";
 import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { parseTemplate } from "../../gateway/rest/template.ts";
@@ -25,6 +26,8 @@ export interface FieldOption {
 /** REST names of the paging fields. */
 const pagingFlags: Readonly<Record<string, string>> = { page_size: "limit", page_token: "cursor", skip: "offset" };
 
+const documentBytesMin = 64 * 1024;
+
 /** The path variables of an operation, in order. */
 export function pathArguments({ method, bindings }: Operation): PathArgument[] {
   const names = parseTemplate(bindings[0]!.path).segments.flatMap((each) => ("variable" in each ? each.variable : []));
@@ -47,7 +50,7 @@ export function fieldOptions(operation: Operation): FieldOption[] {
 function fieldOption(field: DescField, name = field.name): FieldOption {
   const kind = textKindOf(field);
   const flag = `--${name.replaceAll("_", "-")}`;
-  const fromSource = kind === "json" || kind === "value" || isSecret(field);
+  const fromSource = kind === "json" || kind === "value" || isSecret(field) || isDocument(field);
   const description = [commentOf(field), ...notes(field, kind, fromSource)].join(" ");
   if (kind === "flag" && field.fieldKind !== "list") {
     const options = [new Option(flag, description)];
@@ -70,10 +73,17 @@ function metavariable(kind: TextKind): string {
 
 function notes(field: DescField, kind: TextKind, fromSource: boolean): string[] {
   const notes: string[] = [];
-  if (field.fieldKind === "list") notes.push("Can be repeated.");
+  if (field.fieldKind === "list")
+    notes.push(kind === "json" ? "An object or a list; can be repeated." : "Can be repeated.");
   if (kind === "time") notes.push("RFC 3339 (for example: 2027-01-31T12:00:00Z).");
   if (fromSource) notes.push("@file reads a file, - reads stdin.");
   return notes;
+}
+
+/** Whether a text can be so long that it is kept in a file. */
+function isDocument(field: DescField): boolean {
+  const { type } = getOption(field, fieldRules);
+  return type.case === "string" && type.value.maxBytes >= documentBytesMin;
 }
 
 function isSecret(field: DescField): boolean {

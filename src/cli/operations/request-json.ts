@@ -1,10 +1,10 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Operation } from "../../definitions/index.ts";
 import { Failure } from "../../errors/index.ts";
 import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import { usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { textToJson } from "./field-text.ts";
+import { textKindOf, textToJson } from "./field-text.ts";
 import type { FieldOption, PathArgument } from "./operation-options.ts";
 import { parseJsonText, readSource } from "./text-source.ts";
 
@@ -30,12 +30,17 @@ export async function buildRequestJson(io: Io, { method }: Operation, input: Com
     if (value === undefined) continue;
     const one = async (text: string) => textToJson(field, flag, fromSource ? await readSource(io, flag, text) : text);
     if (typeof value === "boolean") json[field.name] = value;
-    else if (Array.isArray(value)) json[field.name] = await Promise.all(value.map(one));
+    else if (Array.isArray(value)) json[field.name] = flatten(field, await Promise.all(value.map(one)));
     else json[field.name] = await one(value as string);
   }
   for (const [index, { name }] of input.path.entries()) json[name] = input.pathTexts[index];
   check(method.input, json, input);
   return json;
+}
+
+/** Takes lists of objects apart, so that an option may hold one object or several. */
+function flatten(field: DescField, values: readonly unknown[]): readonly unknown[] {
+  return textKindOf(field) === "json" ? values.flat() : values;
 }
 
 function wholeRequest(input: DescMessage, text: string): RequestJson {

@@ -6,11 +6,26 @@
  */
 import type { Area, AreaParts } from "../area.ts";
 import { createDiscovery, type DiscoveryParts } from "./discovery/index.ts";
-import { createEvents } from "./events/index.ts";
+import {
+  createEvents,
+  createLogFollower,
+  type EventReader,
+  type LogConsumer,
+  type LogFollower,
+} from "./events/index.ts";
 import { createWebhooks } from "./webhooks/index.ts";
 
 export type { CapabilitySource } from "./discovery/index.ts";
-export type { EventContext, EventEntry, EventRecorder } from "./events/index.ts";
+export type { Event, EventContext, EventEntry, EventHead, EventRecorder, Position } from "./events/index.ts";
+
+/** Lets other areas consume the event logs. */
+export interface EventLogs {
+  readonly reader: EventReader;
+  /** Creates a follower of this node, which calls the consumer when there are new events. */
+  follow(consumer: LogConsumer): LogFollower;
+}
+
+export type { LogFollower };
 
 interface Parts extends AreaParts {
   readonly discovery: Omit<DiscoveryParts, "cursors">;
@@ -41,6 +56,10 @@ export function createOperations({ discovery, config, ...parts }: Parts) {
     jobs: [...events.jobs, ...webhooks.jobs],
     workers: [webhooks],
     events: events.recorder,
+    eventLogs: {
+      reader: events.reader,
+      follow: (consumer) => createLogFollower({ ...parts, reader: events.reader }, consumer),
+    } satisfies EventLogs,
     /** Secrets that are re-encrypted when the master key changes. */
     sealed: [webhooks.sealed],
     /** Resolves when no event is being written. */

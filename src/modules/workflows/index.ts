@@ -2,17 +2,20 @@
  * Workflows: durable processes of many steps, with waits, approvals, workers and retries.
  *
  * definitions: the documents that describe workflows, and their published versions. runs: executions of a published version.
- * tasks: the steps that external workers execute.
+ * tasks: the steps that external workers execute. triggers: schedules and events that start runs.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Area, AreaParts } from "../area.ts";
-import type { EventRecorder } from "../operations/index.ts";
+import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
-import { createRuns, type FindPoolId } from "./runs/index.ts";
+import { createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
 import { createEnvironments, createTasks } from "./tasks/index.ts";
+import { createTriggers } from "./triggers/index.ts";
 
 interface Parts extends AreaParts, ReferenceSources {
   readonly events: EventRecorder;
+  readonly eventLogs: EventLogs;
+  readonly takeQuota: TakeQuota;
   readonly findPoolId: FindPoolId;
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
@@ -35,14 +38,17 @@ export function createWorkflows({ config, ...parts }: Parts) {
     tasksOfRun: tasks.tasksOfRun,
     retentionDays: config["workflow.retention_days"],
   });
+  const triggers = createTriggers({ ...parts, environments, runs });
   return {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
       "service.api.WorkflowRunService": runs.handlers,
+      "service.api.WorkflowDeadLetterService": runs.deadLetterHandlers,
       "service.api.WorkflowTaskService": tasks.handlers,
+      "service.api.WorkflowTriggerService": triggers.handlers,
     },
     jobs: runs.jobs,
-    workers: [runs.sweeper, tasks.sweeper],
+    workers: [runs.sweeper, tasks.sweeper, triggers.worker],
     /** Ends the long polls of workers when the node stops. */
     endWaits: tasks.endWaits,
     /** Resolves when nothing is being written or performed. */

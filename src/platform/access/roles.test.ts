@@ -68,11 +68,17 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "work:write": ["operator", "admin", "service"],
   "workflow_definition:read": ["viewer", "operator", "admin", "service"],
   "workflow_definition:write": ["operator", "admin"],
+  "workflow_dlq:purge": ["admin"],
+  "workflow_dlq:read": ["viewer", "operator", "admin"],
+  "workflow_dlq:write": ["operator", "admin"],
   "workflow_run:approve": ["operator", "admin", "workflow_approver"],
   "workflow_run:read": ["viewer", "operator", "admin", "service", "workflow_approver"],
   "workflow_run:write": ["operator", "admin", "service"],
   "workflow_task:read": ["viewer", "operator", "admin", "service"],
   "workflow_task:write": ["operator", "admin", "service"],
+  "workflow_trigger:delete": ["admin"],
+  "workflow_trigger:read": ["viewer", "operator", "admin"],
+  "workflow_trigger:write": ["operator", "admin"],
 };
 
 const roles = Object.keys(roleGrants);

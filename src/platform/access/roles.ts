@@ -20,9 +20,11 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "notification:write",
     "layout:write",
     "workflow_definition:write",
+    "workflow_trigger:write",
     "workflow_task:write",
     "workflow_run:write",
     "workflow_run:approve",
+    "workflow_dlq:write",
   ],
   admin: ["*:*"],
   service: [

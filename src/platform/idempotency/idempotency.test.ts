@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { type Claim, claimKey, completeRecord, deleteExpiredRecords, readStoredResponse } from "./index.ts";
+import { type Claim, claimBatch, claimKey, completeRecord, deleteExpiredRecords, readStoredResponse } from "./index.ts";
 
 const db = await testDatabase();
 
@@ -90,4 +90,12 @@ test("records created before a time are deleted, oldest first and up to the limi
   assert.equal(await deleteExpiredRecords(db.sql, before, 2), 0);
   assert.equal(await readStoredResponse(db.sql, claims[3]!), "kept");
   assert.equal(await carryOut(claims[0]!, "anew"), "anew");
+});
+
+test("a batch records a request without a fingerprint, and refuses its repeat", async () => {
+  const record = { ...newClaim({ fingerprint: Buffer.alloc(0) }), response: "first" };
+  const claim = () => db.sql`with ${claimBatch(db.sql, [{ batchIndex: 7, record }])} select batch_index from refused`;
+  assert.deepEqual([...(await claim())], []);
+  assert.deepEqual([...(await claim())], [{ batchIndex: 7 }]);
+  assert.equal(await readStoredResponse(db.sql, record), "first");
 });

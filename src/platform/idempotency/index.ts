@@ -132,7 +132,8 @@ export function claimBatch(sql: Sql, records: readonly BatchRecord[]): Fragment 
       ) as requested(batch_index, principal, tenant_id, operation, key, fingerprint, response, created_at_ms)
     ), claimed as (
       insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-      select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response,
+      -- string_to_table returns no row for a single empty text.
+      select tenant_id, principal, operation, key, decode(coalesce(fingerprint, ''), 'hex'), 'completed', response,
         to_timestamp(created_at_ms::float8 / 1000)
       from requested on conflict do nothing
       returning tenant_id, principal, operation, key

@@ -19,6 +19,7 @@ import { eventStore } from "./store.ts";
 
 export type { Event, EventHead, Position } from "./domain/event.ts";
 export { eventTypes } from "./domain/event-types.ts";
+export { createLogFollower, type LogConsumer, type LogFollower } from "./log-follower.ts";
 export type { EventReader } from "./reader.ts";
 export type { EventType };
 

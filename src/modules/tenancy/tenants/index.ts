@@ -5,6 +5,7 @@
  * State: the part of a tenant that the chain needs on every call, cached in memory.
  * Quota: a tenant's maximum number of calls of an operation per UTC day.
  */
+import type { QuotaReceipt } from "../../../chain/call.ts";
 import type { TenantStateReader } from "../../../chain/tenant-state.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
@@ -49,6 +50,12 @@ export function createTenants({ db, clock, cursors, tenantSettingsEnabled, ...pa
     jobs: [purgeTenantJob(db.sql)],
     quotas,
     readTenantState,
+
+    /** Charges a tenant's daily quota for work that no call asked for, or throws QUOTA_EXCEEDED; undefined if unlimited. */
+    async takeQuota(tenantId: TenantId, operation: string, count: number): Promise<QuotaReceipt | undefined> {
+      const limit = (await readTenantState(tenantId))?.quotas[operation];
+      return limit === undefined ? undefined : quotas.take(tenantId, operation, limit, count);
+    },
 
     /** Returns the platform tenant, and creates it if necessary. Several nodes can call this concurrently. */
     async ensurePlatform(): Promise<Tenant> {

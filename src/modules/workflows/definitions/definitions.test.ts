@@ -16,6 +16,7 @@ import {
 } from "../../../../gen/service/api/workflow_definition_pb.ts";
 import { type ContextChoice, failsWith, freshTenant, perform, testDatabase } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
+import { formatText } from "./document-text.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
 import { definitionSchema } from "./domain/language/json-schema.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "./domain/language/testing/documents.ts";
@@ -540,6 +541,24 @@ test("validation reports what publishing would, without storing anything", async
   assert.equal((await validate({ tenantId }, { dsl: "2" })).violations.length, 4);
   assert.equal((await list({ tenantId })).totalSize, 0);
   assert.equal(events.recorded.length, before);
+});
+
+test("a text is validated like the document that it stands for", async () => {
+  const tenantId = freshTenant();
+  const check = (request: { text?: string; format?: string; document?: never }) =>
+    perform(db, { tenantId }, handlers.validateWorkflowDefinition, ValidateWorkflowDefinitionRequestSchema, request);
+  const document = documentOf([noteStep("one")]);
+  const { digest } = await validate({ tenantId }, document);
+  assert.equal((await check({ text: JSON.stringify(document), format: "json" })).digest, digest);
+  assert.equal((await check({ text: formatText(document, "yaml") })).digest, digest);
+  const list = await check({ text: "- one" });
+  assert.deepEqual([list.valid, list.violations.length, list.violations[0]!.path], [false, 1, ""]);
+  await assert.rejects(check({ text: "a: [" }), /line 1, column 5/);
+  await assert.rejects(check({}), /document: must be given, or text instead of it/);
+  await assert.rejects(
+    check({ text: "a: 1", document: {} as never }),
+    /document: must be given, or text instead of it/,
+  );
 });
 
 test("a text creates a definition, updates its draft, and changes nothing when it is equal", async () => {

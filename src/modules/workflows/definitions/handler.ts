@@ -18,6 +18,7 @@ import {
   type WorkflowDefinitionService as Rpc,
   WorkflowDefinition_Status as Status,
   UpdateWorkflowDefinitionDraftResponseSchema,
+  type ValidateWorkflowDefinitionRequest,
   ValidateWorkflowDefinitionResponseSchema,
   WorkflowDefinitionVersion_Status as VersionStatus,
   type WorkflowDefinition as WorkflowDefinitionMessage,
@@ -27,6 +28,7 @@ import {
 } from "../../../../gen/service/api/workflow_definition_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { invalid } from "../../../errors/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
@@ -49,6 +51,14 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
     contentType: "application/schema+json",
     data: Buffer.from(JSON.stringify(definitionSchema(), null, 2)),
   };
+  /** The document of a request that has it as JSON or as a text. */
+  async function readDocument({ document, text, format }: ValidateWorkflowDefinitionRequest): Promise<unknown> {
+    if ((document === undefined) === (text === "")) {
+      throw invalid("document", "required", "must be given, or text instead of it");
+    }
+    return text === "" ? document : service.readText(text, toFormat(format));
+  }
+
   return {
     async createWorkflowDefinition(context, request) {
       const definition = await service.createDefinition(context, toDocument(request.document));
@@ -106,7 +116,7 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
     },
 
     async validateWorkflowDefinition(context, request) {
-      const report = await service.validateDocument(context, toDocument(request.document));
+      const report = await service.validateDocument(context, await readDocument(request));
       const { violations, ...result } = report;
       return create(ValidateWorkflowDefinitionResponseSchema, {
         valid: violations.length === 0,

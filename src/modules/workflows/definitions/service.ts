@@ -290,14 +290,17 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     },
 
     /** Checks a document like publishing does. */
-    async validateDocument(context: Context, document: JsonObject): Promise<ValidationReport> {
+    async validateDocument(context: Context, document: unknown): Promise<ValidationReport> {
       const { definition, violations } = parseDefinition(document);
       if (definition === undefined) return { violations, digest: "", worstCaseSteps: 0 };
       const lookups = await readLookups(context.sql, context.tenantId, definition, sources);
       const problems = await check(context, definition, lookups);
       if (problems.length > 0) return { violations: problems, digest: "", worstCaseSteps: 0 };
-      return { violations: [], digest: digestOf(document), worstCaseSteps: worstCaseSteps(definition) };
+      return { violations: [], digest: digestOf(document as JsonObject), worstCaseSteps: worstCaseSteps(definition) };
     },
+
+    /** Reads a text as a document, which may break every rule. */
+    readText,
 
     /** Reads a text as a draft. */
     async readDraftText(text: string, format: TextFormat): Promise<Draft> {

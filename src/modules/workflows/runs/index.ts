@@ -5,7 +5,10 @@
  * together. revision: the number of advances of a run; a change that was computed from an older revision is not stored.
  * step key: the name of one execution of a step. plan: a compiled definition. effect: what a step does outside of the
  * run, performed after the commit and repeated until its result is known. mailbox: events that were sent to a run.
+ * replay: a new run that continues an ended one at one of its steps. dead letter: a run that failed or timed out, with the
+ * number of its replays; replays that fail share the letter of the first run.
  */
+import type { WorkflowDeadLetterService as DeadLetterRpc } from "../../../../gen/service/api/workflow_dead_letter_pb.ts";
 import type { WorkflowRunService as Rpc } from "../../../../gen/service/api/workflow_run_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -17,26 +20,41 @@ import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments, TaskDispatch, RunEngine as TaskReports, Tasks } from "../tasks/index.ts";
+import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
+import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
+import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
+import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
+import { deleteExpiredLettersJob } from "./dead-letters/retention-job.ts";
 import { shardCount } from "./domain/run.ts";
-import { createChildCancellation } from "./effects/child-cancellation.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
+import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
 import { createPlanCache } from "./plan-cache.ts";
+import { createReplayService } from "./replay/replay-service.ts";
+import { createRunReplays } from "./replay/run-replays.ts";
 import { maintainRunsJob } from "./retention-job.ts";
 import { createConsequences } from "./run-consequences.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { runHandlers } from "./run-handler.ts";
-import { createRunService } from "./run-service.ts";
+import { createRunMetrics } from "./run-metrics.ts";
+import { createRunService, type RunService } from "./run-service.ts";
+import { createRunStart } from "./run-start.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
+import { createSimulation } from "./simulation/simulation-service.ts";
 import { createTaskReports } from "./task-reports.ts";
 
+export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
+export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
+export { toValue } from "./run-message.ts";
+export { ownStartRecord } from "./run-start.ts";
 
 interface Parts {
   readonly db: Database;
@@ -45,6 +63,7 @@ interface Parts {
   readonly log: Log;
   readonly shares: EventLoopShares;
   readonly cursors: Cursors;
+  readonly metrics: Pick<Metrics, "counter" | "histogram" | "gauge">;
   readonly events: EventRecorder;
   readonly definitions: Definitions;
   readonly environments: Environments;
@@ -55,13 +74,17 @@ interface Parts {
   readonly findPoolId: FindPoolId;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
+  readonly takeQuota: TakeQuota;
 }
 
 /** The module's public API. */
-export interface Runs extends TaskReports {
+export interface Runs extends TaskReports, OwnRuns {
   readonly handlers: Handlers<typeof Rpc>;
+  readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
   readonly jobs: readonly JobKind[];
   readonly sweeper: RunSweeper;
+  /** Starts a run for a caller. */
+  readonly startRun: RunService["startRun"];
   /** Resolves when nothing is being written or performed. */
   idle(): Promise<void>;
 }
@@ -82,16 +105,17 @@ export function createRuns(parts: Parts): Runs {
     leaseMs: shardLeaseMs,
   });
   const plans = createPlanCache(definitions);
-  const cancellation = createChildCancellation({ db, advance: (request) => engine.advance(request) });
+  const metrics = createRunMetrics(parts.metrics);
   const consequences = createConsequences({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
-    cancelChild: cancellation.cancel,
     wakeQueue: parts.dispatch.wake,
+    metrics,
   });
   const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
+  const start = createRunStart({ db, definitions, plans, starter });
   const engine = createRunEngine({
     ...parts,
     plans,
@@ -100,15 +124,30 @@ export function createRuns(parts: Parts): Runs {
   });
   const effectRunner = createEffectRunner({
     ...parts,
-    startChild: (parent, effect) => startChild({ db, definitions, starter, plans }, parent, effect),
+    startChild: (parent, effect) => startChild({ db, start }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
-  const sweeper = createRunSweeper({ db, clock, log, shards, engine });
-  const service = createRunService({ ...parts, plans, starter, engine });
+  const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });
+  const service = createRunService({ ...parts, start, engine });
+  const replayService = createReplayService({ ...parts, plans, starter });
+  const replays = createRunReplays({ db, getRun: service.getRun, replays: replayService });
+  const letterMetrics = createDeadLetterMetrics(parts.metrics, () => deadLetterStore(db.sql));
   return {
-    handlers: runHandlers({ service, explain: createRunExplanation(plans, parts.tasksOfRun), cursors }),
-    jobs: [maintainRunsJob(parts), cancellation.job],
+    handlers: runHandlers({
+      service,
+      replays,
+      explain: createRunExplanation(plans, parts.tasksOfRun),
+      simulate: createSimulation(parts),
+      cursors,
+    }),
+    deadLetterHandlers: deadLetterHandlers(
+      createDeadLetterService({ ...parts, replays: replayService, metrics: letterMetrics }),
+      cursors,
+    ),
+    jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts)],
     sweeper,
+    startRun: service.startRun,
+    ...createOwnRuns({ ...parts, start, engine }),
     ...createTaskReports(engine),
     async idle() {
       await starter.idle();

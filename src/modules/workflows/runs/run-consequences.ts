@@ -9,6 +9,7 @@ import { unitOf } from "./domain/engine/plan.ts";
 import { isAttemptOpen, type RunEvent, wakeTime } from "./domain/engine/state.ts";
 import { resultOf } from "./effects/child-run.ts";
 import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
+import type { RunMetrics } from "./run-metrics.ts";
 import { endTopic } from "./run-service.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 
@@ -21,15 +22,20 @@ interface Parts {
   readonly sweepBy: (atMs: number) => void;
   readonly performEffects: (run: LiveRun, effects: readonly Effect[]) => void;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
-  /** Cancels a run that no step waits for any more. */
-  readonly cancelChild: (tenantId: TenantId, childId: string, parentId: string) => Promise<void>;
+  readonly metrics: RunMetrics;
   /** Wakes the polls of a queue. */
   readonly wakeQueue: TaskDispatch["wake"];
 }
 
+/** Cancels a run because the run that waited for it no longer does. */
+export function abandonment(parentRunId: string): RunEvent {
+  const reason = `The run ${parentRunId} no longer waits for it.`;
+  return { kind: "cancel", by: "service:workflow", reason, compensate: true };
+}
+
 /** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
 export function createConsequences(parts: Parts) {
-  const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue } = parts;
+  const { clock, log, signals, events, sweepBy, performEffects, advance, wakeQueue, metrics } = parts;
 
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {
     advance({ tenantId, runId, toEvent: () => event }).catch((error) =>
@@ -45,12 +51,10 @@ export function createConsequences(parts: Parts) {
       run,
       done.effects.filter(({ key, attempt }) => isAttemptOpen(done.state, key, attempt)),
     );
-    for (const childId of done.cancelledRuns) {
-      cancelChild(tenantId, childId, run.id).catch((error) =>
-        log.warn({ err: error }, "a workflow run could not be cancelled yet"),
-      );
-    }
+    for (const childId of done.cancelledRuns) send(tenantId, childId, abandonment(run.id));
+    if (run.revision === 0) metrics.started();
     if (done.ended !== undefined) {
+      metrics.ended(done.ended.status);
       signals.wake(endTopic(tenantId, run.id));
       informParent(run, done.ended);
       return;
@@ -90,6 +94,7 @@ export function createConsequences(parts: Parts) {
 
   return {
     follow(committed: readonly CommittedAdvance[]): void {
+      metrics.advanced(committed.length);
       for (const each of committed) follow(each);
       for (const tenantId of new Set(committed.map(({ run }) => run.tenantId))) events.wake(tenantId);
     },

@@ -10,7 +10,7 @@ import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { isAttemptOpen, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
-import { type Run, stateBytesMax } from "./domain/run.ts";
+import { type Run, stateBytesMax, stateTooLarge } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
@@ -106,7 +106,14 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
           for (const request of open) results.set(request, { error });
           break;
         }
-        open = await advanceOnce(open, results);
+        try {
+          open = await advanceOnce(open, results);
+        } catch (error) {
+          // In the first round nothing is stored yet, so the batcher can find the request that the database refuses.
+          if (round === 0) throw error;
+          for (const request of open) if (!results.has(request)) results.set(request, { error });
+          break;
+        }
       }
       return requests.map((request) => results.get(request)!);
     },
@@ -119,12 +126,16 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   ): Promise<readonly AdvanceRequest[]> {
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
-    const [runs, tasks, known, usedKeys] = await Promise.all([
+    const [runs, tasks] = await Promise.all([
       loadRuns(db.sql, refs),
       loadLeasedTasks(
         db.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
       ),
+    ]);
+    // Read after the runs: what another node stores before this is seen here, and what it stores after this changes the
+    // revision of the run. Otherwise an event or a call that is repeated at the same moment could be applied twice.
+    const [known, usedKeys] = await Promise.all([
       findKnownMail(
         db.sql,
         requests.flatMap(({ tenantId, runId, eventId }) =>
@@ -284,7 +295,7 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
 
 /** A run as it is after an advance. */
 export function toRun(run: LiveRun, { state, ended }: Advance, nowMs: number): Run {
-  const { stateJson: _, shard, mail, ...common } = run;
+  const { stateJson: _, shard, mail, isAbandoned, ...common } = run;
   const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
   return {
     ...common,
@@ -338,10 +349,4 @@ export function settleReservations(
     };
     dispatch.settle([{ token, committed, task: leased }]);
   }
-}
-
-/** The error of a run that holds too much data. */
-export function stateTooLarge() {
-  const message = `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`;
-  return { code: "state_too_large", message, step: "", details: null };
 }

@@ -1,5 +1,5 @@
-import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
-import { timestampFromDate, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type CancelWorkflowRunRequest,
   CancelWorkflowRunResponseSchema,
@@ -11,11 +11,14 @@ import {
   ListWorkflowRunsResponseSchema,
   type PauseWorkflowRunRequest,
   PauseWorkflowRunResponseSchema,
+  type ReplayWorkflowRunRequest,
+  ReplayWorkflowRunResponseSchema,
   type ResumeWorkflowRunRequest,
   ResumeWorkflowRunResponseSchema,
   type WorkflowRunService as Rpc,
   type SignalWorkflowRunRequest,
   SignalWorkflowRunResponseSchema,
+  SimulateWorkflowRunResponseSchema,
   type StartWorkflowRunRequest,
   StartWorkflowRunResponseSchema,
 } from "../../../../gen/service/api/workflow_run_pb.ts";
@@ -24,21 +27,26 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
-import type { Json } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
-import { fromRun } from "./run-message.ts";
+import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
+import type { RunReplays } from "./replay/run-replays.ts";
+import { fromRun, toPlain } from "./run-message.ts";
 import type { RunService } from "./run-service.ts";
+import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
+import type { SimulateRun } from "./simulation/simulation-service.ts";
 import { type HistoryRow, runStore } from "./storage/run-store.ts";
 
 interface Parts {
   readonly service: RunService;
+  readonly replays: RunReplays;
   readonly explain: ExplainRun;
+  readonly simulate: SimulateRun;
   readonly cursors: Cursors;
 }
 
 /** The operations of WorkflowRunService. */
-export function runHandlers({ service, explain, cursors }: Parts): Handlers<typeof Rpc> {
+export function runHandlers({ service, replays, explain, simulate, cursors }: Parts): Handlers<typeof Rpc> {
   return {
     startWorkflowRun: {
       async grouped(context: Context, request: StartWorkflowRunRequest, keyed) {
@@ -120,8 +128,18 @@ export function runHandlers({ service, explain, cursors }: Parts): Handlers<type
 
     decideWorkflowApproval: {
       grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
-        service.decideApproval(context, runId, { step, approved, comment }, keyed, (run) =>
+        service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
           create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    replayWorkflowRun: {
+      grouped: (context: Context, request: ReplayWorkflowRunRequest, keyed) =>
+        replays.replayRun(context, request.runId, toReplayInput(request), request.dryRun, keyed, (planned, run) =>
+          create(ReplayWorkflowRunResponseSchema, {
+            ...(run !== undefined && { run: fromRun(run) }),
+            plan: fromReplayPlan(planned),
+          }),
         ),
     },
 
@@ -156,10 +174,10 @@ export function runHandlers({ service, explain, cursors }: Parts): Handlers<type
         },
       });
     },
-  };
-}
 
-/** Converts a value of a request to JSON; null if it is absent. */
-function toPlain(value: Value | undefined): Json {
-  return value === undefined ? null : (toJson(ValueSchema, value) as Json);
+    async simulateWorkflowRun(context, request) {
+      const simulation = await simulate(context, toSimulationRequest(request));
+      return create(SimulateWorkflowRunResponseSchema, { simulation: fromSimulation(simulation) });
+    },
+  };
 }

@@ -1,5 +1,5 @@
-import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { create, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampFromMs, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   type WorkflowRunError as ErrorMessage,
   type WorkflowRun as RunMessage,
@@ -16,6 +16,11 @@ import type { Run } from "./domain/run.ts";
 /** Converts a JSON value to a message field. */
 export function toValue(json: Json) {
   return fromJson(ValueSchema, json as JsonValue);
+}
+
+/** Converts a value of a request to JSON; null if it is absent. */
+export function toPlain(value: Value | undefined): Json {
+  return value === undefined ? null : (toJson(ValueSchema, value) as Json);
 }
 
 /** Converts a run to its message. A summary leaves out what the run holds. */

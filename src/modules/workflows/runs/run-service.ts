@@ -1,18 +1,18 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../chain/call.ts";
-import { fail, invalid } from "../../../errors/index.ts";
+import { type Failure, fail, invalid, unreachable } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import type { Definitions, Json } from "../definitions/index.ts";
+import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../tasks/index.ts";
 import type { Activity, RunEvent } from "./domain/engine/state.ts";
-import type { Run } from "./domain/run.ts";
-import type { PlanCache } from "./plan-cache.ts";
+import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
-import { checkRunInput } from "./run-input.ts";
-import type { PreparedRun, RunStarter } from "./run-starter.ts";
-import { releaseKey, runStore } from "./storage/run-store.ts";
+import { inputLengthMax } from "./run-input.ts";
+import type { StartOutcome, StartRun } from "./run-start.ts";
+import type { PreparedRun } from "./run-starter.ts";
+import { runStore } from "./storage/run-store.ts";
 
 /** The input of a new run. */
 export interface StartInput {
@@ -23,6 +23,8 @@ export interface StartInput {
   readonly input: Json;
   readonly runKey: string;
   readonly startAtMs: number | undefined;
+  /** What is known about its origin besides the caller. */
+  readonly origin?: Pick<RunOrigin, "trigger">;
 }
 
 /** An event for a run. */
@@ -37,14 +39,11 @@ export interface Signal {
 interface Parts {
   readonly db: Database;
   readonly signals: Signals;
-  readonly definitions: Pick<Definitions, "resolve">;
   readonly environments: Environments;
-  readonly plans: PlanCache;
-  readonly starter: RunStarter;
+  readonly start: StartRun;
   readonly engine: RunEngine;
 }
 
-const inputBytesMax = 128 * 1024;
 const payloadBytesMax = 64 * 1024;
 const mailMax = 1000;
 const mailBytesMax = 1024 * 1024;
@@ -57,7 +56,7 @@ export const endTopic = (tenantId: string, runId: string): string => `workflow.r
 export type RunService = ReturnType<typeof createRunService>;
 
 /** Creates the run service. */
-export function createRunService({ db, signals, definitions, environments, plans, starter, engine }: Parts) {
+export function createRunService({ db, signals, environments, start, engine }: Parts) {
   async function getRun(context: Context, id: string): Promise<Run> {
     const run = await runStore(db.sql).find(context.tenantId, id);
     if (run === undefined) throw notFound("workflow run");
@@ -129,60 +128,37 @@ export function createRunService({ db, signals, definitions, environments, plans
       toResponse: (run: Run, started: boolean) => T,
     ): Promise<T | "duplicate"> {
       const { tenantId, nowMs, principal } = context;
-      if (JSON.stringify(input.input).length > inputBytesMax) {
+      if (JSON.stringify(input.input).length > inputLengthMax) {
         throw invalid("input", "max_bytes", "must be at most 128 KiB as JSON");
       }
       if (input.startAtMs !== undefined && input.startAtMs > nowMs + aheadMsMax) {
         throw invalid("start_at", "max", "must be at most a year ahead");
       }
       const environment = await environments.require(context, input.environmentId);
-      const published = await definitions.resolve(tenantId, input.definition, input.version);
-      if (published === undefined) {
-        throw fail("NOT_FOUND", {
-          public:
-            input.version === undefined
-              ? `There is no published workflow definition "${input.definition}". Publish it first.`
-              : `The workflow definition "${input.definition}" has no version ${input.version}.`,
-        });
-      }
-      if (published.archived) {
-        throw fail("FAILED_PRECONDITION", { public: `The workflow definition "${published.key}" is archived.` });
-      }
-      const refusal = checkRunInput(published.definition, input.input);
-      if (refusal !== undefined) throw invalid("input", "schema", refusal);
-      const { definitionId, version } = published;
-      if (input.runKey !== "") {
-        const existing = await runStore(db.sql).findByKey(tenantId, environment.id, definitionId, input.runKey);
-        if (existing !== undefined) return toResponse(existing, false);
-      }
-      const plan = await plans.get(tenantId, definitionId, version);
-      const quota = context.takeQuota("workflow.run", 1);
-      const receipt = quota === undefined ? undefined : await quota;
       let response: T | undefined;
       const respond = ({ run, advance }: PreparedRun): T => {
         response = toResponse(toRun(run, advance, nowMs), true);
         return response;
       };
-      const prepared = await starter.prepare(
-        plan,
-        {
-          ...{ tenantId, environmentId: environment.id, runKey: input.runKey, input: input.input, parentRunId: "" },
-          startAtMs: input.startAtMs,
-          origin: { environment: environment.key, definition: published.key, by: principal.subject, via: "api" },
-        },
-        keyed && ((run) => keyed.record(respond(run))),
-      );
-      response ??= respond(prepared);
-      const result = await starter.store(prepared);
-      if (result === "started") return response;
-      await receipt?.refund(1).catch(() => {});
-      if (result === "duplicate") return "duplicate";
-      // Another call started a run with the same key at the same moment.
-      if (keyed !== undefined) await releaseKey(db.sql, keyed.claim);
-      const existing = await runStore(db.sql).findByKey(tenantId, environment.id, definitionId, input.runKey);
-      if (existing === undefined)
-        throw fail("UNAVAILABLE", { public: "The run with this key has just ended. Try again." });
-      return toResponse(existing, false);
+      const outcome = await start({
+        ...{ tenantId, environment, definition: input.definition, version: input.version },
+        ...{ input: input.input, runKey: input.runKey, startAtMs: input.startAtMs },
+        origin: { by: principal.subject, via: "api", ...input.origin },
+        takeQuota: () => context.takeQuota("workflow.run", 1),
+        record: keyed && ((prepared) => keyed.record(respond(prepared))),
+      });
+      switch (outcome.kind) {
+        case "started":
+          return response ?? respond(outcome.prepared);
+        case "in_progress":
+          return toResponse(outcome.run, false);
+        case "duplicate":
+          return "duplicate";
+        case "refused":
+          throw refusalFailure(outcome);
+        default:
+          return unreachable(outcome);
+      }
     },
 
     cancelRun<T extends Message>(
@@ -245,7 +221,9 @@ export function createRunService({ db, signals, definitions, environments, plans
         }
         return { kind: "mail", mail: { eventId, event, scope, payload } };
       };
-      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), eventId);
+      // A new id was never used before.
+      const checkedId = signal.eventId === "" ? undefined : eventId;
+      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), checkedId);
     },
 
     /** Approves or rejects an approval step. */
@@ -274,6 +252,11 @@ export function createRunService({ db, signals, definitions, environments, plans
 
 const pollMs = 1000;
 
+function refusalFailure({ reason, message }: StartOutcome & { readonly kind: "refused" }): Failure {
+  if (reason === "input") return invalid("input", "schema", message);
+  return fail(reason === "unpublished" ? "NOT_FOUND" : "FAILED_PRECONDITION", { public: message });
+}
+
 /** Throws if the caller may not decide. */
 function checkDecision(
   { principal }: Context,
@@ -296,7 +279,7 @@ function checkDecision(
 
 /** A run that a request did not change. */
 function storedRun({ run, state, plan: _ }: AdvancedRun): Run {
-  const { shard, mail, ...common } = run;
+  const { shard, mail, isAbandoned, ...common } = run;
   const status = state.paused ? "paused" : state.startedAtMs === 0 ? "pending" : "running";
   return { ...common, status, output: null, error: null, endedAt: null, wakeAt: null };
 }

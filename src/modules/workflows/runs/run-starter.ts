@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import { createBatcher, type Database, mayBeCommitted } from "../../../platform/db/index.ts";
+import { createBatcher, type Database, mayBeCommitted, type Sql } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
@@ -9,8 +9,8 @@ import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { createRunState, type RunState } from "./domain/engine/state.ts";
-import { type RunOrigin, shardOf } from "./domain/run.ts";
-import { type CommittedAdvance, isTooLarge, runVariable, settleReservations, stateTooLarge } from "./run-engine.ts";
+import { type RunOrigin, shardOf, stateTooLarge } from "./domain/run.ts";
+import { type CommittedAdvance, isTooLarge, runVariable, settleReservations } from "./run-engine.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 import type { NewRunWrite } from "./storage/run-write.ts";
@@ -82,7 +82,15 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
       const id = input.id ?? ulid(nowMs);
       const run: LiveRun = {
         ...{ tenantId, id, environmentId, definitionId: plan.definitionId, version: plan.version, runKey, origin },
-        ...{ parentRunId, stateJson: "", revision: 0, shard: shardOf(id), createdAt: new Date(nowMs), mail: [] },
+        ...{
+          parentRunId,
+          stateJson: "",
+          revision: 0,
+          shard: shardOf(id),
+          createdAt: new Date(nowMs),
+          mail: [],
+          isAbandoned: false,
+        },
       };
       const isLater = input.startAtMs !== undefined && input.startAtMs > nowMs;
       const begin = () => {
@@ -114,6 +122,42 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
     /** Stores a prepared run. Refused if its idempotency key was used before, or if its run key is in use. */
     store: (prepared: PreparedRun): Promise<"started" | StartRefusal> => batcher.run(prepared),
 
+    /**
+     * Stores a prepared run and a change of the caller in one transaction. Nothing is stored if the change returns false, or
+     * if the run is refused.
+     */
+    async storeWith(
+      prepared: PreparedRun,
+      change: (tx: Sql) => Promise<boolean>,
+    ): Promise<"started" | "unchanged" | StartRefusal> {
+      const { run, write } = prepared;
+      const settle = (committed: boolean | undefined) => settleReservations(dispatch, run, write, committed);
+      try {
+        await db.transaction(async (tx) => {
+          if (!(await change(tx))) throw new NotStored("unchanged");
+          const [refusal] = (await insertRuns(tx, [write])).values();
+          if (refusal !== undefined) throw new NotStored(refusal);
+        });
+      } catch (error) {
+        settle(!(error instanceof NotStored) && mayBeCommitted(error) ? undefined : false);
+        if (error instanceof NotStored) return error.result;
+        throw error;
+      }
+      settle(true);
+      onCommitted([prepared]);
+      return "started";
+    },
+
     idle: batcher.idle,
   };
+}
+
+/** Rolls back the transaction of a run that is not stored. */
+class NotStored extends Error {
+  readonly result: "unchanged" | StartRefusal;
+
+  constructor(result: "unchanged" | StartRefusal) {
+    super(result);
+    this.result = result;
+  }
 }

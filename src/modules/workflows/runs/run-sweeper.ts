@@ -5,7 +5,9 @@ import { createSerialTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { wakeTime } from "./domain/engine/state.ts";
+import { abandonment } from "./run-consequences.ts";
 import type { AdvanceResult, RunEngine } from "./run-engine.ts";
+import type { RunMetrics } from "./run-metrics.ts";
 import { findDueRuns, readNextWake } from "./storage/due-runs.ts";
 
 interface Parts {
@@ -14,6 +16,7 @@ interface Parts {
   readonly log: Log;
   readonly shards: Shards;
   readonly engine: RunEngine;
+  readonly metrics: RunMetrics;
 }
 
 const batchSize = 500;
@@ -25,7 +28,7 @@ const soonMs = 2;
 export type RunSweeper = ReturnType<typeof createRunSweeper>;
 
 /** Creates the sweeper of this node. It sweeps the shards that this node owns. */
-export function createRunSweeper({ db, clock, log, shards, engine }: Parts) {
+export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Parts) {
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
   const task = createSerialTask(sweep, (error) => {
@@ -66,9 +69,13 @@ export function createRunSweeper({ db, clock, log, shards, engine }: Parts) {
   function tick(tenantId: TenantId, runId: string, epoch: number): Promise<AdvanceResult> {
     return engine.advance({
       ...{ tenantId, runId, epoch },
-      toEvent({ state }) {
+      toEvent({ run, state }) {
+        if (run.isAbandoned && state.ending === undefined) return abandonment(run.parentRunId);
         const nowMs = clock.now();
-        return (wakeTime(state, nowMs) ?? never) <= nowMs ? { kind: "tick" } : undefined;
+        const wakeMs = wakeTime(state, nowMs) ?? never;
+        if (wakeMs > nowMs) return undefined;
+        metrics.woken((nowMs - wakeMs) / 1000);
+        return { kind: "tick" };
       },
     });
   }

@@ -3,7 +3,7 @@ import type { TaskDispatch } from "../tasks/index.ts";
 import type { Advance } from "./domain/engine/advance.ts";
 import { statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
-import type { RunEventWrite, RunWrite, TaskWrite } from "./storage/run-write.ts";
+import type { DeadLetterWrite, RunEventWrite, RunWrite, TaskWrite } from "./storage/run-write.ts";
 
 /** The fields of a run that do not change with an advance. */
 export type RunIdentity = Pick<
@@ -67,7 +67,7 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
     hold: advance.hold,
     newMail,
     consumedMail: advance.consumed,
-    cancelledRuns: advance.cancelledRuns,
+    abandonedRuns: advance.cancelledRuns,
     events: eventsOf(run, advance, nowMs),
     record: undefined,
     epoch: undefined,
@@ -75,14 +75,28 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
 }
 
 /** Runs that another run waits for have no dead letter: the waiting run decides what their failure means. */
-function deadLetterOf(run: RunIdentity, { status, error }: NonNullable<Advance["ended"]>) {
+function deadLetterOf(run: RunIdentity, { status, error }: NonNullable<Advance["ended"]>): DeadLetterWrite | undefined {
   if ((status !== "failed" && status !== "timed_out") || run.parentRunId !== "") return undefined;
-  return { definitionId: run.definitionId, code: error!.code, step: error!.step };
+  const { definitionId, version, origin } = run;
+  return {
+    ...{ letter: letterOf(run), definitionId, definitionKey: origin.definition, environmentKey: origin.environment },
+    ...{ version, code: error!.code, message: error!.message.slice(0, messageMax), step: error!.step },
+  };
+}
+
+const messageMax = 1000;
+
+/** The dead letter of a run: replays have that of the run that was replayed first. */
+export function letterOf({ id, origin }: Pick<RunIdentity, "id" | "origin">): string {
+  return origin.replayOf?.letter ?? id;
 }
 
 function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWrite[] {
   const { origin, definitionId, version } = run;
-  const common = { definition_id: definitionId, definition_key: origin.definition, version };
+  const common = {
+    ...{ definition_id: definitionId, definition_key: origin.definition, version },
+    ...(origin.trigger && { trigger_depth: origin.trigger.depth }),
+  };
   const event = (type: string, data: Record<string, unknown> = {}): RunEventWrite => ({
     id: ulid(nowMs),
     type,
@@ -93,16 +107,22 @@ function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWr
     switch (entry.kind) {
       case "run_started":
         return event("workflow.run.started", { via: origin.via });
+      case "run_replayed":
+        return event("workflow.run.started", { via: origin.via, replay_of_run_id: entry.of, from_step: entry.from });
       case "run_paused":
       case "run_resumed":
         return event(entry.kind === "run_paused" ? "workflow.run.paused" : "workflow.run.resumed", { by: entry.by });
       case "approval_requested":
         return event("workflow.approval.requested", { step: entry.step });
-      case "run_ended":
-        return event(
-          `workflow.run.${entry.status}`,
-          entry.error === undefined ? {} : { error_code: entry.error.code, step: entry.error.step ?? "" },
-        );
+      case "run_ended": {
+        const failure = entry.error === undefined ? {} : { error_code: entry.error.code, step: entry.error.step ?? "" };
+        const ended = event(`workflow.run.${entry.status}`, failure);
+        const letter = advance.ended && deadLetterOf(run, advance.ended);
+        if (letter === undefined) return ended;
+        const change = letter.letter === run.id ? "created" : "reopened";
+        const data = { ...failure, failed_run_id: run.id };
+        return [ended, { ...event(`workflow.dead_letter.${change}`, data), subject: letter.letter }];
+      }
       default:
         return [];
     }

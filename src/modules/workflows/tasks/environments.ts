@@ -12,6 +12,8 @@ export interface UsableEnvironment {
 export interface Environments {
   /** Returns an environment, production for an empty id; throws if there is none or the caller may not use it. */
   require(context: Pick<Context, "tenantId" | "principal">, id: string): Promise<UsableEnvironment>;
+  /** Finds an environment for work that no caller asked for; undefined if there is none. */
+  find(tenantId: TenantId, id: string): Promise<UsableEnvironment | undefined>;
 }
 
 interface Entry {
@@ -47,6 +49,7 @@ export function createEnvironments(db: Database, nowMs = () => performance.now()
   }
 
   return {
+    find,
     async require(context, id) {
       const environment = await find(context.tenantId, id);
       if (environment === undefined) throw notFound("environment");

@@ -28,6 +28,8 @@ test("a type whose data names a pool belongs to a pool's family", () => {
 
 test("events about an environment are scoped to it, and other events have no scope", () => {
   assert.deepEqual(scopeOf({ type: "environment.created", subject: "e", data: {} }), { environmentId: "e" });
+  const trigger = { type: "workflow.trigger.created", subject: "t", data: { environment_id: "e" } };
+  assert.deepEqual(scopeOf(trigger), { environmentId: "e" });
   assert.equal(scopeOf({ type: "member.invited", subject: "m", data: {} }), undefined);
   assert.equal(scopeOf({ type: "order.paid", subject: "p", data: { pool_id: "p" } }), undefined);
 });

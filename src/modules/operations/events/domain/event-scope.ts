@@ -22,6 +22,9 @@ export const poolFamilies: ReadonlySet<string> = new Set([
 export function scopeOf({ type, subject, data }: Pick<NewEvent, "type" | "subject" | "data">): EventScope | undefined {
   const family = type.slice(0, type.indexOf("."));
   if (family === "environment") return { environmentId: subject };
+  // Other events of workflows name their environment when they are stored, or have none.
+  if (family === "workflow")
+    return typeof data.environment_id === "string" ? { environmentId: data.environment_id } : undefined;
   if (!poolFamilies.has(family)) return undefined;
   // Without a pool_id, the subject is the pool itself.
   return { poolId: typeof data.pool_id === "string" ? data.pool_id : subject };

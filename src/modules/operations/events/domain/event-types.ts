@@ -182,35 +182,79 @@ export const eventTypes = {
   "topic.members.removed": { meaning: "`count` subscribers were removed from a topic.", data: ["count"] },
   "workflow.run.started": {
     meaning: "A workflow run started.",
-    data: ["definition_id", "definition_key", "version", "via"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "via", "replay_of_run_id", "from_step"],
   },
   "workflow.run.paused": {
     meaning: "A workflow run was paused.",
-    data: ["definition_id", "definition_key", "version", "by"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "by"],
   },
   "workflow.run.resumed": {
     meaning: "A paused workflow run was resumed.",
-    data: ["definition_id", "definition_key", "version", "by"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "by"],
   },
   "workflow.run.succeeded": {
     meaning: "A workflow run ended with success.",
-    data: ["definition_id", "definition_key", "version"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth"],
   },
   "workflow.run.failed": {
     meaning: "A workflow run failed.",
-    data: ["definition_id", "definition_key", "version", "error_code", "step"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "error_code", "step"],
   },
   "workflow.run.cancelled": {
     meaning: "A workflow run was cancelled.",
-    data: ["definition_id", "definition_key", "version", "error_code", "step"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "error_code", "step"],
   },
   "workflow.run.timed_out": {
     meaning: "A workflow run took longer than its time-out.",
-    data: ["definition_id", "definition_key", "version", "error_code", "step"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "error_code", "step"],
   },
   "workflow.approval.requested": {
     meaning: "A workflow run waits for an approval.",
-    data: ["definition_id", "definition_key", "version", "step"],
+    data: ["definition_id", "definition_key", "version", "trigger_depth", "step"],
+  },
+  "workflow.trigger.created": {
+    meaning: "A workflow trigger was created.",
+    data: ["environment_id", "name", "definition", "kind"],
+  },
+  "workflow.trigger.updated": {
+    meaning: "A workflow trigger was changed.",
+    data: ["environment_id", "name", "fields"],
+  },
+  "workflow.trigger.deleted": {
+    meaning: "A workflow trigger was deleted.",
+    data: ["environment_id", "name"],
+  },
+  "workflow.trigger.failed": {
+    meaning: "A workflow trigger could not start `count` runs.",
+    data: ["environment_id", "name", "code", "message", "count"],
+  },
+  "workflow.trigger.disabled": {
+    meaning: "The service disabled a workflow trigger that failed too often in a row.",
+    data: ["environment_id", "name", "code", "message", "consecutive_failures"],
+  },
+  "workflow.dead_letter.created": {
+    meaning: "A workflow run failed or timed out and became a dead letter.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step", "failed_run_id"],
+  },
+  "workflow.dead_letter.reopened": {
+    meaning: "A replay of a dead letter failed or timed out.",
+    data: ["definition_id", "definition_key", "version", "error_code", "step", "failed_run_id"],
+  },
+  "workflow.dead_letter.replayed": {
+    meaning: "The run of a dead letter was replayed.",
+    data: ["definition_id", "definition_key", "replay_run_id", "replay_count", "by"],
+  },
+  "workflow.dead_letter.quarantined": {
+    meaning: "A dead letter was quarantined; nothing replays it.",
+    data: ["definition_id", "definition_key", "reason", "by"],
+  },
+  "workflow.dead_letter.released": {
+    meaning: "A dead letter was released from quarantine.",
+    data: ["definition_id", "definition_key", "reason", "by"],
+  },
+  "workflow.dead_letter.discarded": {
+    meaning: "A dead letter was discarded.",
+    data: ["definition_id", "definition_key", "reason", "by"],
   },
   "workflow.definition.created": {
     meaning: "A workflow definition was created with a draft.",

@@ -12,8 +12,20 @@ export interface RunOrigin {
   readonly via: "api" | "schedule" | "event" | "replay" | "subworkflow";
   /** The step of another run that waits for it. */
   readonly parent?: { readonly stepKey: string; readonly attempt: number; readonly depth: number };
-  /** The run that it replays, and from which step. */
-  readonly replayOf?: { readonly runId: string; readonly from: string };
+  /** The trigger that started it or the runs that it follows from, and the number of triggers in that chain. */
+  readonly trigger?: { readonly id: string; readonly depth: number };
+  /** The run that it replays. */
+  readonly replayOf?: ReplayOrigin;
+}
+
+/** The run that another one replays. */
+export interface ReplayOrigin {
+  readonly runId: string;
+  /** The step that it continues at. */
+  readonly from: string;
+  /** The run that was replayed first. The dead letter of all replays has its id. */
+  readonly letter: string;
+  readonly reason: string;
 }
 
 /** The status of a run. */
@@ -43,6 +55,12 @@ export interface Run {
 
 /** The largest state of a run, as bytes of JSON. */
 export const stateBytesMax = 256 * 1024;
+
+/** The error of a run that holds too much data. */
+export function stateTooLarge(): RunError {
+  const message = `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`;
+  return { code: "state_too_large", message, step: "", details: null };
+}
 
 /** The deepest nesting of runs that wait for each other. */
 export const depthMax = 8;

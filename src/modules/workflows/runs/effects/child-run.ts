@@ -1,21 +1,16 @@
 import type { Database } from "../../../../platform/db/index.ts";
-import type { Definitions, Json, JsonObject } from "../../definitions/index.ts";
+import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
-import type { PlanCache } from "../plan-cache.ts";
-import { checkRunInput } from "../run-input.ts";
-import type { RunStarter } from "../run-starter.ts";
+import { childStartRecord, type StartRun } from "../run-start.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";
-import { childStartRecord } from "./child-cancellation.ts";
 import { EffectFailure } from "./effect-failure.ts";
 
 interface Parts {
   readonly db: Database;
-  readonly definitions: Pick<Definitions, "resolve">;
-  readonly plans: PlanCache;
-  readonly starter: RunStarter;
+  readonly start: StartRun;
 }
 
 /** The result of a run that another run waits for. */
@@ -23,7 +18,7 @@ export type ChildResult = { readonly output: Json } | { readonly failure: Failur
 
 /** Starts the run that a step waits for, unless it was started before. Returns its result if it has ended. */
 export async function startChild(
-  { db, definitions, plans, starter }: Parts,
+  { db, start }: Parts,
   parent: LiveRun,
   { key, attempt, childId, request }: Effect,
 ): Promise<ChildResult | undefined> {
@@ -33,26 +28,18 @@ export async function startChild(
   const { key: definitionKey, version, input = null } = request as JsonObject & { key: string; version?: number };
   const depth = (parent.origin.parent?.depth ?? 0) + 1;
   if (depth > depthMax) throw failed(`Runs may be nested ${depthMax} levels deep.`, childId!);
-  const published = await definitions.resolve(tenantId, definitionKey, version);
-  if (published === undefined || published.archived) {
-    throw failed(`There is no published workflow "${definitionKey}".`, childId!);
-  }
-  const violations = checkRunInput(published.definition, input);
-  if (violations !== undefined) throw failed(violations, childId!);
-  const plan = await plans.get(tenantId, published.definitionId, published.version);
-  const prepared = await starter.prepare(
-    plan,
-    {
-      ...{ tenantId, id: childId!, environmentId, runKey: "", input, parentRunId: parent.id },
-      origin: {
-        ...{ environment: parent.origin.environment, definition: published.key, by: parent.origin.by },
-        ...{ via: "subworkflow", parent: { stepKey: key, attempt, depth } },
-      },
-    },
+  const { environment, by, trigger } = parent.origin;
+  const outcome = await start({
+    ...{ tenantId, id: childId!, environment: { id: environmentId, key: environment }, parentRunId: parent.id },
+    ...{ definition: definitionKey, version, input, runKey: "" },
+    origin: { by, via: "subworkflow", parent: { stepKey: key, attempt, depth }, ...(trigger && { trigger }) },
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
-    () => childStartRecord(tenantId, childId!, new Date()),
-  );
-  await starter.store(prepared);
+    record: () => childStartRecord(tenantId, childId!),
+  });
+  if (outcome.kind === "refused") {
+    const { reason, message } = outcome;
+    throw failed(reason === "input" ? message : `There is no published workflow "${definitionKey}".`, childId!);
+  }
   // The end of a run is reported to the run that waits for it when it is stored.
   return undefined;
 }

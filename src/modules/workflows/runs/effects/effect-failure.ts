@@ -13,14 +13,17 @@ export class EffectFailure extends Error {
   }
 }
 
+/** Errors that say nothing about the effect: it is still being performed, or has to wait until the tenant is active again. */
+const repeatedCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_IN_PROGRESS", "TENANT_SUSPENDED"]);
+
 /** Converts an error to the failure of a step; undefined if the outcome is unknown and the effect must be repeated. */
 export function toEffectFailure(error: unknown, code: string): Failure | undefined {
   if (error instanceof EffectFailure) return error.failure;
   const failure = error instanceof CallFailure ? error : classifyDatabaseError(error);
   if (!(failure instanceof CallFailure)) return undefined;
-  const { retryable, http } = failure.entry;
   // The next attempt has another idempotency key: an attempt that may have taken effect must be repeated with its own.
-  if (failure.code === "IDEMPOTENCY_IN_PROGRESS" || mayBeCommitted(failure)) return undefined;
+  if (repeatedCodes.has(failure.code) || mayBeCommitted(failure)) return undefined;
+  const { retryable, http } = failure.entry;
   // A failure of the service itself is no reason to fail the step.
   if (retryable && http >= 500) return undefined;
   const own = failure.code === "QUOTA_EXCEEDED" ? "quota_exceeded" : code;

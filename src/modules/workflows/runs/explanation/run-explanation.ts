@@ -166,7 +166,7 @@ function taskReason(step: string, task: ShownTask | undefined): Reason {
 function summaryOf(run: Run, state: RunState, reasons: readonly RunReason[], place: string): string {
   const what = `The run of ${place}`;
   if (run.endedAt !== null) {
-    const cause = run.error === null ? "" : `: ${run.error.code}, ${run.error.message}`;
+    const cause = run.error === null ? "." : `: ${run.error.code}, ${run.error.message}`;
     return `${what} has ended as ${run.status}${cause}`;
   }
   const doing =

@@ -17,6 +17,8 @@ export interface LiveRun {
   readonly origin: RunOrigin;
   readonly parentRunId: string;
   readonly createdAt: Date;
+  /** Whether the run that waited for it no longer does. */
+  readonly isAbandoned: boolean;
   /** The unconsumed events of its mailbox, in order of arrival. */
   readonly mail: readonly Mail[];
 }
@@ -40,7 +42,7 @@ interface RunRef {
 export async function loadRuns(sql: Sql, runs: readonly RunRef[]): Promise<LiveRun[]> {
   return sql<LiveRun[]>`
     select r.tenant_id, r.id, r.environment_id, r.definition_id, r.version, r.run_key, r.state::text as state_json,
-      r.revision, r.shard, r.origin, r.parent_run_id, r.created_at,
+      r.revision, r.shard, r.origin, r.parent_run_id, r.created_at, r.is_abandoned,
       case when r.unread = 0 then '[]'::json else (
         select coalesce(json_agg(json_build_object('eventId', m.event_id, 'event', m.event, 'scope', m.scope,
           'payload', m.payload) order by m.revision, m.event_id), '[]'::json)

@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Claim } from "../../../../platform/idempotency/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { HistoryEntry } from "../domain/engine/history-entry.ts";
 import type { Run, RunStatus } from "../domain/run.ts";
 
 /** The filter of a list of runs. Empty fields match all. */
@@ -51,6 +52,22 @@ export function runStore(sql: Sql) {
       return row;
     },
 
+    /** Those of the given runs that have not ended. */
+    async findInProgress(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
+      if (ids.length === 0) return [];
+      const rows = await sql<{ id: string }[]>`
+        select id from workflow_runs where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
+      return rows.map(({ id }) => id);
+    },
+
+    /** Those of the given runs that exist, whether they have ended or not. */
+    async findExisting(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
+      if (ids.length === 0) return [];
+      const rows = await sql<{ id: string }[]>`
+        select id from all_workflow_runs where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
+      return rows.map(({ id }) => id);
+    },
+
     async list(tenantId: TenantId, filter: RunFilter, page: Page): Promise<PageRows<Run>> {
       const { definitionId, status, environmentId, runKey, parentRunId, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}
@@ -75,6 +92,16 @@ export function runStore(sql: Sql) {
         where tenant_id = ${tenantId} and run_id = ${run.id} and revision > ${after}
         order by revision offset ${page.offset} limit ${page.fetch}`;
       return { rows, total: { count: run.revision, capped: false } };
+    },
+
+    /** The whole history of a run; undefined if a part of it has been deleted. */
+    async allHistory(
+      tenantId: TenantId,
+      { id, revision }: Pick<Run, "id" | "revision">,
+    ): Promise<HistoryEntry[] | undefined> {
+      const rows = await sql<{ entries: HistoryEntry[] }[]>`
+        select entries from workflow_history where tenant_id = ${tenantId} and run_id = ${id} order by revision`;
+      return rows.length === revision ? rows.flatMap(({ entries }) => entries) : undefined;
     },
   };
 }

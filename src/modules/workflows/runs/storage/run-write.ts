@@ -25,8 +25,8 @@ export interface RunWrite {
   readonly hold: boolean | undefined;
   readonly newMail: readonly MailWrite[];
   readonly consumedMail: readonly { readonly eventId: string; readonly key: string }[];
-  /** Runs that no step waits for any more. */
-  readonly cancelledRuns: readonly string[];
+  /** Runs that it waited for and no longer does. */
+  readonly abandonedRuns: readonly string[];
   readonly events: readonly RunEventWrite[];
   /** The idempotency record of the call that changes it. */
   readonly record: IdempotencyRecord | undefined;
@@ -51,7 +51,20 @@ export interface RunEndWrite {
   /** Empty without an error. */
   readonly errorJson: string;
   /** The dead letter of a run that failed or timed out; undefined for others and for runs that another run waits for. */
-  readonly deadLetter: { readonly definitionId: string; readonly code: string; readonly step: string } | undefined;
+  readonly deadLetter: DeadLetterWrite | undefined;
+}
+
+/** The dead letter of a run. */
+export interface DeadLetterWrite {
+  /** The run that failed first. */
+  readonly letter: string;
+  readonly definitionId: string;
+  readonly definitionKey: string;
+  readonly environmentKey: string;
+  readonly version: number;
+  readonly code: string;
+  readonly message: string;
+  readonly step: string;
 }
 
 export interface TaskWrite {

@@ -1,7 +1,7 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
 import type { Shards } from "../../../../platform/shards/index.ts";
-import { cancelChildKind } from "../effects/child-cancellation.ts";
+import { childStartRecord } from "../run-start.ts";
 import type { NewRunWrite, RunWrite, TaskWrite } from "./run-write.ts";
 
 /** A run that was not written, and why. */
@@ -65,6 +65,8 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
             select tenant_id, id, environment_id, definition_id, version, run_key, status, state::json, revision, shard,
               wake_at, origin::json, parent_run_id, 0, created_at
             from accepted where end_status is null
+            -- Batches of other nodes may contain the same run keys. Insert them in one order to avoid deadlocks.
+            ${hasRunKeys ? sql`order by tenant_id, environment_id, definition_id, run_key` : sql``}
             on conflict do nothing
             returning tenant_id, id
           )`
@@ -108,7 +110,13 @@ export async function updateRuns(
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
   const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
-  const isCurrent = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned}`;
+  const abandoned = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
+  // A statement changes a row once: a run that another one abandons in this batch is not written.
+  const isKept = abandoned.length > 0 ? sql`and i.id <> all(${abandoned.map(({ part }) => part)}::text[])` : sql``;
+  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned} ${isKept}`;
+  const isOrdered = writes.length + abandoned.length > 1;
+  // The array has all runs locked before the first one is changed.
+  const isCurrent = isOrdered ? sql`${isUnchanged} and i.nth = any(array(select nth from locked))` : isUnchanged;
   const rows = await sql<{ nth: number }[]>`
     with ${owned.size > 0 ? sql`current as (${currentShards(sql, owned)}),` : sql``} input as (
       select nth::int - 1 as nth, tenant_id, id, revision::int as revision, status, state,
@@ -129,10 +137,24 @@ export async function updateRuns(
         epoch, nth)
     )
     ${
+      isOrdered
+        ? sql`, locked as materialized (
+            -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks.
+            select i.nth from workflow_runs r left join input i on ${isUnchanged}
+            where (r.tenant_id, r.id) in (
+              select tenant_id, id from input
+              union select * from unnest(${abandoned.map(({ write }) => write.tenantId)}::text[],
+                ${abandoned.map(({ part }) => part)}::text[]))
+            order by r.tenant_id, r.id for update of r
+          )`
+        : sql``
+    }
+    ${
       live
         ? sql`, updated as (
             update workflow_runs r
-            set status = i.status, state = i.state::json, revision = r.revision + 1, wake_at = i.wake_at,
+            set status = i.status, state = i.state::json, revision = r.revision + 1,
+              wake_at = case when r.is_abandoned and i.state::json -> 'ending' is null then now() else i.wake_at end,
               unread = i.unread
             from input i where i.end_status is null and ${isCurrent}
             returning i.nth, r.tenant_id, r.id
@@ -198,7 +220,7 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
-    ${insertCancellations(sql, writes)}
+    ${abandonRuns(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
 }
@@ -338,35 +360,59 @@ function endedNths(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`select unnest(${ended}::int[])`;
 }
 
-/** The time that the node has to cancel child runs itself, before a job does. */
-const cancellationDelayS = 5;
-const cancellationAttempts = 100;
-
-/** Has child runs cancelled even if this node dies after the commit. */
-function insertCancellations(sql: Sql, writes: readonly RunWrite[]): Fragment {
-  const runs = partsOf(writes, ({ cancelledRuns }) => cancelledRuns);
+/**
+ * Has runs cancel themselves. Their revision stays, so that their own advances do not fail. A run that has not started yet
+ * cannot start any more: its key is used up, or its start in progress is awaited.
+ */
+function abandonRuns(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const runs = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
   if (runs.length === 0) return sql``;
-  return sql`, cancellations as (
-      insert into jobs (tenant_id, id, kind, payload, dedupe_key, run_at, max_attempts, created_at)
-      select a.tenant_id, c.id, ${cancelChildKind}, jsonb_build_object('run_id', c.id, 'parent_run_id', a.id), c.id,
-        now() + make_interval(secs => ${cancellationDelayS}), ${cancellationAttempts}, now()
-      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[]) as c(nth, id)
-        on c.nth = a.nth
+  const records = runs.map(({ write, part }) => childStartRecord(write.tenantId, part));
+  return sql`, abandoned as (
+      update workflow_runs r
+      set is_abandoned = true, wake_at = case when r.state -> 'ending' is null then now() else r.wake_at end
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[])
+        as c(nth, id) on c.nth = a.nth
+      where r.tenant_id = a.tenant_id and r.id = c.id
+    ), unstarted as (
+      insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
+      select a.tenant_id, r.principal, r.operation, r.key, decode('00', 'hex'), 'completed', r.response, now()
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${records.map(({ principal }) => principal)}::text[],
+        ${records.map(({ operation }) => operation)}::text[], ${records.map(({ key }) => key)}::text[],
+        ${records.map(({ response }) => response)}::text[]) as r(nth, principal, operation, key, response) on r.nth = a.nth
+      order by r.key
       on conflict do nothing
     )`;
 }
 
+/** The maximum number of replays of a dead letter. */
+const maxReplays = 3;
+
+/** Inserts the letters of runs, and opens those of replays again. */
 function insertDeadLetters(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const letters = partsOf(writes, ({ end }) => (end?.deadLetter === undefined ? [] : [end.deadLetter]));
   if (letters.length === 0) return sql``;
   return sql`, dead_letters as (
-      insert into workflow_dead_letters (tenant_id, run_id, environment_id, definition_id, error_code, step, failed_at,
-        replay_count, max_replays, state, replay_run_id)
-      select a.tenant_id, a.id, l.environment_id, l.definition_id, l.code, l.step, now(), 0, 3, 'open', ''
-      from applied a join unnest(${letters.map(({ nth }) => nth)}::int[], ${letters.map(({ part }) => part.code)}::text[],
+      insert into workflow_dead_letters as letter (tenant_id, run_id, environment_id, definition_id, error_code, step,
+        failed_at, replay_count, max_replays, state, replay_run_id, environment_key, definition_key, version, error_message,
+        first_failed_at)
+      select distinct on (a.tenant_id, l.letter) a.tenant_id, l.letter, l.environment_id, l.definition_id, l.code, l.step,
+        now(), 0, ${maxReplays}::int, 'open', case when l.letter = a.id then '' else a.id end, l.environment_key,
+        l.definition_key, l.version, l.message, now()
+      from applied a join unnest(${letters.map(({ nth }) => nth)}::int[], ${letters.map(({ part }) => part.letter)}::text[],
+        ${letters.map(({ part }) => part.code)}::text[], ${letters.map(({ part }) => part.message)}::text[],
         ${letters.map(({ part }) => part.step)}::text[], ${letters.map(({ write }) => write.environmentId)}::text[],
-        ${letters.map(({ part }) => part.definitionId)}::text[]) as l(nth, code, step, environment_id, definition_id)
+        ${letters.map(({ part }) => part.definitionId)}::text[], ${letters.map(({ part }) => part.environmentKey)}::text[],
+        ${letters.map(({ part }) => part.definitionKey)}::text[], ${letters.map(({ part }) => part.version)}::int[])
+        as l(nth, letter, code, message, step, environment_id, definition_id, environment_key, definition_key, version)
         on l.nth = a.nth
+      order by a.tenant_id, l.letter, a.id desc
+      on conflict (tenant_id, run_id) do update
+      set state = case when letter.state = 'quarantined' then 'quarantined' else 'open' end,
+        error_code = excluded.error_code, error_message = excluded.error_message, step = excluded.step,
+        version = excluded.version, failed_at = excluded.failed_at
+      -- Only the latest replay decides whether the letter is open.
+      where letter.replay_run_id = excluded.replay_run_id
     )`;
 }
 

@@ -5,7 +5,7 @@ import { continueEffect } from "./external-work.ts";
 import type { Plan } from "./plan.ts";
 import { failRun, stopRun } from "./run-end.ts";
 import { type Activity, isAttemptOpen, type RunEvent, type RunState } from "./state.ts";
-import { completeStep, startList } from "./step-end.ts";
+import { completeReplayedStep, completeRoot, completeStep, startList } from "./step-end.ts";
 import type { StepKey } from "./step-key.ts";
 import { startStep } from "./step-start.ts";
 import { decideApproval, offerMail, receiveMail, timeOutWait } from "./waits.ts";
@@ -89,6 +89,7 @@ export class Advance extends Execution {
       this.#starts++;
       const next = stack.pop()!;
       if ("map" in next) continueMap(this, next.map);
+      else if ("done" in next) completeReplayedStep(this, next.done, next.output);
       else startStep(this, plan.steps.get(next.id)!, next.at);
     }
     return true;
@@ -98,8 +99,16 @@ export class Advance extends Execution {
     const { nowMs } = this.context;
     this.state.startedAtMs = nowMs;
     this.state.deadlineMs = nowMs + this.plan.timeoutMs;
-    this.history.push({ kind: "run_started" });
-    startList(this, this.plan.root, []);
+    const { replay } = this.state;
+    if (replay === undefined) {
+      this.history.push({ kind: "run_started" });
+      startList(this, this.plan.root, []);
+      return;
+    }
+    delete this.state.replay;
+    this.history.push({ kind: "run_replayed", ...replay });
+    // A run whose steps have all completed only lacks its output.
+    if (this.stack.length === 0) completeRoot(this);
   }
 
   /** Does what is due, in the order of the times, each with what follows from it. */

@@ -50,6 +50,7 @@ export function startMap(execution: Execution, step: PlanStep, work: WorkOf<"map
     return;
   }
   execution.state.active[key] = { s: "map", ...timesOf(execution, step), items, next: 0, open: 0, results: [] };
+  execution.history.push({ kind: "map_started", step: key, items });
   continueMapLater(execution, key);
 }
 
@@ -58,7 +59,13 @@ export function continueMap(execution: Execution, key: StepKey): void {
   const activity = execution.state.active[key];
   const { step, positions } = execution.stepOf(key);
   if (step.work.kind !== "map" || activity?.s !== "map") return;
-  if (activity.next < activity.items.length && activity.open < step.work.maxParallel) {
+  const hasRoom = activity.open < step.work.maxParallel;
+  if (hasRoom && activity.resume !== undefined) {
+    const element = activity.resume.shift();
+    if (activity.resume.length === 0) delete activity.resume;
+    activity.open++;
+    execution.stack.push({ map: key }, ...(element ?? []));
+  } else if (hasRoom && activity.next < activity.items.length) {
     activity.open++;
     execution.stack.push({ map: key });
     startList(execution, step.work.list, [...positions, activity.next++]);

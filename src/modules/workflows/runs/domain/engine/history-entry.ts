@@ -1,15 +1,22 @@
 import type { Json } from "../../../definitions/index.ts";
-import type { WaitedEvent } from "./state.ts";
+import type { ReplayStart, WaitedEvent } from "./state.ts";
 import type { StepKey } from "./step-key.ts";
 
 /** One thing that happened in a run. Stored as written here. */
 export type HistoryEntry =
-  | { readonly kind: "run_started" | "run_replayed"; readonly from?: StepKey }
+  | { readonly kind: "run_started" }
+  | ({ readonly kind: "run_replayed" } & ReplayStart)
   | {
       readonly kind: "step_started" | "step_cancelled" | "wait_timed_out" | "approval_requested";
       readonly step: StepKey;
     }
-  | { readonly kind: "step_completed"; readonly step: StepKey; readonly output: Json }
+  | {
+      readonly kind: "step_completed";
+      readonly step: StepKey;
+      readonly output: Json;
+      /** The request of its compensation, if it has one. */
+      readonly undo?: Json;
+    }
   | { readonly kind: "step_failed"; readonly step: StepKey; readonly error: HistoryError }
   | {
       readonly kind: "attempt_failed";
@@ -19,6 +26,7 @@ export type HistoryEntry =
       readonly delay_ms: number;
     }
   | { readonly kind: "branch_taken"; readonly step: StepKey; readonly arm: string }
+  | { readonly kind: "map_started"; readonly step: StepKey; readonly items: readonly Json[] }
   | { readonly kind: "wait_started"; readonly step: StepKey; readonly any: readonly WaitedEvent[] }
   | { readonly kind: "timer_started"; readonly step: StepKey; readonly until: string }
   | { readonly kind: "event_received"; readonly event: string; readonly scope: string; readonly event_id: string }

@@ -15,6 +15,8 @@ export interface RunState {
   readonly input: Json;
   /** When the run starts, if that is later than its creation. */
   readonly startAtMs?: number;
+  /** Where a replay starts. Only before the start. */
+  replay?: ReplayStart;
   /** 0 before the start. */
   startedAtMs: number;
   /** When the run times out. */
@@ -32,6 +34,17 @@ export interface RunState {
   pending?: RunEvent[];
   /** What did not fit into the last advance. */
   todo?: Pending[];
+}
+
+/** Where a replay starts, and what it has kept of the run that it replays. */
+export interface ReplayStart {
+  readonly of: string;
+  /** The step that it was told to continue at; empty if it continues where the other run stopped. */
+  readonly from: StepKey;
+  readonly kept: Pick<RunState, "values" | "active" | "undo"> & {
+    /** The arms that the branches in progress have taken. */
+    readonly arms: Readonly<Record<StepKey, string>>;
+  };
 }
 
 /** A compensation, with its request as it was when the step completed. */
@@ -73,7 +86,15 @@ export type Activity = ActivityTimes &
     | { readonly s: "arm" | "timeout" }
     | { readonly s: "catch"; readonly err: RunError }
     | { readonly s: "parallel"; open: number; readonly results: Record<string, Json> }
-    | { readonly s: "map"; readonly items: readonly Json[]; next: number; open: number; readonly results: Json[] }
+    | {
+        readonly s: "map";
+        readonly items: readonly Json[];
+        next: number;
+        open: number;
+        readonly results: Json[];
+        /** What to start for each element that a replay continues, the next element first. */
+        resume?: Pending[][];
+      }
   );
 
 interface ActivityTimes {
@@ -130,8 +151,11 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A step that is about to start, or a map that is about to start its next element. */
-export type Pending = { readonly id: string; readonly at: Positions } | { readonly map: StepKey };
+/** A step that is about to start or to complete, or a map that is about to start its next element. */
+export type Pending =
+  | { readonly id: string; readonly at: Positions }
+  | { readonly map: StepKey }
+  | { readonly done: StepKey; readonly output: Json };
 
 /** The state of a new run. */
 export function createRunState(input: Json, startAtMs?: number): RunState {

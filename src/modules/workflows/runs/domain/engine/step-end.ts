@@ -30,10 +30,24 @@ export function completeStep(execution: Execution, key: StepKey, output: Json): 
   const isUndoable = step.compensate !== undefined && state.active[key]?.s !== "catch";
   if (isUndoable && !registerCompensation(execution, step, key, positions)) return;
   closeStep(execution, key);
-  history.push({ kind: "step_completed", step: key, output });
+  // A replay needs the request of the compensation as it was at this moment.
+  const undo = isUndoable ? { undo: state.undo.at(-1)!.request } : {};
+  history.push({ kind: "step_completed", step: key, output, ...undo });
   const following = step.list.steps[step.position + 1];
   if (following !== undefined) stack.push({ id: following.id, at: positions });
   else completeList(execution, step.list, positions, output);
+}
+
+/** Completes a step that a replay has reconstructed, unless its block is over. */
+export function completeReplayedStep(execution: Execution, key: StepKey, output: Json): void {
+  if (key in execution.state.active) completeStep(execution, key, output);
+}
+
+/** Completes a run whose steps have all completed before. */
+export function completeRoot(execution: Execution): void {
+  const { plan, state } = execution;
+  const last = plan.root.steps.at(-1);
+  completeList(execution, plan.root, [], (last && state.values[last.id]) ?? null);
 }
 
 /** Stores the compensation of a step. False if its request cannot be evaluated: then the step has failed. */

@@ -8,7 +8,7 @@ import {
 import type { Json, JsonObject } from "../../../definitions/index.ts";
 
 /** The variables of all expressions of a definition. */
-export const variables: CelVariables = {
+const variables: CelVariables = {
   input: "any",
   steps: "map",
   item: "any",
@@ -31,40 +31,42 @@ export interface Template {
 }
 
 type Evaluate = (values: Values, meter: WorkMeter) => Json;
+type CompileExpression = (source: string) => CelExpression;
 
-/** Compiles a template. Throws CelError if an expression is invalid. */
-export function compileTemplate(template: Json): Template {
+/** Compiles a template, by default one of a definition. Throws CelError if an expression is invalid. */
+export function compileTemplate(template: Json, declared: CelVariables = variables): Template {
   const reads = new Set<string>();
   const roots = new Set<string>();
-  const compiled = compile(template, (expression) => {
+  const compiled = compile(template, (source) => {
+    const expression = compileCel(source, declared);
     for (const root of expression.variables) roots.add(root);
     for (const path of expression.paths) {
       const [root, id] = path.split(".");
       if (root === "steps" && id !== undefined) reads.add(id);
     }
+    return expression;
   });
   const evaluate: Evaluate = typeof compiled === "function" ? compiled : () => template;
   return { reads: [...reads], variables: [...roots], evaluate };
 }
 
 /** Returns a function, or undefined if the template has no expression. */
-function compile(template: Json, found: (expression: CelExpression) => void): Evaluate | undefined {
-  if (typeof template === "string") return compileText(template, found);
-  if (Array.isArray(template)) return compileList(template, found);
-  if (typeof template === "object" && template !== null) return compileObject(template as JsonObject, found);
+function compile(template: Json, expressionOf: CompileExpression): Evaluate | undefined {
+  if (typeof template === "string") return compileText(template, expressionOf);
+  if (Array.isArray(template)) return compileList(template, expressionOf);
+  if (typeof template === "object" && template !== null) return compileObject(template as JsonObject, expressionOf);
   return undefined;
 }
 
-function compileText(text: string, found: (expression: CelExpression) => void): Evaluate | undefined {
+function compileText(text: string, expressionOf: CompileExpression): Evaluate | undefined {
   if (!text.startsWith("=")) return undefined;
   if (text.startsWith("==")) return () => text.slice(1);
-  const expression = compileCel(text.slice(1), variables);
-  found(expression);
+  const expression = expressionOf(text.slice(1));
   return (values, meter) => toJson(expression.evaluate(values, meter));
 }
 
-function compileList(list: readonly Json[], found: (expression: CelExpression) => void): Evaluate | undefined {
-  const parts = list.map((each) => compile(each, found));
+function compileList(list: readonly Json[], expressionOf: CompileExpression): Evaluate | undefined {
+  const parts = list.map((each) => compile(each, expressionOf));
   if (parts.every((part) => part === undefined)) return undefined;
   return (values, meter) =>
     list.map((each, at) => {
@@ -73,8 +75,8 @@ function compileList(list: readonly Json[], found: (expression: CelExpression) =
     });
 }
 
-function compileObject(object: JsonObject, found: (expression: CelExpression) => void): Evaluate | undefined {
-  const parts = Object.entries(object).map(([name, each]) => ({ name, each, part: compile(each, found) }));
+function compileObject(object: JsonObject, expressionOf: CompileExpression): Evaluate | undefined {
+  const parts = Object.entries(object).map(([name, each]) => ({ name, each, part: compile(each, expressionOf) }));
   if (parts.every(({ part }) => part === undefined)) return undefined;
   // Object.fromEntries creates an own property for every name, "__proto__" included.
   return (values, meter) =>

@@ -1,0 +1,145 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Position } from "./domain/event.ts";
+import type { EventReader } from "./reader.ts";
+
+/** What a consumer of event logs does. */
+export interface LogConsumer {
+  /** Signal topic for changes to the set of followed tenants. */
+  readonly topic: string;
+  /** The positions of up to `limit` tenants whose logs are followed, after a tenant. */
+  positions(after: string, limit: number): Promise<readonly (Position & { readonly tenantId: TenantId })[]>;
+  /** Handles all new events of a tenant. Never called concurrently for the same tenant on this node. */
+  handle(tenantId: TenantId): Promise<unknown>;
+  /** Interval of the scans that find new events without a signal. */
+  readonly pollMs?: number;
+}
+
+/** Calls a consumer for the tenants whose logs have new events. */
+export interface LogFollower {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Reads the set of followed tenants again. */
+  refresh(): void;
+  isStopped(): boolean;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly reader: EventReader;
+  readonly log: Log;
+}
+
+const tenantBatchSize = 1000;
+const concurrencyMax = 4;
+/** Delays of the retries after a wake: the signalled event may still be hidden behind a running transaction. */
+const retryDelaysMs = [50, 200, 1000];
+
+/** Creates a follower of event logs on this node. */
+export function createLogFollower({ db, signals, reader, log }: Parts, consumer: LogConsumer): LogFollower {
+  const { topic, positions, handle, pollMs = 2000 } = consumer;
+  const waiting = new Map<TenantId, number>();
+  const following = new Map<TenantId, Promise<void>>();
+  const wakers = new Map<TenantId, () => void>();
+  const timers = new Map<TenantId, NodeJS.Timeout>();
+  let polling: Promise<void> | undefined;
+  let pollAgain = false;
+  let pollTimer: NodeJS.Timeout | undefined;
+  let stopWaking: (() => void) | undefined;
+  let stopped = true;
+
+  /** Queues a tenant to be followed when a slot is free. `attempt` counts the retries for the same wake. */
+  function enqueue(tenantId: TenantId, attempt: number): void {
+    waiting.set(tenantId, Math.min(attempt, waiting.get(tenantId) ?? attempt));
+    startNext();
+  }
+
+  function startNext(): void {
+    for (const [tenantId, attempt] of waiting) {
+      if (stopped || following.size >= concurrencyMax) return;
+      if (following.has(tenantId)) continue;
+      waiting.delete(tenantId);
+      following.set(tenantId, run(tenantId, attempt));
+    }
+  }
+
+  async function run(tenantId: TenantId, attempt: number): Promise<void> {
+    await handle(tenantId).catch((error) =>
+      log.warn({ err: error, tenant_id: tenantId }, "could not follow an event log"),
+    );
+    following.delete(tenantId);
+    scheduleRetry(tenantId, attempt);
+    startNext();
+  }
+
+  function scheduleRetry(tenantId: TenantId, attempt: number): void {
+    const ms = retryDelaysMs[attempt];
+    if (ms === undefined || stopped) return;
+    clearTimeout(timers.get(tenantId));
+    const timer = setTimeout(() => {
+      timers.delete(tenantId);
+      enqueue(tenantId, attempt + 1);
+    }, ms);
+    timers.set(tenantId, timer);
+  }
+
+  /** Refreshes the set of followed tenants, and queues those whose log has events without a signal. */
+  async function poll(): Promise<void> {
+    const followed = new Set<TenantId>();
+    for (let after = ""; !stopped; ) {
+      const places = await positions(after, tenantBatchSize);
+      // Listen before reading, so that a commit in between causes a wake.
+      for (const { tenantId } of places) {
+        followed.add(tenantId);
+        if (!wakers.has(tenantId))
+          wakers.set(
+            tenantId,
+            reader.onWake(tenantId, () => enqueue(tenantId, 0)),
+          );
+      }
+      for (const tenantId of await reader.findTenantsBehind(db.sql, places)) enqueue(tenantId, retryDelaysMs.length);
+      if (places.length < tenantBatchSize) break;
+      after = places.at(-1)!.tenantId;
+    }
+    for (const [tenantId, stop] of wakers) {
+      if (followed.has(tenantId)) continue;
+      stop();
+      wakers.delete(tenantId);
+    }
+  }
+
+  function startPoll(): void {
+    pollAgain = polling !== undefined;
+    if (pollAgain || stopped) return;
+    polling = poll()
+      .catch((error) => log.warn({ err: error }, "could not read the event logs to follow"))
+      .finally(() => {
+        polling = undefined;
+        if (pollAgain) startPoll();
+      });
+  }
+
+  return {
+    async start() {
+      stopped = false;
+      stopWaking = signals.onWake(topic, startPoll);
+      pollTimer = setInterval(startPoll, pollMs);
+      startPoll();
+      await polling;
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(pollTimer);
+      for (const timer of timers.values()) clearTimeout(timer);
+      stopWaking?.();
+      for (const stop of wakers.values()) stop();
+      wakers.clear();
+      await polling;
+      await Promise.all(following.values());
+    },
+    refresh: startPoll,
+    isStopped: () => stopped,
+  };
+}

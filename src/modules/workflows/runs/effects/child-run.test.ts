@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { instant, startStage } from "../../../../../test/workflows/trigger-stage.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { ownStartRecord } from "../index.ts";
+
+const stage = await startStage();
+
+test("a step starts one run of another definition, which carries the trigger on, and waits for its end", async () => {
+  const { tenantId, production } = await stage.tenant();
+  await stage.publish(tenantId, instant);
+  const steps = [{ id: "child", subworkflow: { key: "instant", input: "=input" } }];
+  await stage.publish(tenantId, { dsl: "1", key: "parent", timeout: "1d", steps } as { key: string });
+  const trigger = { id: ulid(Date.now()), depth: 3 };
+  const request = {
+    ...{ tenantId, id: ulid(Date.now()), environmentId: production, definition: "parent", version: undefined },
+    ...{ input: { n: 1 }, runKey: "", origin: { by: "test", via: "event", trigger } as const },
+    record: ownStartRecord(tenantId, "test", "1"),
+  };
+  assert.deepEqual(await stage.runs.startFor(request), { kind: "started", runId: request.id });
+  await until(async () => (await stage.runsOf(tenantId)).every(({ status }) => status === "succeeded"));
+  const [parent, child] = (await stage.runsOf(tenantId)).sort((a) => (a.id === request.id ? -1 : 1));
+  assert.equal(parent!.id, request.id);
+  assert.deepEqual(child!.state.input, { n: 1 });
+  assert.deepEqual(child!.origin.trigger, trigger);
+  assert.deepEqual(await stage.runs.startFor(request), { kind: "known", runId: request.id });
+  assert.equal((await stage.runsOf(tenantId)).length, 2);
+});
+
+test("a start of the service itself is refused with a reason", async () => {
+  const { tenantId, production } = await stage.tenant();
+  await stage.publish(tenantId, instant);
+  const start = (more: object) =>
+    stage.runs.startFor({
+      ...{ tenantId, id: ulid(Date.now()), environmentId: production, definition: "instant", version: undefined },
+      ...{ input: null, runKey: "", origin: { by: "test", via: "event" } as const },
+      record: ownStartRecord(tenantId, "test", ulid(Date.now())),
+      ...more,
+    });
+  const refusal = async (more: object) => {
+    const outcome = await start(more);
+    return outcome.kind === "refused" ? outcome.message : assert.fail(outcome.kind);
+  };
+  assert.match(await refusal({ definition: "unknown" }), /no published workflow definition "unknown"/);
+  assert.match(await refusal({ version: 2 }), /no version 2/);
+  assert.match(await refusal({ environmentId: ulid(Date.now()) }), /environment does not exist/);
+  assert.match(await refusal({ input: "x".repeat(200_000) }), /exceeds 128 KiB/);
+  assert.equal((await start({ input: 1 })).kind, "started");
+});

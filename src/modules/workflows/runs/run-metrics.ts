@@ -1,0 +1,42 @@
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EndStatus } from "./domain/run.ts";
+
+/** The metrics of runs. */
+export interface RunMetrics {
+  started(): void;
+  ended(status: EndStatus): void;
+  advanced(count: number): void;
+  /** A run was advanced by time, this long after its time had come. */
+  woken(lateSeconds: number): void;
+}
+
+/** Creates the metrics of runs. */
+export function createRunMetrics(metrics: Pick<Metrics, "counter" | "histogram">): RunMetrics {
+  const starts = metrics.counter({
+    name: "workflow_runs_started_total",
+    help: "Workflow runs that started.",
+    labels: [],
+  });
+  const ends = metrics.counter({
+    name: "workflow_runs_ended_total",
+    help: "Workflow runs that ended, by status.",
+    labels: ["status"],
+  });
+  const advances = metrics.counter({
+    name: "workflow_advances_total",
+    help: "Stored advances of workflow runs.",
+    labels: [],
+  });
+  const lateness = metrics.histogram({
+    name: "workflow_wake_lateness_seconds",
+    help: "How late workflow runs were advanced whose time had come.",
+    labels: [],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+  });
+  return {
+    started: () => starts.inc({}),
+    ended: (status) => ends.inc({ status }),
+    advanced: (count) => advances.inc({}, count),
+    woken: (lateSeconds) => lateness.observe({}, lateSeconds),
+  };
+}

@@ -1,0 +1,78 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type SimulateWorkflowRunRequest,
+  type WorkflowSimulation as SimulationMessage,
+  WorkflowSimulationSchema,
+  type WorkflowStepStub,
+  type WorkflowStubOutcome,
+} from "../../../../../gen/service/api/workflow_run_pb.ts";
+import type { Json, JsonObject } from "../../definitions/index.ts";
+import { toPlain, toValue } from "../run-message.ts";
+import type { Simulation, StepStub, StubOutcome } from "./simulation.ts";
+import type { SimulationRequest } from "./simulation-service.ts";
+
+/** Converts a request. */
+export function toSimulationRequest(request: SimulateWorkflowRunRequest): SimulationRequest {
+  return {
+    definition: request.definition,
+    version: request.version || undefined,
+    document: request.document as JsonObject | undefined,
+    environmentId: request.environmentId,
+    input: toPlain(request.input),
+    stubs: new Map(Object.entries(request.stubs).map(([name, stub]) => [name, toStub(stub)])),
+    events: request.events.map(({ event, scope, payload, afterS }) => ({
+      ...{ event, scope, payload: toPlain(payload), afterMs: toMs(afterS) },
+    })),
+    decisions: request.decisions.map(({ step, by, roles, approved, comment, afterS }) => ({
+      ...{ step, by, roles, approved, comment, afterMs: toMs(afterS) },
+    })),
+    timeMsMax: request.maxTimeS === 0 ? Number.POSITIVE_INFINITY : toMs(request.maxTimeS),
+  };
+}
+
+function toMs(seconds: number): number {
+  return Math.round(seconds * 1000);
+}
+
+function toStub({ output, error, outputs, afterS }: WorkflowStepStub): StepStub {
+  const outcomes = outputs.length > 0 ? outputs : [{ output, error }];
+  return { outcomes: outcomes.map(toOutcome), afterMs: toMs(afterS) };
+}
+
+function toOutcome({ output, error }: Pick<WorkflowStubOutcome, "output" | "error">): StubOutcome {
+  if (error === undefined) return { output: output === undefined ? {} : toPlain(output) };
+  const { code, message, notRetryable } = error;
+  return { code, message, retryable: !notRetryable };
+}
+
+/** Converts the result. */
+export function fromSimulation(simulation: Simulation): SimulationMessage {
+  const { status, output, error, durationMs, stoppedBy = "", path, cost } = simulation;
+  const { stepsWithoutStub, unusedStubs, notes } = simulation;
+  return create(WorkflowSimulationSchema, {
+    ...{ status, durationS: durationMs / 1000, stoppedBy, cost },
+    ...(status === "succeeded" && { output: toValue(output) }),
+    ...(error !== undefined && { error: fromError(error) }),
+    path: path.map(({ input, output, error, startedMs, endedMs, isDefault, ...step }) => ({
+      ...{ ...step, startedS: startedMs / 1000, endedS: endedMs / 1000, defaultOutput: isDefault },
+      ...(input !== undefined && { input: toValue(input) }),
+      ...(output !== undefined && { output: toValue(output) }),
+      ...(error !== undefined && { error: fromError(error) }),
+    })),
+    ...{ stepsWithoutStub: [...stepsWithoutStub], unusedStubs: [...unusedStubs], notes: [...notes] },
+  });
+}
+
+function fromError({
+  code,
+  message,
+  step = "",
+  details,
+}: {
+  code: string;
+  message: string;
+  step?: string;
+  details: Json;
+}) {
+  return { code, message, step, details: toValue(details) };
+}

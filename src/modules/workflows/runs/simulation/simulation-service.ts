@@ -1,0 +1,142 @@
+import type { Context } from "../../../../chain/call.ts";
+import { fail, invalid, type Violation } from "../../../../errors/index.ts";
+import { toViolationFailure } from "../../../../platform/protojson/index.ts";
+import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
+import { nearestName } from "../../../../platform/text/index.ts";
+import {
+  checkInSlices,
+  type Definition,
+  type Definitions,
+  type DefinitionViolation,
+  defaultRetry,
+  type Json,
+  type JsonObject,
+  parseDefinition,
+} from "../../definitions/index.ts";
+import type { Environments } from "../../tasks/index.ts";
+import { createPlan, type Plan } from "../domain/engine/plan.ts";
+import { runVariable } from "../run-engine.ts";
+import { checkRunInput } from "../run-input.ts";
+import { simulateRun } from "./simulated-run.ts";
+import type { Simulation, SimulationScript } from "./simulation.ts";
+
+/** A run to simulate. */
+export interface SimulationRequest extends Omit<SimulationScript, "run" | "startedAtMs"> {
+  /** The key or the id of a published definition; empty with a document. */
+  readonly definition: string;
+  readonly version: number | undefined;
+  readonly document: JsonObject | undefined;
+  readonly environmentId: string;
+}
+
+interface Parts {
+  readonly definitions: Pick<Definitions, "resolve">;
+  readonly environments: Environments;
+  readonly shares: EventLoopShares;
+}
+
+/** Simulates a run. */
+export type SimulateRun = (context: Context, request: SimulationRequest) => Promise<Simulation>;
+
+const inputBytesMax = 128 * 1024;
+const simulatedRunId = "simulated";
+
+/** Creates the simulation of runs. It reads definitions and stores nothing. */
+export function createSimulation({ definitions, environments, shares }: Parts): SimulateRun {
+  async function planOf(context: Context, request: SimulationRequest, slices: TimeSlices): Promise<[Plan, Definition]> {
+    const { definition: idOrKey, version, document } = request;
+    if ((idOrKey === "") === (document === undefined)) {
+      throw invalid("definition", "required", "or document must be set, and not both");
+    }
+    if (document !== undefined) {
+      const definition = await parse(document, slices);
+      return [createPlan(definition, "", 0, defaultRetry), definition];
+    }
+    const published = await definitions.resolve(context.tenantId, idOrKey, version);
+    if (published === undefined) {
+      throw fail("NOT_FOUND", {
+        public: `There is no published workflow definition "${idOrKey}"${version === undefined ? "" : ` with the version ${version}`}. Simulate its document instead.`,
+      });
+    }
+    const { definition, definitionId } = published;
+    return [createPlan(definition, definitionId, published.version, defaultRetry), definition];
+  }
+
+  return async (context, request) => {
+    const environment = await environments.require(context, request.environmentId);
+    const slices = shares.forCall(context.tenantId);
+    const [plan, definition] = await planOf(context, request, slices);
+    checkInput(definition, request.input);
+    checkNames(plan, request);
+    const origin = {
+      environment: environment.key,
+      definition: plan.key,
+      by: context.principal.subject,
+      via: "api",
+    } as const;
+    const run = runVariable({ id: simulatedRunId, runKey: "", version: plan.version, origin }, plan, context.nowMs);
+    const work = simulateRun(plan, { ...request, run, startedAtMs: context.nowMs });
+    for (let step = work.next(); ; step = work.next()) {
+      if (step.done === true) return step.value;
+      context.signal.throwIfAborted();
+      if (slices.isOver()) await slices.next();
+    }
+  };
+}
+
+/** Reads and checks a document, except for the records that it refers to. */
+async function parse(document: JsonObject, slices: TimeSlices): Promise<Definition> {
+  const { definition, violations } = parseDefinition(document);
+  if (definition === undefined) throw documentFailure(violations);
+  const check = checkInSlices(definition, undefined);
+  for (let step = check.next(); ; step = check.next()) {
+    if (step.done === true) {
+      if (step.value.length > 0) throw documentFailure(step.value);
+      return definition;
+    }
+    if (slices.isOver()) await slices.next();
+  }
+}
+
+function documentFailure(violations: readonly DefinitionViolation[]) {
+  return toViolationFailure(
+    violations.map(({ path, rule, message, position }): Violation => {
+      const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
+      return { field: path === "" ? "document" : `document.${path}`, rule, message: `${place}${message}` };
+    }),
+  );
+}
+
+function checkInput(definition: Definition, input: Json): void {
+  if (JSON.stringify(input).length > inputBytesMax) {
+    throw invalid("input", "max_bytes", "must be at most 128 KiB as JSON");
+  }
+  const refusal = checkRunInput(definition, input);
+  if (refusal !== undefined) throw invalid("input", "schema", refusal);
+}
+
+const stubbedKinds: readonly string[] = ["task", "route", "notify", "subworkflow"];
+
+/** Refuses stubs and decisions for steps that cannot use them, which are mostly typing errors. */
+function checkNames({ steps }: Plan, { stubs, decisions }: SimulationRequest): void {
+  const stubbed = [...steps.values()].flatMap(({ id, work, compensate }) => [
+    ...(stubbedKinds.includes(work.kind) ? [id] : []),
+    ...(compensate === undefined ? [] : [`~${id}`]),
+  ]);
+  const approvals = [...steps.values()].filter(({ work }) => work.kind === "approval").map(({ id }) => id);
+  const violations = [
+    ...[...stubs.keys()].flatMap((name) =>
+      unknownName(`stubs.${name}`, name, stubbed, "task, route, notify or subworkflow step or compensation"),
+    ),
+    ...decisions.flatMap(({ step }, nth) => unknownName(`decisions[${nth}].step`, step, approvals, "approval step")),
+  ];
+  if (violations.length > 0) throw toViolationFailure(violations);
+}
+
+function unknownName(field: string, name: string, known: readonly string[], what: string): Violation[] {
+  const id = name.replace(/\[[0-9,]*\]$/, "");
+  if (known.includes(id)) return [];
+  const near = nearestName(id, known);
+  const hint = near === undefined ? "" : `: did you mean ${near}?`;
+  return [{ field, rule: "unknown_step", message: `the definition has no ${what} "${id}"${hint}` }];
+}

@@ -1,0 +1,85 @@
+const zonesMax = 100;
+const dayMs = 86_400_000;
+
+/** The local time of a time zone. A wall-clock time is given as the UTC milliseconds with the same date and time. */
+export interface TimeZone {
+  /** The difference between local time and UTC at an instant. */
+  offsetMs(atMs: number): number;
+  /**
+   * The instant of a wall-clock time. A time that occurs twice is its first occurrence. A time that does not exist is the
+   * instant at which the clock was moved forward.
+   */
+  instantOf(wallMs: number): number;
+  /** The first instant after `fromMs`, up to `toMs`, with another offset than at `fromMs`. The offset at `toMs` is another one. */
+  transitionBetween(fromMs: number, toMs: number): number;
+}
+
+// A format is slow to create and takes about 100 KB, so a bounded number of zones is kept.
+const zones = new Map<string, TimeZone>();
+
+/** Finds a time zone by its IANA name; undefined if there is none. */
+export function findTimeZone(name: string): TimeZone | undefined {
+  const known = zones.get(name);
+  if (known !== undefined) return known;
+  const format = createFormat(name);
+  if (format === undefined) return undefined;
+  const zone = createTimeZone((atMs) => readWallClock(format, atMs) - atMs);
+  if (zones.size >= zonesMax) zones.delete(zones.keys().next().value!);
+  zones.set(name, zone);
+  return zone;
+}
+
+function createTimeZone(offsetMs: (atMs: number) => number): TimeZone {
+  function transitionBetween(fromMs: number, toMs: number): number {
+    const before = offsetMs(fromMs);
+    let [low, high] = [fromMs, toMs];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (offsetMs(middle) === before) low = middle;
+      else high = middle;
+    }
+    return high;
+  }
+
+  return {
+    offsetMs,
+    transitionBetween,
+    instantOf(wallMs) {
+      // Offsets are at most 14 hours, so a day before and a day after are on either side of every candidate.
+      const before = offsetMs(wallMs - dayMs);
+      const after = offsetMs(wallMs + dayMs);
+      const [early, late] = [wallMs - before, wallMs - after];
+      if (before === after || offsetMs(early) === before) return early;
+      if (offsetMs(late) === after) return late;
+      return transitionBetween(late, early);
+    },
+  };
+}
+
+function createFormat(name: string): Intl.DateTimeFormat | undefined {
+  // Offsets such as +02:00 are accepted by Intl, but they are no time zones with rules.
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone: name,
+      calendar: "iso8601",
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function readWallClock(format: Intl.DateTimeFormat, atMs: number): number {
+  const shown = new Map<string, number>();
+  for (const part of format.formatToParts(atMs)) shown.set(part.type, Number(part.value));
+  const [year, month, day] = [shown.get("year")!, shown.get("month")!, shown.get("day")!];
+  const wallMs = Date.UTC(year, month - 1, day, shown.get("hour"), shown.get("minute"), shown.get("second"));
+  return wallMs + (((atMs % 1000) + 1000) % 1000);
+}

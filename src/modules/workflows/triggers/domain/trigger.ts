@@ -1,0 +1,86 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Json } from "../../definitions/index.ts";
+
+/** What happens at a time of a schedule while a run of the trigger is in progress. */
+export type Overlap = "skip" | "allow" | "cancel_running" | "queue_one";
+
+/** The times at which runs start. Times are UTC milliseconds. */
+export interface Schedule {
+  readonly cron: string;
+  /** An IANA time zone. */
+  readonly timezone: string;
+  readonly overlap: Overlap;
+  /** All starts are delayed by the same part of this time. */
+  readonly jitterS: number;
+  readonly startAtMs?: number | undefined;
+  readonly endAtMs?: number | undefined;
+  /** How late a missed time may still start a run. */
+  readonly catchUpS: number;
+}
+
+/** The events for which runs start. */
+export interface EventFilter {
+  /** Exact types, and families such as `queue.item.*`. */
+  readonly types: readonly string[];
+  /** CEL; always true when empty. */
+  readonly condition: string;
+}
+
+/** What a trigger starts, and when. */
+export interface TriggerSettings {
+  readonly name: string;
+  /** The key or the id of the definition. */
+  readonly definition: string;
+  /** 0: the version that is active when a run starts. */
+  readonly version: number;
+  /** The templates of the input and of the run key. */
+  readonly input: Json;
+  readonly runKey: string;
+}
+
+/** Either a schedule or a filter of events. */
+export type TriggerCause =
+  | { readonly kind: "schedule"; readonly schedule: Schedule }
+  | { readonly kind: "event"; readonly event: EventFilter };
+
+/** The result of what a trigger did last. */
+export interface TriggerStatus {
+  readonly lastFiredAt: Date | null;
+  readonly lastRunId: string;
+  readonly lastSkippedAt: Date | null;
+  readonly lastError: string;
+  readonly consecutiveFailures: number;
+}
+
+/** Starts runs of a definition. */
+export interface Trigger extends TriggerSettings, TriggerStatus {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly environmentId: string;
+  readonly environmentKey: string;
+  readonly cause: TriggerCause;
+  readonly enabled: boolean;
+  readonly disabledReason: "" | "manual" | "failing";
+  readonly generation: number;
+  readonly nextAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly recordVersion: number;
+}
+
+/** Maximum number of triggers per tenant. Every event is matched against all of them. */
+export const triggersMax = 1000;
+
+/** The number of permanent failures in a row after which a trigger is disabled. */
+export const failuresMax = 20;
+
+/** The longest chain of triggers that start each other's runs. */
+export const depthMax = 8;
+
+/** The number of shards that triggers are divided into. */
+export const shardCount = 16;
+
+/** The shard of a tenant's triggers: the last character of its id is random. */
+export function shardOf(tenantId: TenantId): number {
+  return tenantId.charCodeAt(tenantId.length - 1) % shardCount;
+}

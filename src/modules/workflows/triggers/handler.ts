@@ -1,0 +1,105 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  CreateWorkflowTriggerResponseSchema,
+  DeleteWorkflowTriggerResponseSchema,
+  type FireWorkflowTriggerRequest,
+  FireWorkflowTriggerResponseSchema,
+  GetWorkflowTriggerResponseSchema,
+  ListWorkflowTriggersResponseSchema,
+  PreviewWorkflowTriggerResponseSchema,
+  type WorkflowTriggerService as Rpc,
+  UpdateWorkflowTriggerResponseSchema,
+} from "../../../../gen/service/api/workflow_trigger_pb.ts";
+import type { Context } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
+import { toValue } from "../runs/index.ts";
+import type { Trigger } from "./domain/trigger.ts";
+import type { FireService } from "./fire-service.ts";
+import { fromTrigger, requireCause, toCause, toEvent, toPlain } from "./trigger-message.ts";
+import type { TriggerService } from "./trigger-service.ts";
+import { triggerStore } from "./trigger-store.ts";
+
+interface Parts {
+  readonly service: TriggerService;
+  readonly fire: FireService;
+  readonly cursors: Cursors;
+}
+
+/** Creates the handlers of WorkflowTriggerService. */
+export function triggerHandlers({ service, fire, cursors }: Parts): Handlers<typeof Rpc> {
+  return {
+    async createWorkflowTrigger(context, request) {
+      const { name, definition, version, environmentId, enabled = true, input, runKey } = request;
+      const trigger = await service.createTrigger(context, {
+        ...{ name, definition, version, environmentId, enabled, runKey },
+        input: input === undefined ? null : toPlain(input),
+        cause: requireCause(request),
+      });
+      return create(CreateWorkflowTriggerResponseSchema, { trigger: fromTrigger(trigger) });
+    },
+
+    async getWorkflowTrigger(context, { triggerId }) {
+      const trigger = await service.getTrigger(context, triggerId);
+      return create(GetWorkflowTriggerResponseSchema, { trigger: fromTrigger(trigger) });
+    },
+
+    async listWorkflowTriggers({ tenantId, operation, sql, principal }, request) {
+      const { environmentId, definition } = request;
+      const mode = principal.environmentMode;
+      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [environmentId, definition, mode] },
+        ({ id }: Trigger) => id,
+        (wanted) => triggerStore(sql).list(tenantId, { environmentId, definition, inProduction }, wanted),
+      );
+      return create(ListWorkflowTriggersResponseSchema, { ...page, triggers: page.items.map(fromTrigger) });
+    },
+
+    async updateWorkflowTrigger(context, request) {
+      const { triggerId, name, definition, version, enabled, input, runKey, recordVersion } = request;
+      const change = {
+        ...{ name, definition, version, enabled, runKey },
+        input: input === undefined ? undefined : toPlain(input),
+        cause: toCause(request),
+      };
+      const trigger = await service.updateTrigger(context, triggerId, change, expectedVersion(recordVersion));
+      return create(UpdateWorkflowTriggerResponseSchema, { trigger: fromTrigger(trigger) });
+    },
+
+    async deleteWorkflowTrigger(context, { triggerId }) {
+      const trigger = await service.deleteTrigger(context, triggerId);
+      return create(DeleteWorkflowTriggerResponseSchema, { trigger: fromTrigger(trigger) });
+    },
+
+    fireWorkflowTrigger: {
+      grouped: (context: Context, { triggerId, event }: FireWorkflowTriggerRequest, keyed) =>
+        fire(context, triggerId, toEvent(event, context.nowMs), keyed, (runId, started) =>
+          create(FireWorkflowTriggerResponseSchema, { runId, started }),
+        ),
+    },
+
+    async previewWorkflowTrigger({ nowMs }, request) {
+      const { sample, input, runKey, after } = request;
+      const preview = service.previewTrigger({
+        cause: requireCause(request),
+        sample: toEvent(sample, nowMs),
+        input: input === undefined ? null : toPlain(input),
+        runKey,
+        afterMs: after === undefined ? nowMs : dateOf(after).getTime(),
+      });
+      return create(PreviewWorkflowTriggerResponseSchema, {
+        times: preview.times.map((at) => timestampFromMs(at)),
+        starts: preview.starts,
+        reason: preview.reason,
+        ...(preview.input !== undefined && { input: toValue(preview.input) }),
+        ...(preview.runKey !== undefined && { runKey: preview.runKey }),
+      });
+    },
+  };
+}

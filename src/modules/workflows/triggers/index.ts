@@ -1,0 +1,84 @@
+/**
+ * Triggers: what starts runs without a call.
+ *
+ * trigger: a definition, the input of its runs, and a cause: a schedule, or a filter of events. firing: one time of a schedule or
+ * one event, for which a trigger starts one run. The id of the run follows from the firing, and a record that is stored with the
+ * run keeps a repeated firing from starting it again. position: how far the times of a schedule or the events of a tenant's log
+ * are handled; it is stored after the starts. depth: the number of triggers in a chain of runs that start each other.
+ * overlap: what happens at a time of a schedule while an earlier run is in progress.
+ */
+import type { WorkflowTriggerService as Rpc } from "../../../../gen/service/api/workflow_trigger_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import { createShards } from "../../../platform/shards/index.ts";
+import type { EventLogs, EventRecorder } from "../../operations/index.ts";
+import type { Runs } from "../runs/index.ts";
+import type { Environments } from "../tasks/index.ts";
+import { shardCount } from "./domain/trigger.ts";
+import { createEventWorker } from "./event-worker.ts";
+import { createFireService } from "./fire-service.ts";
+import { createFiringStarter } from "./firing.ts";
+import { triggerHandlers } from "./handler.ts";
+import { createScheduleWorker } from "./schedule-worker.ts";
+import { createTriggerRecorder } from "./trigger-recorder.ts";
+import { createTriggerService } from "./trigger-service.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shares: EventLoopShares;
+  readonly cursors: Cursors;
+  readonly events: EventRecorder;
+  readonly eventLogs: EventLogs;
+  readonly environments: Environments;
+  readonly runs: Pick<Runs, "startRun" | "startFor" | "cancelFor" | "findInProgress" | "findExisting">;
+}
+
+/** The module's public API. */
+export interface Triggers {
+  readonly handlers: Handlers<typeof Rpc>;
+  /** Starts runs, on a node that does background work. */
+  readonly worker: { start(): Promise<void>; stop(): Promise<void> };
+}
+
+/** Signal topic for changes of triggers. */
+const topic = "workflow.triggers";
+
+/** How long the triggers of a node that died wait for another node. */
+const shardLeaseMs = 5000;
+
+/** Creates the module. */
+export function createTriggers(parts: Parts): Triggers {
+  const { db, clock, log, signals, runs, cursors } = parts;
+  const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
+  const workerParts = {
+    ...{ ...parts, shards, topic },
+    startFiring: createFiringStarter({ runs, clock }),
+    recordResults: createTriggerRecorder(parts),
+  };
+  const schedules = createScheduleWorker(workerParts);
+  const eventWorker = createEventWorker(workerParts);
+  const service = createTriggerService({ ...parts, wakeWorkers: () => signals.wake(topic) });
+  const fire = createFireService({ db, service, startRun: runs.startRun });
+  return {
+    handlers: triggerHandlers({ service, fire, cursors }),
+    worker: {
+      async start() {
+        shards.start();
+        schedules.start();
+        await eventWorker.start();
+      },
+      async stop() {
+        await schedules.stop();
+        await eventWorker.stop();
+        await shards.stop();
+      },
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { until } from "../../../../test/harness/embedded-owner.ts";
+import { instant, startStage, value } from "../../../../test/workflows/trigger-stage.ts";
+
+const stage = await startStage();
+
+test("several nodes start one run for each time and event, while nodes come and go", async () => {
+  const tenants = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const { tenantId } = await stage.tenant();
+      await stage.publish(tenantId, instant);
+      const schedule = { cron: "* * * * * *", overlap: "allow" };
+      await stage.create(tenantId, { schedule, input: value("=schedule.time") });
+      await stage.create(tenantId, { event: { types: ["order.paid"] }, input: value("=event.id") });
+      return { tenantId, ids: [] as string[] };
+    }),
+  );
+  const [first, second] = await Promise.all([stage.startWorker(), stage.startWorker()]);
+  const emit = () =>
+    Promise.all(tenants.map(async ({ tenantId, ids }) => ids.push(await stage.emit(tenantId, "order.paid"))));
+  const inputsOf = async (tenantId: (typeof tenants)[0]["tenantId"]) =>
+    (await stage.runsOf(tenantId)).map(({ state }) => state.input as string);
+  const reaches = (count: number) =>
+    until(async () => {
+      for (const { tenantId, ids } of tenants) {
+        const inputs = await inputsOf(tenantId);
+        if (inputs.length - ids.length < count || !ids.every((id) => inputs.includes(id))) return false;
+      }
+      return true;
+    });
+  await emit();
+  await reaches(2);
+  await first!.stop();
+  for (let nth = 0; nth < 10; nth++) await emit();
+  await reaches(3);
+  await stage.startWorker();
+  await second!.stop();
+  for (let nth = 0; nth < 10; nth++) await emit();
+  await reaches(4);
+  for (const { tenantId } of tenants) {
+    const inputs = await inputsOf(tenantId);
+    assert.equal(new Set(inputs).size, inputs.length, "no time and no event has two runs");
+  }
+});

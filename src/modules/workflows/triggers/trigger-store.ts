@@ -1,0 +1,197 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Json } from "../definitions/index.ts";
+import type { EventFilter, Schedule, Trigger, TriggerCause, TriggerSettings } from "./domain/trigger.ts";
+
+/** When a schedule needs attention. */
+export interface SchedulePosition {
+  readonly nextAt: Date | null;
+  readonly dueAt: Date | null;
+}
+
+/** The filter of a list of triggers. Empty fields match all. */
+export interface TriggerFilter {
+  readonly environmentId: string;
+  readonly definition: string;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** A change of a trigger. Undefined fields stay unchanged. */
+export interface StoredChange extends Partial<TriggerSettings> {
+  readonly cause?: TriggerCause | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Set when the trigger starts from here: its events and times before now are not for it. */
+  readonly position?: SchedulePosition | undefined;
+}
+
+interface Row extends Omit<Trigger, "cause"> {
+  readonly kind: TriggerCause["kind"];
+  readonly spec: Json;
+  readonly eventTypes: readonly string[];
+}
+
+/** The SQL queries of triggers for callers. */
+export function triggerStore(sql: Sql) {
+  const columns = triggerColumns(sql);
+  return {
+    /** Locks out concurrent creation in a tenant, so that their count stays correct. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`workflow_triggers|${tenantId}`}, 0))`;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from workflow_triggers where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    /** Whether another trigger of the environment has a name. */
+    async isNameTaken(tenantId: TenantId, environmentId: string, name: string, exceptId: string): Promise<boolean> {
+      const rows = await sql`
+        select from workflow_triggers where tenant_id = ${tenantId} and environment_id = ${environmentId}
+          and name = ${name} and id <> ${exceptId}`;
+      return rows.length > 0;
+    },
+
+    async insert(
+      trigger: Pick<
+        Trigger,
+        | keyof TriggerSettings
+        | "tenantId"
+        | "id"
+        | "environmentId"
+        | "environmentKey"
+        | "cause"
+        | "enabled"
+        | "createdAt"
+      >,
+      shard: number,
+      { nextAt, dueAt }: SchedulePosition,
+    ): Promise<Trigger> {
+      const { tenantId, id, environmentId, environmentKey, name, definition, version, input, runKey, enabled } =
+        trigger;
+      const { kind, specJson, eventTypes } = storedCause(trigger.cause);
+      const [row] = await sql<Row[]>`
+        insert into workflow_triggers (tenant_id, id, environment_id, environment_key, name, definition, version, kind,
+          spec, event_types, input, run_key, enabled, disabled_reason, shard, next_at, due_at, created_at, updated_at)
+        values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${name}, ${definition}, ${version}, ${kind},
+          ${specJson}::text::json, ${eventTypes}::text[], ${JSON.stringify(input)}::text::json, ${runKey}, ${enabled},
+          ${enabled ? "" : "manual"}, ${shard}, ${nextAt}, ${dueAt}, ${trigger.createdAt}, ${trigger.createdAt})
+        returning ${columns}`;
+      return toTrigger(row!);
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Trigger | undefined> {
+      const [row] = await sql<Row[]>`
+        select ${columns} from workflow_triggers where tenant_id = ${tenantId} and id = ${id}`;
+      return row && toTrigger(row);
+    },
+
+    /** Finds a trigger and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<Trigger | undefined> {
+      const [row] = await sql<Row[]>`
+        select ${columns} from workflow_triggers where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row && toTrigger(row);
+    },
+
+    async list(
+      tenantId: TenantId,
+      { environmentId, definition, inProduction }: TriggerFilter,
+      page: Page,
+    ): Promise<PageRows<Trigger>> {
+      const where = sql`tenant_id = ${tenantId}
+        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
+        ${definition === "" ? sql`` : sql`and definition = ${definition}`}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      const { rows, total } = await readKeyset<Row>(sql, { columns, table: "workflow_triggers", where }, page);
+      return { rows: rows.map(toTrigger), total };
+    },
+
+    /** Changes a trigger; undefined if the expected version is not current. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: StoredChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Trigger | undefined> {
+      const { name, definition, version, input, runKey, enabled, position } = change;
+      const cause = change.cause && storedCause(change.cause);
+      const [row] = await sql<Row[]>`
+        update workflow_triggers set
+          name = coalesce(${name ?? null}, name), definition = coalesce(${definition ?? null}, definition),
+          version = coalesce(${version ?? null}::int, version), run_key = coalesce(${runKey ?? null}, run_key),
+          input = coalesce(${input === undefined ? null : JSON.stringify(input)}::text::json, input),
+          spec = coalesce(${cause?.specJson ?? null}::text::json, spec),
+          event_types = coalesce(${cause === undefined ? null : (cause.eventTypes as string[])}::text[], event_types),
+          enabled = coalesce(${enabled ?? null}::boolean, enabled)
+          ${
+            enabled === undefined
+              ? sql``
+              : sql`, disabled_reason = ${enabled ? "" : "manual"}, consecutive_failures = 0, since_xid = default,
+                  since_snapshot = default`
+          }
+          ${
+            position === undefined
+              ? sql``
+              : sql`, next_at = ${position.nextAt}, due_at = ${position.dueAt}, queued_at = null,
+                  generation = generation + 1`
+          }
+          , updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row && toTrigger(row);
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<void> {
+      await sql`delete from workflow_triggers where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Records a run that a caller had the trigger start. */
+    async recordFired({ tenantId, id }: Pick<Trigger, "tenantId" | "id">, runId: string, now: Date): Promise<void> {
+      await sql`
+        update workflow_triggers set last_fired_at = ${now}, last_run_id = ${runId},
+          open_run_ids = case when kind = 'schedule' then array_append(open_run_ids, ${runId}) else open_run_ids end
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Creates a tenant's cursor, at the end of the log if no event trigger is enabled. Locks it until the commit. */
+    async openCursor(tenantId: TenantId, shard: number): Promise<void> {
+      const inUse = sql`exists (
+        select from workflow_triggers where tenant_id = ${tenantId} and kind = 'event' and enabled)`;
+      await sql`
+        insert into workflow_trigger_cursors as stored (tenant_id, shard, xid, id)
+        values (${tenantId}, ${shard}, pg_snapshot_xmin(pg_current_snapshot()), '')
+        on conflict (tenant_id) do update set
+          xid = case when ${inUse} then stored.xid else excluded.xid end,
+          id = case when ${inUse} then stored.id else excluded.id end`;
+    },
+  };
+}
+
+/** The columns of a trigger. */
+export function triggerColumns(sql: Sql) {
+  return sql`tenant_id, id, environment_id, environment_key, name, definition, version, kind, spec, event_types, input,
+    run_key, enabled, disabled_reason, generation, next_at, last_fired_at, last_run_id, last_skipped_at, last_error,
+    consecutive_failures, created_at, updated_at, record_version`;
+}
+
+/** Converts a row to a trigger. */
+export function toTrigger<R extends Row>({ kind, spec, eventTypes, ...row }: R) {
+  const cause: TriggerCause =
+    kind === "schedule"
+      ? { kind, schedule: spec as unknown as Schedule }
+      : { kind, event: { types: eventTypes, ...(spec as unknown as Pick<EventFilter, "condition">) } };
+  return { ...row, cause };
+}
+
+export type { Row as TriggerRow };
+
+function storedCause(cause: TriggerCause): { kind: string; specJson: string; eventTypes: readonly string[] } {
+  if (cause.kind === "schedule") return { kind: "schedule", specJson: JSON.stringify(cause.schedule), eventTypes: [] };
+  const { types, condition } = cause.event;
+  return { kind: "event", specJson: JSON.stringify({ condition }), eventTypes: types };
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  CreateWorkflowDefinitionRequestSchema,
+  PublishWorkflowDefinitionRequestSchema,
+} from "../../gen/service/api/workflow_definition_pb.ts";
+import {
+  CancelWorkflowRunRequestSchema,
+  type CancelWorkflowRunResponse,
+  GetWorkflowRunRequestSchema,
+  type GetWorkflowRunResponse,
+  PauseWorkflowRunRequestSchema,
+  type PauseWorkflowRunResponse,
+  ResumeWorkflowRunRequestSchema,
+  type ResumeWorkflowRunResponse,
+  SignalWorkflowRunRequestSchema,
+  type SignalWorkflowRunResponse,
+  StartWorkflowRunRequestSchema,
+  type StartWorkflowRunResponse,
+} from "../../gen/service/api/workflow_run_pb.ts";
+import {
+  CompleteWorkflowTasksRequestSchema,
+  type CompleteWorkflowTasksResponse,
+  FailWorkflowTasksRequestSchema,
+  type FailWorkflowTasksResponse,
+  PollWorkflowTasksRequestSchema,
+  type PollWorkflowTasksResponse,
+} from "../../gen/service/api/workflow_task_pb.ts";
+import type { GroupedHandler, ServiceHandlers } from "../../src/chain/call.ts";
+import { createWorkflows } from "../../src/modules/workflows/index.ts";
+import type { TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import { systemClock } from "../../src/platform/clock/clock.ts";
+import { createCursors } from "../../src/platform/cursor/index.ts";
+import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
+import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
+import { createMetrics } from "../../src/platform/telemetry/index.ts";
+import { contextFor, perform, recordedEvents } from "../harness/context.ts";
+
+/** The workflows area of one node, with calls as the chain makes them. */
+export type WorkflowNode = Awaited<ReturnType<typeof startWorkflowNode>>;
+
+/** Starts the area on a database. Background workers are not started: tests call them. */
+export async function startWorkflowNode(databaseUrl: string) {
+  const db = openDatabase(databaseUrl, { maxConnections: 6 });
+  const signals = createSignals(db);
+  await signals.start();
+  const parts = {
+    ...{ db, side: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopShares() },
+    ...{ cursors: createCursors(randomBytes(32)), clock: systemClock, metrics: createMetrics() },
+    ...{ log: { warn() {}, info() {}, error() {}, debug() {} }, events: recordedEvents() },
+    config: { "workflow.retention_days": 7 },
+    findPools: async () => new Set<string>(),
+    findNotificationWorkflows: async () => new Set<string>(),
+    findPoolId: async () => undefined,
+    call: () => Promise.reject(new Error("The test has no effects.")),
+    platformTenantId: () => "platform",
+  };
+  const workflows = createWorkflows(parts as unknown as Parameters<typeof createWorkflows>[0]);
+  const handlers = workflows.handlers as unknown as Readonly<Record<string, ServiceHandlers>>;
+  const definitions = handlers["service.api.WorkflowDefinitionService"]!;
+  const runs = handlers["service.api.WorkflowRunService"]!;
+  const tasks = handlers["service.api.WorkflowTaskService"]!;
+  const grouped = <I extends DescMessage, O>(handler: unknown, schema: I) => {
+    return (tenant: TestTenant, request: MessageInitShape<I>) =>
+      (handler as GroupedHandler).grouped(
+        contextFor(db, { tenantId: tenant.tenantId }),
+        create(schema, request),
+        undefined,
+      ) as Promise<O>;
+  };
+  const getRun = runs.getWorkflowRun as (context: unknown, request: unknown) => Promise<GetWorkflowRunResponse>;
+  return {
+    db,
+    workflows,
+    start: grouped<typeof StartWorkflowRunRequestSchema, StartWorkflowRunResponse>(
+      runs.startWorkflowRun,
+      StartWorkflowRunRequestSchema,
+    ),
+    signal: grouped<typeof SignalWorkflowRunRequestSchema, SignalWorkflowRunResponse>(
+      runs.signalWorkflowRun,
+      SignalWorkflowRunRequestSchema,
+    ),
+    pause: grouped<typeof PauseWorkflowRunRequestSchema, PauseWorkflowRunResponse>(
+      runs.pauseWorkflowRun,
+      PauseWorkflowRunRequestSchema,
+    ),
+    resume: grouped<typeof ResumeWorkflowRunRequestSchema, ResumeWorkflowRunResponse>(
+      runs.resumeWorkflowRun,
+      ResumeWorkflowRunRequestSchema,
+    ),
+    cancel: grouped<typeof CancelWorkflowRunRequestSchema, CancelWorkflowRunResponse>(
+      runs.cancelWorkflowRun,
+      CancelWorkflowRunRequestSchema,
+    ),
+    fail: grouped<typeof FailWorkflowTasksRequestSchema, FailWorkflowTasksResponse>(
+      tasks.failWorkflowTasks,
+      FailWorkflowTasksRequestSchema,
+    ),
+    poll: grouped<typeof PollWorkflowTasksRequestSchema, PollWorkflowTasksResponse>(
+      tasks.pollWorkflowTasks,
+      PollWorkflowTasksRequestSchema,
+    ),
+    complete: grouped<typeof CompleteWorkflowTasksRequestSchema, CompleteWorkflowTasksResponse>(
+      tasks.completeWorkflowTasks,
+      CompleteWorkflowTasksRequestSchema,
+    ),
+    async get({ tenantId }: TestTenant, runId: string) {
+      const request = create(GetWorkflowRunRequestSchema, { runId });
+      return (await getRun(contextFor(db, { tenantId }), request)).run!;
+    },
+    /** Creates and publishes a definition. */
+    async publish({ tenantId }: TestTenant, document: { readonly key: string; readonly [name: string]: unknown }) {
+      const choice = { tenantId };
+      const created = { document: document as never };
+      await perform(db, choice, definitions.createWorkflowDefinition!, CreateWorkflowDefinitionRequestSchema, created);
+      const published = { id: document.key };
+      await perform(
+        db,
+        choice,
+        definitions.publishWorkflowDefinition!,
+        PublishWorkflowDefinitionRequestSchema,
+        published,
+      );
+    },
+    /** Ends the attempts whose leases have expired. */
+    async sweepLeases() {
+      for (const worker of workflows.workers) if ("sweep" in worker) await worker.sweep();
+    },
+    async stop() {
+      workflows.endWaits();
+      await workflows.idle();
+      await signals.stop();
+      await db.close();
+    },
+  };
+}
