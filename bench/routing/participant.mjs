@@ -1,4 +1,5 @@
 // One participant's process: opens it, then handles the bench's calls one after another.
+import { serveCalls } from "../participant-process.mjs";
 import { acceptCount, acceptFor } from "./pacing.mjs";
 import { participants } from "./participants.mjs";
 
@@ -26,27 +27,7 @@ const calls = {
   },
 };
 
-process.on("message", async ({ id, call, args }) => {
-  const answer = await outcome(() => calls[call](args));
-  if (process.connected) process.send({ id, ...answer });
-});
-
-async function outcome(work) {
-  try {
-    return { result: (await work()) ?? null };
-  } catch (error) {
-    return { failure: { unavailable: error.name === "Unavailable", message: error.stack } };
-  }
-}
-
-// The bench ends a participant by closing the channel, which also happens when the bench is killed.
-process.once("disconnect", async () => {
-  setTimeout(() => process.exit(1), 10_000).unref();
-  await opened?.close();
-  process.exit(0);
-});
-// An interrupt reaches every process of the group; only the bench handles it.
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
+serveCalls(calls, () => opened?.close());
 
 // The serialisable part of a lane; its functions stay in this process.
 function describe({ name, form, callers, items, constraint, recipients, rules, drain }) {

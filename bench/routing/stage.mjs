@@ -1,11 +1,11 @@
 // The environment of a run: one embedded PostgreSQL, and a process for each participant. All of it ends with the run.
-import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
+import { startParticipant } from "../participant-process.mjs";
 import { participants } from "./participants.mjs";
 
 const processFile = new URL("./participant.mjs", import.meta.url);
@@ -60,7 +60,8 @@ export async function openStage({ without, waitingAtFirst }) {
         kind: what.kind,
         durable: what.durable ?? true,
         databaseUrl,
-        ...start(name, settings),
+        // graphile-worker reads this variable to omit one log line per job, as in its own performance test.
+        ...startParticipant(processFile, name, settings, { NO_LOG_SUCCESS: "1" }),
       };
       present.push(participant);
       try {
@@ -90,36 +91,4 @@ async function createDatabase(sql, url, name) {
   const named = new URL(url);
   named.pathname = `/${name}`;
   return named.href;
-}
-
-/** Starts a participant's process; `call` sends it a call, `end` stops it. */
-function start(name, settings) {
-  // graphile-worker reads this variable to omit one log line per job, as in its own performance test.
-  const env = { ...process.env, NO_LOG_SUCCESS: "1" };
-  const child = fork(processFile, [JSON.stringify({ name, settings })], { env });
-  const waiting = new Map();
-  let asked = 0;
-  const exited = new Promise((resolve) => child.once("exit", resolve));
-  child.on("message", ({ id, result, failure }) => {
-    const { resolve, reject } = waiting.get(id);
-    waiting.delete(id);
-    if (failure === undefined) return resolve(result);
-    const text = failure.unavailable ? failure.message.split("\n")[0] : `${name}: ${failure.message}`;
-    reject(Object.assign(new Error(text.replace(/^Unavailable: /, "")), { unavailable: failure.unavailable }));
-  });
-  exited.then((code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${name} ended with ${code}`));
-  });
-  return {
-    call: (call, args) =>
-      new Promise((resolve, reject) => {
-        const id = asked++;
-        waiting.set(id, { resolve, reject });
-        child.send({ id, call, args });
-      }),
-    async end() {
-      if (child.connected) child.disconnect();
-      await exited;
-    },
-  };
 }

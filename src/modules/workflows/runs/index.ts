@@ -30,6 +30,7 @@ import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
 import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
 import { deleteExpiredLettersJob } from "./dead-letters/retention-job.ts";
 import { shardCount } from "./domain/run.ts";
+import { createChildCancellation } from "./effects/child-cancellation.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
@@ -106,11 +107,13 @@ export function createRuns(parts: Parts): Runs {
   });
   const plans = createPlanCache(definitions);
   const metrics = createRunMetrics(parts.metrics);
+  const cancellation = createChildCancellation({ db, advance: (request) => engine.advance(request) });
   const consequences = createConsequences({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
+    cancelChild: cancellation.cancel,
     wakeQueue: parts.dispatch.wake,
     metrics,
   });
@@ -144,7 +147,7 @@ export function createRuns(parts: Parts): Runs {
       createDeadLetterService({ ...parts, replays: replayService, metrics: letterMetrics }),
       cursors,
     ),
-    jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts)],
+    jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts), cancellation.job],
     sweeper,
     startRun: service.startRun,
     ...createOwnRuns({ ...parts, start, engine }),

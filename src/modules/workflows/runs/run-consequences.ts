@@ -23,19 +23,15 @@ interface Parts {
   readonly performEffects: (run: LiveRun, effects: readonly Effect[]) => void;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
   readonly metrics: RunMetrics;
+  /** Cancels a run that no step waits for any more. */
+  readonly cancelChild: (tenantId: TenantId, childId: string, parentId: string) => Promise<void>;
   /** Wakes the polls of a queue. */
   readonly wakeQueue: TaskDispatch["wake"];
 }
 
-/** Cancels a run because the run that waited for it no longer does. */
-export function abandonment(parentRunId: string): RunEvent {
-  const reason = `The run ${parentRunId} no longer waits for it.`;
-  return { kind: "cancel", by: "service:workflow", reason, compensate: true };
-}
-
 /** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
 export function createConsequences(parts: Parts) {
-  const { clock, log, signals, events, sweepBy, performEffects, advance, wakeQueue, metrics } = parts;
+  const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue, metrics } = parts;
 
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {
     advance({ tenantId, runId, toEvent: () => event }).catch((error) =>
@@ -51,7 +47,11 @@ export function createConsequences(parts: Parts) {
       run,
       done.effects.filter(({ key, attempt }) => isAttemptOpen(done.state, key, attempt)),
     );
-    for (const childId of done.cancelledRuns) send(tenantId, childId, abandonment(run.id));
+    for (const childId of done.cancelledRuns) {
+      cancelChild(tenantId, childId, run.id).catch((error) =>
+        log.warn({ err: error }, "a workflow run could not be cancelled yet"),
+      );
+    }
     if (run.revision === 0) metrics.started();
     if (done.ended !== undefined) {
       metrics.ended(done.ended.status);

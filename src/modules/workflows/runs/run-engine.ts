@@ -127,9 +127,9 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
     const [runs, tasks] = await Promise.all([
-      loadRuns(db.sql, refs),
+      loadRuns(db.steady.sql, refs),
       loadLeasedTasks(
-        db.sql,
+        db.steady.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
       ),
     ]);
@@ -229,7 +229,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     }
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };
-    const record = applied[0]!.respond?.(toRun(run, advance, nowMs));
+    const record = applied[0]!.respond?.(toRun(run, advance, write.stateJson, nowMs));
     return { run, plan, advance, write: { ...write, record }, requests: applied, later };
   }
 
@@ -239,7 +239,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   ): Promise<readonly AdvanceRequest[]> {
     if (advances.length === 0) return [];
     const written = await updateRuns(
-      db.sql,
+      db.steady.sql,
       advances.map(({ write }) => write),
       currentShards,
     ).catch((error) => {
@@ -294,13 +294,13 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
 }
 
 /** A run as it is after an advance. */
-export function toRun(run: LiveRun, { state, ended }: Advance, nowMs: number): Run {
-  const { stateJson: _, shard, mail, isAbandoned, ...common } = run;
+export function toRun(run: LiveRun, { state, ended }: Advance, stateJson: string, nowMs: number): Run {
+  const { stateJson: _, shard, mail, ...common } = run;
   const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
   return {
     ...common,
     status: ended?.status ?? statusOf(state),
-    stateJson: JSON.stringify(state),
+    stateJson,
     output: ended?.output ?? null,
     error: ended?.error ?? null,
     revision: run.revision + 1,

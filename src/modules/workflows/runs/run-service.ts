@@ -136,8 +136,8 @@ export function createRunService({ db, signals, environments, start, engine }: P
       }
       const environment = await environments.require(context, input.environmentId);
       let response: T | undefined;
-      const respond = ({ run, advance }: PreparedRun): T => {
-        response = toResponse(toRun(run, advance, nowMs), true);
+      const respond = ({ run, advance, write }: PreparedRun): T => {
+        response = toResponse(toRun(run, advance, write.stateJson, nowMs), true);
         return response;
       };
       const outcome = await start({
@@ -279,7 +279,7 @@ function checkDecision(
 
 /** A run that a request did not change. */
 function storedRun({ run, state, plan: _ }: AdvancedRun): Run {
-  const { shard, mail, isAbandoned, ...common } = run;
+  const { shard, mail, ...common } = run;
   const status = state.paused ? "paused" : state.startedAtMs === 0 ? "pending" : "running";
   return { ...common, status, output: null, error: null, endedAt: null, wakeAt: null };
 }

@@ -107,11 +107,6 @@ export function ownStartRecord(tenantId: TenantId, operation: string, key: strin
   };
 }
 
-/** The record that starts a child run once, or never after its parent has abandoned it. */
-export function childStartRecord(tenantId: TenantId, childId: string): IdempotencyRecord {
-  return ownStartRecord(tenantId, "workflow.start_child", childId);
-}
-
 function refused(reason: StartRefused["reason"], message: string): StartRefused {
   return { kind: "refused", reason, message };
 }

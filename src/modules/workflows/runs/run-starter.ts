@@ -89,7 +89,6 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
           shard: shardOf(id),
           createdAt: new Date(nowMs),
           mail: [],
-          isAbandoned: false,
         },
       };
       const isLater = input.startAtMs !== undefined && input.startAtMs > nowMs;

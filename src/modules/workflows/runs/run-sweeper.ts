@@ -5,7 +5,6 @@ import { createSerialTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { wakeTime } from "./domain/engine/state.ts";
-import { abandonment } from "./run-consequences.ts";
 import type { AdvanceResult, RunEngine } from "./run-engine.ts";
 import type { RunMetrics } from "./run-metrics.ts";
 import { findDueRuns, readNextWake } from "./storage/due-runs.ts";
@@ -69,8 +68,7 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Pa
   function tick(tenantId: TenantId, runId: string, epoch: number): Promise<AdvanceResult> {
     return engine.advance({
       ...{ tenantId, runId, epoch },
-      toEvent({ run, state }) {
-        if (run.isAbandoned && state.ending === undefined) return abandonment(run.parentRunId);
+      toEvent({ state }) {
         const nowMs = clock.now();
         const wakeMs = wakeTime(state, nowMs) ?? never;
         if (wakeMs > nowMs) return undefined;

@@ -3,9 +3,10 @@ import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
-import { childStartRecord, type StartRun } from "../run-start.ts";
+import type { StartRun } from "../run-start.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";
+import { childStartRecord } from "./child-cancellation.ts";
 import { EffectFailure } from "./effect-failure.ts";
 
 interface Parts {
@@ -34,7 +35,7 @@ export async function startChild(
     ...{ definition: definitionKey, version, input, runKey: "" },
     origin: { by, via: "subworkflow", parent: { stepKey: key, attempt, depth }, ...(trigger && { trigger }) },
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
-    record: () => childStartRecord(tenantId, childId!),
+    record: () => childStartRecord(tenantId, childId!, new Date()),
   });
   if (outcome.kind === "refused") {
     const { reason, message } = outcome;

@@ -21,9 +21,9 @@ export function toEffectFailure(error: unknown, code: string): Failure | undefin
   if (error instanceof EffectFailure) return error.failure;
   const failure = error instanceof CallFailure ? error : classifyDatabaseError(error);
   if (!(failure instanceof CallFailure)) return undefined;
+  const { retryable, http } = failure.entry;
   // The next attempt has another idempotency key: an attempt that may have taken effect must be repeated with its own.
   if (repeatedCodes.has(failure.code) || mayBeCommitted(failure)) return undefined;
-  const { retryable, http } = failure.entry;
   // A failure of the service itself is no reason to fail the step.
   if (retryable && http >= 500) return undefined;
   const own = failure.code === "QUOTA_EXCEEDED" ? "quota_exceeded" : code;

@@ -132,8 +132,8 @@ export function createReplayService({ db, shares, definitions, environments, pla
     const quota = context.takeQuota("workflow.run", 1);
     const receipt = quota === undefined ? undefined : await quota;
     let response: T | undefined;
-    const respond = ({ run, advance }: PreparedRun): T => {
-      response = toResponse(toRun(run, advance, nowMs));
+    const respond = ({ run, advance, write }: PreparedRun): T => {
+      response = toResponse(toRun(run, advance, write.stateJson, nowMs));
       return response;
     };
     const prepared = await starter.prepare(

@@ -17,8 +17,6 @@ export interface LiveRun {
   readonly origin: RunOrigin;
   readonly parentRunId: string;
   readonly createdAt: Date;
-  /** Whether the run that waited for it no longer does. */
-  readonly isAbandoned: boolean;
   /** The unconsumed events of its mailbox, in order of arrival. */
   readonly mail: readonly Mail[];
 }
@@ -42,23 +40,28 @@ interface RunRef {
 export async function loadRuns(sql: Sql, runs: readonly RunRef[]): Promise<LiveRun[]> {
   return sql<LiveRun[]>`
     select r.tenant_id, r.id, r.environment_id, r.definition_id, r.version, r.run_key, r.state::text as state_json,
-      r.revision, r.shard, r.origin, r.parent_run_id, r.created_at, r.is_abandoned,
+      r.revision, r.shard, r.origin, r.parent_run_id, r.created_at,
       case when r.unread = 0 then '[]'::json else (
         select coalesce(json_agg(json_build_object('eventId', m.event_id, 'event', m.event, 'scope', m.scope,
           'payload', m.payload) order by m.revision, m.event_id), '[]'::json)
         from workflow_mailbox m where m.tenant_id = r.tenant_id and m.run_id = r.id and m.consumed_by = ''
       ) end as mail
-    from workflow_runs r where (r.tenant_id, r.id) in (
-      select * from unnest(${runs.map(({ tenantId }) => tenantId)}::text[], ${runs.map(({ id }) => id)}::text[]))`;
+    from unnest(${runs.map(({ tenantId }) => tenantId)}::text[], ${runs.map(({ id }) => id)}::text[]) as i(tenant_id, id)
+    join workflow_runs r on r.tenant_id = i.tenant_id and r.id = i.id`;
 }
 
-/** Reads leased tasks; omits others. */
+/**
+ * Reads leased tasks; omits others. The state is checked after the search by id, so that the plan cannot scan the index of
+ * all leased tasks.
+ */
 export async function loadLeasedTasks(sql: Sql, tasks: readonly RunRef[]): Promise<LeasedTask[]> {
   if (tasks.length === 0) return [];
   return sql<LeasedTask[]>`
-    select tenant_id, id, run_id, step_key, attempt, lease_token from workflow_tasks
-    where state = 'leased' and (tenant_id, id) in (
-      select * from unnest(${tasks.map(({ tenantId }) => tenantId)}::text[], ${tasks.map(({ id }) => id)}::text[]))`;
+    select t.tenant_id, t.id, t.run_id, t.step_key, t.attempt, t.lease_token
+    from unnest(${tasks.map(({ tenantId }) => tenantId)}::text[], ${tasks.map(({ id }) => id)}::text[]) as i(tenant_id, id)
+    cross join lateral (
+      select * from workflow_tasks t where t.tenant_id = i.tenant_id and t.id = i.id limit 1) t
+    where t.state = 'leased'`;
 }
 
 /** Returns the events among the given ones that were sent to their run before, as `run id:event id`. */

@@ -25,8 +25,8 @@ export interface RunWrite {
   readonly hold: boolean | undefined;
   readonly newMail: readonly MailWrite[];
   readonly consumedMail: readonly { readonly eventId: string; readonly key: string }[];
-  /** Runs that it waited for and no longer does. */
-  readonly abandonedRuns: readonly string[];
+  /** Runs that no step waits for any more. */
+  readonly cancelledRuns: readonly string[];
   readonly events: readonly RunEventWrite[];
   /** The idempotency record of the call that changes it. */
   readonly record: IdempotencyRecord | undefined;

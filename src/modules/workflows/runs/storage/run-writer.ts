@@ -1,7 +1,7 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
 import type { Shards } from "../../../../platform/shards/index.ts";
-import { childStartRecord } from "../run-start.ts";
+import { cancelChildKind } from "../effects/child-cancellation.ts";
 import type { NewRunWrite, RunWrite, TaskWrite } from "./run-write.ts";
 
 /** A run that was not written, and why. */
@@ -22,7 +22,7 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
       select nth::int - 1 as nth, tenant_id, id, environment_id, definition_id, version::int as version, run_key, status,
         state, revision::int as revision, shard::smallint as shard, to_timestamp(wake_at_ms::float8 / 1000) as wake_at,
         origin, coalesce(parent_run_id, '') as parent_run_id, to_timestamp(created_at_ms::float8 / 1000) as created_at,
-        end_status, output, error
+        end_status, output, error, history
       from rows from (
         string_to_table(${text(({ tenantId }) => tenantId)}, E'\\n', ''),
         string_to_table(${text(({ id }) => id)}, E'\\n', ''),
@@ -40,9 +40,10 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
         string_to_table(${text(({ createdAtMs }) => createdAtMs)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.status)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.outputJson)}, E'\\n', ''),
-        string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', '')
+        string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', ''),
+        string_to_table(${text(({ historyJson }) => historyJson)}, E'\\n', '')
       ) with ordinality as input(tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision,
-        shard, wake_at_ms, origin, parent_run_id, created_at_ms, end_status, output, error, nth)
+        shard, wake_at_ms, origin, parent_run_id, created_at_ms, end_status, output, error, history, nth)
     )
     ${keyed.length === 0 ? sql`` : sql`, ${claimBatch(sql, keyed)}`}
     , accepted as (
@@ -84,12 +85,16 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
         : sql``
     }
     , applied as (
-      select nth, tenant_id, id from accepted where end_status is not null
-      ${live ? sql`union all select a.nth, a.tenant_id, a.id from accepted a join live using (tenant_id, id)` : sql``}
+      select nth, tenant_id, id, revision, history from accepted where end_status is not null
+      ${
+        live
+          ? sql`union all
+            select a.nth, a.tenant_id, a.id, a.revision, a.history from accepted a join live using (tenant_id, id)`
+          : sql``
+      }
     )
     ${consequences(sql, writes)}
-    select nth, ${keyed.length === 0 ? sql`false` : sql`nth in (select batch_index from refused)`} as refused
-    from input where nth not in (select nth from applied)`;
+    select nth, ${keyed.length === 0 ? sql`false` : sql`nth in (select batch_index from refused)`} as refused from lost`;
   return new Map(rows.map(({ nth, refused }) => [nth, refused ? "duplicate" : "run_key_taken"]));
 }
 
@@ -110,17 +115,15 @@ export async function updateRuns(
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
   const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
-  const abandoned = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
-  // A statement changes a row once: a run that another one abandons in this batch is not written.
-  const isKept = abandoned.length > 0 ? sql`and i.id <> all(${abandoned.map(({ part }) => part)}::text[])` : sql``;
-  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned} ${isKept}`;
-  const isOrdered = writes.length + abandoned.length > 1;
+  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned}`;
+  const isOrdered = writes.length > 1;
   // The array has all runs locked before the first one is changed.
   const isCurrent = isOrdered ? sql`${isUnchanged} and i.nth = any(array(select nth from locked))` : isUnchanged;
   const rows = await sql<{ nth: number }[]>`
     with ${owned.size > 0 ? sql`current as (${currentShards(sql, owned)}),` : sql``} input as (
       select nth::int - 1 as nth, tenant_id, id, revision::int as revision, status, state,
-        to_timestamp(wake_at_ms::float8 / 1000) as wake_at, unread::int as unread, end_status, output, error, epoch
+        to_timestamp(wake_at_ms::float8 / 1000) as wake_at, unread::int as unread, end_status, output, error, epoch,
+        history
       from rows from (
         string_to_table(${text(({ tenantId }) => tenantId)}, E'\\n', ''),
         string_to_table(${text(({ id }) => id)}, E'\\n', ''),
@@ -132,19 +135,16 @@ export async function updateRuns(
         string_to_table(${text(({ end }) => end?.status)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.outputJson)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', ''),
-        string_to_table(${text(({ epoch }) => epoch?.epoch)}, E'\\n', '')
+        string_to_table(${text(({ epoch }) => epoch?.epoch)}, E'\\n', ''),
+        string_to_table(${text(({ historyJson }) => historyJson)}, E'\\n', '')
       ) with ordinality as input(tenant_id, id, revision, status, state, wake_at_ms, unread, end_status, output, error,
-        epoch, nth)
+        epoch, history, nth)
     )
     ${
       isOrdered
         ? sql`, locked as materialized (
             -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks.
-            select i.nth from workflow_runs r left join input i on ${isUnchanged}
-            where (r.tenant_id, r.id) in (
-              select tenant_id, id from input
-              union select * from unnest(${abandoned.map(({ write }) => write.tenantId)}::text[],
-                ${abandoned.map(({ part }) => part)}::text[]))
+            select i.nth from workflow_runs r join input i on ${isUnchanged}
             order by r.tenant_id, r.id for update of r
           )`
         : sql``
@@ -154,10 +154,10 @@ export async function updateRuns(
         ? sql`, updated as (
             update workflow_runs r
             set status = i.status, state = i.state::json, revision = r.revision + 1,
-              wake_at = case when r.is_abandoned and i.state::json -> 'ending' is null then now() else i.wake_at end,
+              wake_at = i.wake_at,
               unread = i.unread
             from input i where i.end_status is null and ${isCurrent}
-            returning i.nth, r.tenant_id, r.id
+            returning i.nth, r.tenant_id, r.id, r.revision, i.history
           )`
         : sql``
     }
@@ -165,22 +165,22 @@ export async function updateRuns(
       ended
         ? sql`, deleted as (
             delete from workflow_runs r using input i where i.end_status is not null and ${isCurrent}
-            returning i.nth, r.*
+            returning i.nth, i.end_status, i.state as end_state, i.output, i.error, i.history, r.*
           ), archived as (
             insert into workflow_run_archive (tenant_id, id, environment_id, definition_id, version, run_key, status,
               state, output, error, revision, origin, parent_run_id, created_at, ended_at)
-            select d.tenant_id, d.id, d.environment_id, d.definition_id, d.version, d.run_key, i.end_status,
-              i.state::json, i.output::json, i.error::json, d.revision + 1, d.origin, d.parent_run_id, d.created_at, now()
-            from deleted d join input i using (nth)
+            select tenant_id, id, environment_id, definition_id, version, run_key, end_status, end_state::json,
+              output::json, error::json, revision + 1, origin, parent_run_id, created_at, now()
+            from deleted
           ), emptied as (
             delete from workflow_mailbox m using deleted d where m.tenant_id = d.tenant_id and m.run_id = d.id
           )`
         : sql``
     }
     , applied as (
-      ${live ? sql`select nth, tenant_id, id from updated` : sql``}
+      ${live ? sql`select nth, tenant_id, id, revision, history from updated` : sql``}
       ${live && ended ? sql`union all` : sql``}
-      ${ended ? sql`select nth, tenant_id, id from deleted` : sql``}
+      ${ended ? sql`select nth, tenant_id, id, revision + 1 as revision, history from deleted` : sql``}
     )
     ${consequences(sql, writes)}
     ${insertRecords(sql, writes)}
@@ -210,17 +210,26 @@ function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
     )`;
 }
 
-/** Everything that is stored with runs, as common table expressions that read `applied`. */
+/**
+ * Everything that is stored with runs, as common table expressions that read `input` and `applied`. Frequent parts leave out
+ * the runs of `lost`, which is empty as a rule, instead of joining `applied`: connections with generic plans have no hash
+ * joins, so the cost of a join would grow with the square of the batch. Subqueries with `offset 0` are planned separately,
+ * because the planner would otherwise join `applied` with all rows of a tenant first.
+ */
 function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`
-    ${insertHistory(sql, writes)}
+    , lost as (select nth from input where nth not in (select nth from applied))
+    , history as (
+      insert into workflow_history (tenant_id, run_id, revision, at, entries)
+      select tenant_id, id, revision, now(), history::json from applied
+    )
     ${insertTasks(sql, writes)}
     ${updateTasks(sql, writes)}
     ${deleteTasks(sql, writes)}
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
-    ${abandonRuns(sql, writes)}
+    ${insertCancellations(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
 }
@@ -228,19 +237,6 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
 /** Pairs each part of the writes with the position of its write. */
 function partsOf<Part>(writes: readonly RunWrite[], parts: (write: RunWrite) => readonly Part[]) {
   return writes.flatMap((write, nth) => parts(write).map((part) => ({ nth, write, part })));
-}
-
-function insertHistory(sql: Sql, writes: readonly RunWrite[]): Fragment {
-  return sql`, history as (
-      insert into workflow_history (tenant_id, run_id, revision, at, entries)
-      select a.tenant_id, a.id, h.revision::int, now(), h.entries::json
-      from applied a join (
-        select nth, revision, entries from rows from (
-          string_to_table(${lines(writes, ({ revision }) => revision + 1)}, E'\\n', ''),
-          string_to_table(${lines(writes, ({ historyJson }) => historyJson)}, E'\\n', '')
-        ) with ordinality as h(revision, entries, nth)
-      ) h on h.nth = a.nth + 1
-    )`;
 }
 
 function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
@@ -251,31 +247,32 @@ function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
       insert into workflow_tasks (tenant_id, id, environment_id, run_id, step_key, queue, type, version_range, state,
         attempt, input, ready_at, attempt_ms, heartbeat_ms, lease_token, worker_id, build_id, leased_at, lease_until,
         attempt_until, created_at)
-      select a.tenant_id, t.id, t.environment_id, a.id, t.step_key, t.queue, t.type, coalesce(t.version_range, ''), t.state,
+      select t.tenant_id, t.id, t.environment_id, t.run_id, t.step_key, t.queue, t.type, coalesce(t.version_range, ''), t.state,
         1, t.input::json, now(), t.attempt_ms::bigint, t.heartbeat_ms::bigint, coalesce(t.lease_token, ''),
         coalesce(t.worker_id, ''), coalesce(t.build_id, ''), case when t.lease_token is not null then now() end,
         case when t.lease_token is not null then now() + make_interval(secs => least(t.attempt_ms::float8,
           coalesce(nullif(t.heartbeat_ms::float8, 0), t.attempt_ms::float8)) / 1000) end,
         case when t.lease_token is not null then now() + make_interval(secs => t.attempt_ms::float8 / 1000) end, now()
-      from applied a join (
-        select * from rows from (
-          string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
-          string_to_table(${lines(tasks, ({ write }) => write.environmentId)}, E'\\n', ''),
-          string_to_table(${text(({ id }) => id)}, E'\\n', ''),
-          string_to_table(${text(({ stepKey }) => stepKey)}, E'\\n', ''),
-          string_to_table(${text(({ queue }) => queue)}, E'\\n', ''),
-          string_to_table(${text(({ type }) => type)}, E'\\n', ''),
-          string_to_table(${text(({ versionRange }) => versionRange)}, E'\\n', ''),
-          string_to_table(${text(({ inputJson }) => inputJson)}, E'\\n', ''),
-          string_to_table(${text(({ attemptMs }) => attemptMs)}, E'\\n', ''),
-          string_to_table(${text(({ heartbeatMs }) => heartbeatMs)}, E'\\n', ''),
-          string_to_table(${text(({ held, lease }) => (lease !== undefined ? "leased" : held ? "held" : "ready"))}, E'\\n', ''),
-          string_to_table(${text(({ lease }) => lease?.token)}, E'\\n', ''),
-          unnest(${tasks.map(({ part }) => part.lease?.workerId ?? null)}::text[],
-            ${tasks.map(({ part }) => part.lease?.buildId ?? null)}::text[])
-        ) as t(nth, environment_id, id, step_key, queue, type, version_range, input, attempt_ms, heartbeat_ms, state,
-          lease_token, worker_id, build_id)
-      ) t on t.nth::int = a.nth
+      from rows from (
+        string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
+        string_to_table(${lines(tasks, ({ write }) => write.tenantId)}, E'\\n', ''),
+        string_to_table(${lines(tasks, ({ write }) => write.environmentId)}, E'\\n', ''),
+        string_to_table(${lines(tasks, ({ write }) => write.id)}, E'\\n', ''),
+        string_to_table(${text(({ id }) => id)}, E'\\n', ''),
+        string_to_table(${text(({ stepKey }) => stepKey)}, E'\\n', ''),
+        string_to_table(${text(({ queue }) => queue)}, E'\\n', ''),
+        string_to_table(${text(({ type }) => type)}, E'\\n', ''),
+        string_to_table(${text(({ versionRange }) => versionRange)}, E'\\n', ''),
+        string_to_table(${text(({ inputJson }) => inputJson)}, E'\\n', ''),
+        string_to_table(${text(({ attemptMs }) => attemptMs)}, E'\\n', ''),
+        string_to_table(${text(({ heartbeatMs }) => heartbeatMs)}, E'\\n', ''),
+        string_to_table(${text(({ held, lease }) => (lease !== undefined ? "leased" : held ? "held" : "ready"))}, E'\\n', ''),
+        string_to_table(${text(({ lease }) => lease?.token)}, E'\\n', ''),
+        unnest(${tasks.map(({ part }) => part.lease?.workerId ?? null)}::text[],
+          ${tasks.map(({ part }) => part.lease?.buildId ?? null)}::text[])
+      ) as t(nth, tenant_id, environment_id, run_id, id, step_key, queue, type, version_range, input, attempt_ms,
+        heartbeat_ms, state, lease_token, worker_id, build_id)
+      where t.nth::int not in (select nth from lost)
     )`;
 }
 
@@ -286,10 +283,13 @@ function updateTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
       update workflow_tasks t
       set state = 'ready', attempt = n.attempt, ready_at = now() + make_interval(secs => n.delay_ms / 1000),
         lease_token = '', worker_id = '', build_id = '', leased_at = null, lease_until = null, attempt_until = null
-      from applied a join unnest(${tasks.map(({ nth }) => nth)}::int[], ${tasks.map(({ part }) => part.id)}::text[],
-        ${tasks.map(({ part }) => part.attempt)}::int[], ${tasks.map(({ part }) => part.delayMs)}::float8[])
-        as n(nth, id, attempt, delay_ms) on n.nth = a.nth
-      where t.tenant_id = a.tenant_id and t.id = n.id
+      from (
+        select * from unnest(${tasks.map(({ nth }) => nth)}::int[], ${tasks.map(({ write }) => write.tenantId)}::text[],
+          ${tasks.map(({ part }) => part.id)}::text[], ${tasks.map(({ part }) => part.attempt)}::int[],
+          ${tasks.map(({ part }) => part.delayMs)}::float8[]) as n(nth, tenant_id, id, attempt, delay_ms)
+        where n.nth not in (select nth from lost) offset 0
+      ) n
+      where t.tenant_id = n.tenant_id and t.id = n.id
     )`;
 }
 
@@ -297,12 +297,15 @@ function deleteTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const tasks = partsOf(writes, ({ endedTasks }) => endedTasks);
   if (tasks.length === 0) return sql``;
   return sql`, ended_tasks as (
-      delete from workflow_tasks t
-      using applied a join rows from (
-        string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
-        string_to_table(${lines(tasks, ({ part }) => part)}, E'\\n', '')
-      ) as e(nth, id) on e.nth::int = a.nth
-      where t.tenant_id = a.tenant_id and t.id = e.id
+      delete from workflow_tasks t using (
+        select * from rows from (
+          string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
+          string_to_table(${lines(tasks, ({ write }) => write.tenantId)}, E'\\n', ''),
+          string_to_table(${lines(tasks, ({ part }) => part)}, E'\\n', '')
+        ) as e(nth, tenant_id, id)
+        where e.nth::int not in (select nth from lost) offset 0
+      ) e
+      where t.tenant_id = e.tenant_id and t.id = e.id
     )`;
 }
 
@@ -347,10 +350,13 @@ function consumeMail(sql: Sql, writes: readonly RunWrite[]): Fragment {
   if (mail.length === 0) return sql``;
   return sql`, consumed as (
       update workflow_mailbox m set consumed_by = c.key
-      from applied a join unnest(${mail.map(({ nth }) => nth)}::int[], ${mail.map(({ part }) => part.eventId)}::text[],
-        ${mail.map(({ part }) => part.key)}::text[]) as c(nth, event_id, key) on c.nth = a.nth
-      where m.tenant_id = a.tenant_id and m.run_id = a.id and m.event_id = c.event_id
-        and a.nth not in (${endedNths(sql, writes)})
+      from (
+        select * from unnest(${mail.map(({ nth }) => nth)}::int[], ${mail.map(({ write }) => write.tenantId)}::text[],
+          ${mail.map(({ write }) => write.id)}::text[], ${mail.map(({ part }) => part.eventId)}::text[],
+          ${mail.map(({ part }) => part.key)}::text[]) as c(nth, tenant_id, run_id, event_id, key)
+        where c.nth not in (select nth from lost) and c.nth not in (${endedNths(sql, writes)}) offset 0
+      ) c
+      where m.tenant_id = c.tenant_id and m.run_id = c.run_id and m.event_id = c.event_id
     )`;
 }
 
@@ -360,27 +366,20 @@ function endedNths(sql: Sql, writes: readonly RunWrite[]): Fragment {
   return sql`select unnest(${ended}::int[])`;
 }
 
-/**
- * Has runs cancel themselves. Their revision stays, so that their own advances do not fail. A run that has not started yet
- * cannot start any more: its key is used up, or its start in progress is awaited.
- */
-function abandonRuns(sql: Sql, writes: readonly RunWrite[]): Fragment {
-  const runs = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
+/** The time that the node has to cancel child runs itself, before a job does. */
+const cancellationDelayS = 5;
+const cancellationAttempts = 100;
+
+/** Has child runs cancelled even if this node dies after the commit. */
+function insertCancellations(sql: Sql, writes: readonly RunWrite[]): Fragment {
+  const runs = partsOf(writes, ({ cancelledRuns }) => cancelledRuns);
   if (runs.length === 0) return sql``;
-  const records = runs.map(({ write, part }) => childStartRecord(write.tenantId, part));
-  return sql`, abandoned as (
-      update workflow_runs r
-      set is_abandoned = true, wake_at = case when r.state -> 'ending' is null then now() else r.wake_at end
-      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[])
-        as c(nth, id) on c.nth = a.nth
-      where r.tenant_id = a.tenant_id and r.id = c.id
-    ), unstarted as (
-      insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-      select a.tenant_id, r.principal, r.operation, r.key, decode('00', 'hex'), 'completed', r.response, now()
-      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${records.map(({ principal }) => principal)}::text[],
-        ${records.map(({ operation }) => operation)}::text[], ${records.map(({ key }) => key)}::text[],
-        ${records.map(({ response }) => response)}::text[]) as r(nth, principal, operation, key, response) on r.nth = a.nth
-      order by r.key
+  return sql`, cancellations as (
+      insert into jobs (tenant_id, id, kind, payload, dedupe_key, run_at, max_attempts, created_at)
+      select a.tenant_id, c.id, ${cancelChildKind}, jsonb_build_object('run_id', c.id, 'parent_run_id', a.id), c.id,
+        now() + make_interval(secs => ${cancellationDelayS}), ${cancellationAttempts}, now()
+      from applied a join unnest(${runs.map(({ nth }) => nth)}::int[], ${runs.map(({ part }) => part)}::text[]) as c(nth, id)
+        on c.nth = a.nth
       on conflict do nothing
     )`;
 }
@@ -421,16 +420,18 @@ function insertEvents(sql: Sql, writes: readonly RunWrite[]): Fragment {
   if (events.length === 0) return sql``;
   return sql`, events as (
       insert into events (tenant_id, id, type, source, subject, time, data, environment_id, in_production)
-      select a.tenant_id, e.id, e.type, '/workflow', e.subject, now(), e.data::jsonb, e.environment_id,
+      select e.tenant_id, e.id, e.type, '/workflow', e.subject, now(), e.data::jsonb, e.environment_id,
         e.in_production::boolean
-      from applied a join rows from (
+      from rows from (
         string_to_table(${lines(events, ({ nth }) => nth)}, E'\\n', ''),
+        string_to_table(${lines(events, ({ write }) => write.tenantId)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => part.id)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => part.type)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => part.subject)}, E'\\n', ''),
         string_to_table(${lines(events, ({ part }) => JSON.stringify(part.data))}, E'\\n', ''),
         string_to_table(${lines(events, ({ write }) => write.environmentId)}, E'\\n', ''),
         string_to_table(${lines(events, ({ write }) => write.inProduction)}, E'\\n', '')
-      ) as e(nth, id, type, subject, data, environment_id, in_production) on e.nth::int = a.nth
+      ) as e(nth, tenant_id, id, type, subject, data, environment_id, in_production)
+      where e.nth::int not in (select nth from lost)
     )`;
 }

@@ -34,25 +34,26 @@ export async function leaseTasks(
   const picked =
     kinds.length === 1
       ? sql`
-        select t.id from workflow_tasks t
+        select t.tenant_id, t.id from workflow_tasks t
         where ${isQueued(sql, queue)} and t.type = ${only!.type} and t.version_range = ${only!.versionRange}
           and t.refused_by = ${only!.refusedBy as string[]}::text[] and t.ready_at <= now()
         order by t.ready_at, t.id limit ${count} for update skip locked`
-      : // Only the oldest of all kinds are locked.
+      : // Only the oldest of all kinds are locked. The state is checked in a form that does not match an index, so that the
+        // plan searches tasks by id.
         sql`
-        select t.id from (
-          select c.id, c.ready_at from ${kindRows(sql, kinds)} cross join lateral (
-            select t.id, t.ready_at from workflow_tasks t
+        select t.tenant_id, t.id from (
+          select c.tenant_id, c.id, c.ready_at from ${kindRows(sql, kinds)} cross join lateral (
+            select t.tenant_id, t.id, t.ready_at from workflow_tasks t
             where ${isQueued(sql, queue)} and t.type = k.type and t.version_range = k.version_range
               and t.refused_by = k.refused_by::text[] and t.ready_at <= now()
             order by t.ready_at, t.id limit ${count + spareCandidates}) c
           order by c.ready_at, c.id limit ${count + spareCandidates}
-        ) c join workflow_tasks t on t.tenant_id = ${queue.tenantId} and t.id = c.id
-        where t.state in ('ready', 'incompatible')
+        ) c join workflow_tasks t on t.tenant_id = c.tenant_id and t.id = c.id
+        where t.state not in ('leased', 'held')
         order by c.ready_at, c.id limit ${count} for update of t skip locked`;
   return sql<ClaimedTask[]>`
-    with picked as (${picked}), slotted as (select id, row_number() over () as slot from picked)
-    ${leaseSlotted(sql, queue.tenantId, buildId, slots)}`;
+    with picked as (${picked}), slotted as (select tenant_id, id, row_number() over () as slot from picked)
+    ${leaseSlotted(sql, buildId, slots)}`;
 }
 
 /** A worker's preferred run, and the range of the worker's slots. */
@@ -73,11 +74,11 @@ export async function leasePreferredTasks(
 ): Promise<ClaimedTask[]> {
   return sql<ClaimedTask[]>`
     with found as (
-      select t.id, r.first_slot, r.slot_count, t.ready_at from unnest(${runs.map(({ runId }) => runId)}::text[],
+      select t.tenant_id, t.id, r.first_slot, r.slot_count, t.ready_at from unnest(${runs.map(({ runId }) => runId)}::text[],
         ${runs.map(({ firstSlot }) => firstSlot)}::int[], ${runs.map(({ slotCount }) => slotCount)}::int[])
         as r(run_id, first_slot, slot_count)
       cross join lateral (
-        select t.id, t.ready_at from workflow_tasks t
+        select t.tenant_id, t.id, t.ready_at from workflow_tasks t
         where t.tenant_id = ${queue.tenantId} and t.run_id = r.run_id and t.environment_id = ${queue.environmentId}
           and t.queue = ${queue.queue} and t.state in ('ready', 'incompatible') and t.ready_at <= now()
           and (t.type, t.version_range, t.refused_by) in (
@@ -89,9 +90,9 @@ export async function leasePreferredTasks(
     ), placed as (
       select *, row_number() over (partition by first_slot order by ready_at, id) as nth from chosen
     ), slotted as (
-      select id, first_slot + nth as slot from placed where nth <= slot_count
+      select tenant_id, id, first_slot + nth as slot from placed where nth <= slot_count
     )
-    ${leaseSlotted(sql, queue.tenantId, buildId, slots)}`;
+    ${leaseSlotted(sql, buildId, slots)}`;
 }
 
 /** Reads the kinds of a queue's tasks that wait. It reads one index entry for each kind. */
@@ -129,7 +130,7 @@ function arrayText(texts: readonly string[]): string {
 }
 
 /** Leases the tasks of `slotted`. Leases use the database's clock, so that all nodes agree on their end. */
-function leaseSlotted(sql: Sql, tenantId: string, buildId: string, { workerIds, tokenSuffixes }: Slots): Fragment {
+function leaseSlotted(sql: Sql, buildId: string, { workerIds, tokenSuffixes }: Slots): Fragment {
   return sql`
     update workflow_tasks t set state = 'leased', build_id = ${buildId},
       worker_id = (${workerIds as string[]}::text[])[s.slot],
@@ -137,7 +138,7 @@ function leaseSlotted(sql: Sql, tenantId: string, buildId: string, { workerIds, 
       leased_at = now(), attempt_until = now() + t.attempt_ms * interval '1 millisecond',
       lease_until = now() + interval '1 millisecond'
         * case when t.heartbeat_ms > 0 then least(t.heartbeat_ms, t.attempt_ms) else t.attempt_ms end
-    from slotted s where t.tenant_id = ${tenantId} and t.id = s.id
+    from slotted s where t.tenant_id = s.tenant_id and t.id = s.id
     returning ${leasedColumns(sql)}, (s.slot - 1)::int as slot`;
 }
 

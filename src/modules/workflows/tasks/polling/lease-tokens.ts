@@ -1,12 +1,21 @@
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { tokenSuffix } from "../domain/lease-token.ts";
 
 const randomLength = 12;
+/** Random bytes that no token has used yet. They are fetched together, because small reads are slow. */
+const pool = Buffer.alloc(randomLength * 512);
+let used = pool.length;
 
-/** Creates the unguessable ends of lease tokens. The random bytes are fetched together, because small reads are slow. */
+function nextRandom(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += randomLength;
+  return pool.toString("base64url", used - randomLength, used);
+}
+
+/** Creates the unguessable ends of lease tokens. */
 export function newTokenSuffixes(inProduction: boolean, count: number): string[] {
-  const bytes = randomBytes(randomLength * count);
-  return Array.from({ length: count }, (_, i) =>
-    tokenSuffix(inProduction, bytes.toString("base64url", i * randomLength, (i + 1) * randomLength)),
-  );
+  return Array.from({ length: count }, () => tokenSuffix(inProduction, nextRandom()));
 }
