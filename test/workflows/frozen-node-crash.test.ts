@@ -47,17 +47,19 @@ test("a node that was frozen while it advanced runs changes none of them when it
   let calls = 0;
   for (let round = 0; round < rounds; round++) {
     await until(async () => (await owners()) === 2);
-    const atMs = Date.now() + 2000;
+    const atMs = Date.now() + 3000;
     const input = { at: new Date(atMs).toISOString() };
     const start = (key: string, to = other) =>
       request(to, "POST", "/api/workflow-runs", { definition: "frozen.flow", input }, { "idempotency-key": key });
-    const ids: string[] = [];
-    for (let n = 0; n < runsPerRound; n++) {
-      const { body } = await start(`${round} ${n}`, n % 2 === 0 ? frozen : other);
-      ids.push(body.data.run.id);
-    }
+    const ids: string[] = await Promise.all(
+      Array.from({ length: runsPerRound }, async (_, n) => {
+        const { status, body } = await start(`${round} ${n}`, n % 2 === 0 ? frozen : other);
+        assert.equal(status, 200, JSON.stringify(body));
+        return body.data.run.id;
+      }),
+    );
     // The node is frozen while it advances runs whose time has come, and with calls in flight.
-    await delay(atMs - Date.now() + chance() * 40);
+    await delay(Math.max(0, atMs - Date.now()) + chance() * 40);
     const keys = Array.from({ length: callsInFlight }, (_, n) => `${round} in flight ${n}`);
     calls += keys.length;
     const inFlight = keys.map((key) => start(key, frozen).catch(() => undefined));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { call, publish, until, untilEnded } from "./crash-cluster.ts";
+import { call, type Json, publish, until, untilEnded } from "./crash-cluster.ts";
 
 const node = await startService();
 const sql = connect(node.databaseUrl, 2);
@@ -31,24 +31,53 @@ test("a child run that is about to start when its parent is cancelled is cancell
   await publish(node, { dsl: "1", key: "late.parent", timeout: "1h", steps });
   const id = await start("late.parent");
   let childId = "";
+  let cancelling: Promise<Json> | undefined;
+  const countWaiting = async () => {
+    const [row] = await sql`
+      select count(*)::int as n from pg_locks where relation = 'idempotency_records'::regclass and not granted`;
+    return row!.n;
+  };
   await sql.begin(async (tx) => {
     // The child cannot start before the lock is released.
     await tx`lock table idempotency_records in exclusive mode`;
     await until(async () => {
       const [row] =
         await sql`select state -> 'active' -> 'sub' ->> 'childId' as child from workflow_runs where id = ${id}`;
-      const [waiting] = await sql`
-        select count(*)::int as n from pg_locks
-        where relation = 'idempotency_records'::regclass and not granted`;
       childId = row!.child;
-      return childId !== null && waiting!.n > 0;
+      return childId !== null && (await countWaiting()) > 0;
     });
-    const { status } = await call(node, "POST", `/api/workflow-runs/${id}/cancel`, {});
-    assert.equal(status, "cancelled");
+    cancelling = call(node, "POST", `/api/workflow-runs/${id}/cancel`, {});
+    cancelling.catch(() => {});
+    // The cancellation is stored after the start in progress.
+    await until(async () => (await countWaiting()) > 1);
   });
+  assert.equal((await cancelling!).status, "cancelled");
   // It was started and cancelled, or it can no longer start.
   await until(async () => (await sql`select from idempotency_records where key = ${childId}`).length === 1);
   await until(async () => (await sql`select from workflow_runs where parent_run_id = ${id}`).length === 0);
   const ended = await sql`select status from workflow_run_archive where parent_run_id = ${id}`;
   assert.ok(ended.every(({ status }) => status === "cancelled"));
+});
+
+test("a cancelled child run that compensates is not due until something happens", async () => {
+  const task = { task: { queue: "nobody", type: "undo" } };
+  const steps = [
+    { id: "done", transform: 1, compensate: task },
+    { id: "wait", wait_event: { event: "never", timeout: "1h" } },
+  ];
+  await publish(node, { dsl: "1", key: "slow.child", timeout: "1h", steps });
+  const sub = { id: "sub", subworkflow: { key: "slow.child" } };
+  await publish(node, { dsl: "1", key: "slow.parent", timeout: "1h", steps: [sub] });
+  const id = await start("slow.parent");
+  const childOf = async () =>
+    (
+      await sql`
+    select id, state -> 'ending' is not null as compensates, wake_at from workflow_runs where parent_run_id = ${id}`
+    )[0];
+  await until(async () => (await childOf()) !== undefined);
+  await call(node, "POST", `/api/workflow-runs/${id}/cancel`, {});
+  await until(async () => (await childOf())!.compensates);
+  const child = await childOf();
+  assert.equal(child!.wake_at, null);
+  await call(node, "POST", `/api/workflow-runs/${child!.id}/cancel`, { compensate: false });
 });

@@ -130,7 +130,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     request: MessageInitShape<I>,
   ): Promise<O> => {
     const context = { ...tenant, nowMs: clock.now() };
-    if (typeof handler !== "function") {
+    if (typeof handler !== "function" && "grouped" in handler) {
       return handler.grouped(contextFor(db, context), create(schema, request), undefined) as Promise<O>;
     }
     return perform(db, context, handler as (context: Context, request: unknown) => Promise<O>, schema, request);
