@@ -20,15 +20,14 @@ create table workflow_runs (
   parent_run_id text not null,
   -- The number of events in the mailbox that no step has consumed.
   unread integer not null,
-  created_at timestamptz not null,
-  primary key (tenant_id, id)
+  created_at timestamptz not null
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);
 create unique index workflow_runs_key on workflow_runs (tenant_id, environment_id, definition_id, run_key)
   where run_key <> '';
 create index workflow_runs_wake on workflow_runs (wake_at) where wake_at is not null;
--- The tenant does not come first here and in the index of tasks by run. With statistics of an almost empty table, the planner
--- would otherwise use such an index instead of the primary key, and read all rows of the tenant.
-create index workflow_runs_definition on workflow_runs (definition_id, tenant_id, id);
+create index workflow_runs_definition on workflow_runs (tenant_id, definition_id, id);
+-- The last index: of several indexes that seem equally good, as all do for an empty table, the planner takes the newest.
+alter table workflow_runs add primary key (tenant_id, id);
 
 -- Ended runs, in a partition per day, dropped after their retention.
 create table workflow_run_archive (
@@ -110,15 +109,16 @@ create table workflow_tasks (
   details json,
   -- Builds of workers that cannot run it, sorted.
   refused_by text[] not null default '{}',
-  created_at timestamptz not null,
-  primary key (tenant_id, id)
+  created_at timestamptz not null
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 -- By kind, so that a worker finds the oldest tasks that it can run without reading the others.
 create index workflow_tasks_ready
   on workflow_tasks (tenant_id, environment_id, queue, type, version_range, refused_by, ready_at, id)
   where state in ('ready', 'incompatible');
 create index workflow_tasks_leased on workflow_tasks (lease_until) where state = 'leased';
-create index workflow_tasks_run on workflow_tasks (run_id, tenant_id);
+create index workflow_tasks_run on workflow_tasks (tenant_id, run_id);
+-- The last index, like that of workflow_runs.
+alter table workflow_tasks add primary key (tenant_id, id);
 
 -- Runs that failed or timed out, until somebody replays or discards them.
 create table workflow_dead_letters (

@@ -4,7 +4,7 @@ const step = (id, transform) => ({ id, transform });
 const task = (id, from) => ({ id, task: { queue: "bench", type: id }, with: { from } });
 
 /** The published definitions. */
-export const definitions = {
+const definitions = {
   internal: [
     step("total", { total: "=input.amount * 2.0" }),
     step("tax", { tax: "=steps.total.total * 3.0", total: "=steps.total.total" }),

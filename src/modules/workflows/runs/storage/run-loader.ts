@@ -47,7 +47,8 @@ export async function loadRuns(sql: Sql, runs: readonly RunRef[]): Promise<LiveR
         from workflow_mailbox m where m.tenant_id = r.tenant_id and m.run_id = r.id and m.consumed_by = ''
       ) end as mail
     from unnest(${runs.map(({ tenantId }) => tenantId)}::text[], ${runs.map(({ id }) => id)}::text[]) as i(tenant_id, id)
-    join workflow_runs r on r.tenant_id = i.tenant_id and r.id = i.id`;
+    cross join lateral (
+      select * from workflow_runs r where r.tenant_id = i.tenant_id and r.id = i.id limit 1) r`;
 }
 
 /**

@@ -115,7 +115,7 @@ export async function updateRuns(
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
   const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
-  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned}`;
+  const isUnchanged = sql`${hasId(sql, "r", "i")} and r.revision = i.revision ${isOwned}`;
   const isOrdered = writes.length > 1;
   // The array has all runs locked before the first one is changed.
   const isCurrent = isOrdered ? sql`${isUnchanged} and i.nth = any(array(select nth from locked))` : isUnchanged;
@@ -234,6 +234,15 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
     ${insertEvents(sql, writes)}`;
 }
 
+/**
+ * Whether a row has the id of an input row. With statistics of an empty table, the planner would scan the table and then
+ * compare ids, if it could merge both sides. It cannot do that with arrays, so it searches the table for each input row. Tasks are compared by
+ * their run as well, so that their index by run is as good as the primary key.
+ */
+function hasId(sql: Sql, row: "r" | "t", input: "i" | "n" | "e" | "c"): Fragment {
+  return sql`${sql(row)}.tenant_id = any(array[${sql(input)}.tenant_id]) and ${sql(row)}.id = any(array[${sql(input)}.id])`;
+}
+
 /** Pairs each part of the writes with the position of its write. */
 function partsOf<Part>(writes: readonly RunWrite[], parts: (write: RunWrite) => readonly Part[]) {
   return writes.flatMap((write, nth) => parts(write).map((part) => ({ nth, write, part })));
@@ -285,11 +294,12 @@ function updateTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
         lease_token = '', worker_id = '', build_id = '', leased_at = null, lease_until = null, attempt_until = null
       from (
         select * from unnest(${tasks.map(({ nth }) => nth)}::int[], ${tasks.map(({ write }) => write.tenantId)}::text[],
-          ${tasks.map(({ part }) => part.id)}::text[], ${tasks.map(({ part }) => part.attempt)}::int[],
-          ${tasks.map(({ part }) => part.delayMs)}::float8[]) as n(nth, tenant_id, id, attempt, delay_ms)
+          ${tasks.map(({ write }) => write.id)}::text[], ${tasks.map(({ part }) => part.id)}::text[],
+          ${tasks.map(({ part }) => part.attempt)}::int[], ${tasks.map(({ part }) => part.delayMs)}::float8[])
+          as n(nth, tenant_id, run_id, id, attempt, delay_ms)
         where n.nth not in (select nth from lost) offset 0
       ) n
-      where t.tenant_id = n.tenant_id and t.id = n.id
+      where ${hasId(sql, "t", "n")} and t.run_id = any(array[n.run_id])
     )`;
 }
 
@@ -301,11 +311,12 @@ function deleteTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
         select * from rows from (
           string_to_table(${lines(tasks, ({ nth }) => nth)}, E'\\n', ''),
           string_to_table(${lines(tasks, ({ write }) => write.tenantId)}, E'\\n', ''),
+          string_to_table(${lines(tasks, ({ write }) => write.id)}, E'\\n', ''),
           string_to_table(${lines(tasks, ({ part }) => part)}, E'\\n', '')
-        ) as e(nth, tenant_id, id)
+        ) as e(nth, tenant_id, run_id, id)
         where e.nth::int not in (select nth from lost) offset 0
       ) e
-      where t.tenant_id = e.tenant_id and t.id = e.id
+      where ${hasId(sql, "t", "e")} and t.run_id = any(array[e.run_id])
     )`;
 }
 
