@@ -61,15 +61,6 @@ test("resuming a run deletes the held tasks that end with the resumption", async
   assert.deepEqual(await tasksOf(tenant), []);
 });
 
-test("a task that is retried and cancelled by results that are stored together is deleted", async () => {
-  const { tenant, runId } = await startRun(both(task("a"), task("b", 1)));
-  const [a, b] = [(await poll(tenant, "a"))!, (await poll(tenant, "b"))!];
-  const failures = [a, b].map(({ taskId, token }) => ({ taskId, token, code: "broken" }));
-  await node.fail(tenant, { failures });
-  assert.equal((await node.get(tenant, runId)).status, "failed");
-  assert.deepEqual(await tasksOf(tenant), []);
-});
-
 test("a result that arrives during a pause is the only outcome of its attempt, even if the lease expires", async () => {
   const { tenant, runId } = await startRun(task("a"));
   const { taskId, token } = (await poll(tenant, "a"))!;
