@@ -376,3 +376,15 @@ test("a map of lists without steps gives null for each element, marked if errors
     { ok: true, value: null },
   ]);
 });
+
+test("a timer ends at a whole millisecond, and a time without a zone is refused", () => {
+  const timerOf = (times: { readonly for?: string; readonly until?: string }) =>
+    new StoredRun(
+      define([step("t", { kind: "wait_timer", forMs: undefined, for: undefined, until: undefined, ...times })]),
+    );
+  assert.equal(timerOf({ for: "=0.0016" }).wakeMs, 2);
+  assert.equal(timerOf({ until: "2026-01-01T00:00:05+00:00" }).wakeMs, 5000);
+  for (const until of ["2026-01-01T00:00:05", "2026-01-01T", "2026-01-01", "tomorrow"]) {
+    assert.equal(timerOf({ until }).last.ended?.error?.code, "expression_error", until);
+  }
+});

@@ -8,7 +8,7 @@ export function readScope(value: Json): string {
   throw new CelError("evaluation", "The scope of an event must be a text, a number or a boolean.");
 }
 
-/** Reads a duration in milliseconds: a text such as 10m, or a number of seconds. */
+/** Reads a duration in whole milliseconds: a text such as 10m, or a number of seconds. */
 export function readDuration(value: Json): number {
   const ms =
     typeof value === "number" ? Math.round(value * 1000) : typeof value === "string" ? parseDuration(value) : undefined;
@@ -16,9 +16,11 @@ export function readDuration(value: Json): number {
   throw new CelError("evaluation", "A duration must be a text such as 10m or a number of seconds.");
 }
 
+const timestampPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
 /** Reads a time in milliseconds since 1970: an RFC 3339 text. */
 export function readTime(value: Json): number {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(ms) && /^\d{4}-\d\d-\d\dT/.test(value as string)) return ms;
+  const ms = typeof value === "string" && timestampPattern.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
   throw new CelError("evaluation", "A time must be a timestamp or an RFC 3339 text such as 2026-01-31T12:00:00Z.");
 }
