@@ -64,6 +64,8 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
             select tenant_id, id, environment_id, definition_id, version, run_key, status, state::json, revision, shard,
               wake_at, origin::json, parent_run_id, 0, created_at
             from accepted where end_status is null
+            -- Batches of other nodes may contain the same run keys. Insert them in one order to avoid deadlocks.
+            ${hasRunKeys ? sql`order by tenant_id, environment_id, definition_id, run_key` : sql``}
             on conflict do nothing
             returning tenant_id, id
           )`
@@ -107,7 +109,13 @@ export async function updateRuns(
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
   const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
-  const isCurrent = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned}`;
+  const abandoned = partsOf(writes, ({ abandonedRuns }) => abandonedRuns);
+  // A statement changes a row once: a run that another one abandons in this batch is not written.
+  const isKept = abandoned.length > 0 ? sql`and i.id <> all(${abandoned.map(({ part }) => part)}::text[])` : sql``;
+  const isUnchanged = sql`r.tenant_id = i.tenant_id and r.id = i.id and r.revision = i.revision ${isOwned} ${isKept}`;
+  const isOrdered = writes.length + abandoned.length > 1;
+  // The array has all runs locked before the first one is changed.
+  const isCurrent = isOrdered ? sql`${isUnchanged} and i.nth = any(array(select nth from locked))` : isUnchanged;
   const rows = await sql<{ nth: number }[]>`
     with ${owned.size > 0 ? sql`current as (${currentShards(sql, owned)}),` : sql``} input as (
       select nth::int - 1 as nth, tenant_id, id, revision::int as revision, status, state,
@@ -127,6 +135,19 @@ export async function updateRuns(
       ) with ordinality as input(tenant_id, id, revision, status, state, wake_at_ms, unread, end_status, output, error,
         epoch, nth)
     )
+    ${
+      isOrdered
+        ? sql`, locked as materialized (
+            -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks.
+            select i.nth from workflow_runs r left join input i on ${isUnchanged}
+            where (r.tenant_id, r.id) in (
+              select tenant_id, id from input
+              union select * from unnest(${abandoned.map(({ write }) => write.tenantId)}::text[],
+                ${abandoned.map(({ part }) => part)}::text[]))
+            order by r.tenant_id, r.id for update of r
+          )`
+        : sql``
+    }
     ${
       live
         ? sql`, updated as (

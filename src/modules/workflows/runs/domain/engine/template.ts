@@ -8,7 +8,7 @@ import {
 import type { Json, JsonObject } from "../../../definitions/index.ts";
 
 /** The variables of all expressions of a definition. */
-export const variables: CelVariables = {
+const variables: CelVariables = {
   input: "any",
   steps: "map",
   item: "any",
