@@ -53,6 +53,8 @@ export async function startWorkflowNode(databaseUrl: string) {
     findNotificationWorkflows: async () => new Set<string>(),
     findPoolId: async () => undefined,
     call: () => Promise.reject(new Error("The test has no effects.")),
+    takeQuota: async () => undefined,
+    eventLogs: { reader: {}, follow: () => ({ start() {}, async stop() {} }) },
     platformTenantId: () => "platform",
   };
   const workflows = createWorkflows(parts as unknown as Parameters<typeof createWorkflows>[0]);
