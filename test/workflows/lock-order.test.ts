@@ -60,17 +60,3 @@ test("a batch locks its runs in the order of their ids, whatever it does with th
   });
   assert.deepEqual([...(await written!)].toSorted(), [0, 1]);
 });
-
-test("a run that another one of the batch abandons is not written, and is marked as abandoned", async () => {
-  const tenant = await newTenant(node.db);
-  await node.publish(tenant, document);
-  const ids = [];
-  for (let nth = 0; nth < 2; nth++) ids.push((await node.start(tenant, { definition: "k" })).run!.id);
-  const refs = ids.map((id) => ({ tenantId: tenant.tenantId, id }));
-  const [parent, child] = (await loadRuns(node.db.sql, refs)) as [LiveRun, LiveRun];
-  const writes = [{ ...writeOf(parent, cancel), cancelledRuns: [child.id] }, writeOf(child, pause)];
-  assert.deepEqual([...(await updateRuns(node.db.sql, writes, () => assert.fail()))], [0]);
-  const [stored] = await database.sql`
-    select status, is_abandoned as "isAbandoned" from workflow_runs where id = ${child.id}`;
-  assert.deepEqual(stored, { status: "waiting", isAbandoned: true });
-});

@@ -143,9 +143,10 @@ export async function updateRuns(
     ${
       isOrdered
         ? sql`, locked as materialized (
-            -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks.
+            -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks. Ordered by the
+            -- input, because the planner would otherwise read the whole table in the order of its primary key.
             select i.nth from workflow_runs r join input i on ${isUnchanged}
-            order by r.tenant_id, r.id for update of r
+            order by i.tenant_id, i.id for update of r
           )`
         : sql``
     }

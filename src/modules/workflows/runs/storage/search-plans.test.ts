@@ -72,8 +72,8 @@ test("runs and leased tasks are read by their ids, however many others their ten
   assert.equal(await rowsRead((sql) => loadLeasedTasks(sql, refs)), batch);
 });
 
-test("an advance reads the rows that it changes, however many others the tenant has", async () => {
-  assert.equal(await rowsRead((sql) => updateRuns(sql, refs.map(toWrite), noShards)), 2 * batch);
+test("an advance locks and changes its rows by their ids, however many others the tenant has", async () => {
+  assert.equal(await rowsRead((sql) => updateRuns(sql, refs.map(toWrite), noShards)), 3 * batch);
   const [left] = await db.sql<{ tasks: number }[]>`select count(*)::int as tasks from workflow_tasks`;
   assert.deepEqual(left, { tasks: runCount - batch });
 });
