@@ -3,10 +3,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import type { JobKind } from "../../../../platform/jobs/index.ts";
 import type { AdvanceRequest } from "../run-engine.ts";
-import { forbidStart } from "../storage/child-start-store.ts";
-
-/** The job that cancels a run that no step waits for any more. It is stored with the advance that cancelled the step. */
-export const cancelChildKind = "workflow.cancel_child";
+import { cancelChildKind, forbidStart } from "../storage/child-start-store.ts";
 
 /** The key that starts a child run once, or not at all after its cancellation. */
 export function childStartRecord(tenantId: TenantId, childId: string, createdAt: Date): IdempotencyRecord {

@@ -1,7 +1,7 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
 import type { Shards } from "../../../../platform/shards/index.ts";
-import { cancelChildKind } from "../effects/child-cancellation.ts";
+import { cancelChildKind } from "./child-start-store.ts";
 import type { NewRunWrite, RunWrite, TaskWrite } from "./run-write.ts";
 
 /** A run that was not written, and why. */
