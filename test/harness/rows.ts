@@ -15,6 +15,7 @@ const livesByItself = [
   "shard_nodes",
   "shards",
   "workflow_workers",
+  "workflow_trigger_cursors",
 ];
 
 // A key's last use and an item's routing attempts also change at any time.

@@ -16,13 +16,11 @@ import { createPublishedVersions, type PublishedVersions } from "./published-ver
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
 export { checkInSlices } from "./domain/language/check-definition.ts";
-export { expressionVariables } from "./domain/language/check-expressions.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";
 export { checkInput } from "./domain/language/input-schema.ts";
 export { type ParsedDefinition, parseDefinition } from "./domain/language/parse-definition.ts";
-export { outputScope, type StepScope, visibleSteps } from "./domain/language/step-tree.ts";
-export { isExpression, isTooDeep, literalOf, sourceOf } from "./domain/language/template.ts";
+export { isTooDeep } from "./domain/language/template.ts";
 export type { DefinitionViolation } from "./domain/language/violation.ts";
 export type { DefinitionId } from "./domain/workflow-definition.ts";
 export type { PublishedVersion, PublishedVersions } from "./published-versions.ts";

@@ -27,8 +27,8 @@ const members: Readonly<Record<string, readonly string[]>> = {
   err: ["code", "message", "step", "details"],
 };
 
-/** The variables of expressions in a scope. The engine compiles expressions with the same ones. */
-export function expressionVariables({ hasItem, hasError }: Pick<StepScope, "hasItem" | "hasError">): CelVariables {
+/** The variables of expressions in a scope. */
+function expressionVariables({ hasItem, hasError }: Pick<StepScope, "hasItem" | "hasError">): CelVariables {
   return variableSets[hasItem ? (hasError ? 3 : 1) : hasError ? 2 : 0]!;
 }
 

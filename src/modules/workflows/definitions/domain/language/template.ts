@@ -12,11 +12,6 @@ export function sourceOf(expression: string): string {
   return expression.slice(1);
 }
 
-/** The text that a text without expression stands for: `==` stands for `=`. */
-export function literalOf(text: string): string {
-  return text.startsWith("==") ? text.slice(1) : text;
-}
-
 /** An expression in a template, with its path. */
 export interface PlacedExpression {
   readonly path: string;
