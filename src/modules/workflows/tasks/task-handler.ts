@@ -27,7 +27,13 @@ import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { modeAllows } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, type Database } from "../../../platform/db/index.ts";
-import { claimKey, completeRecord, readUsedKeys } from "../../../platform/idempotency/index.ts";
+import {
+  claimKey,
+  completeRecord,
+  inProgressFailure,
+  keyName,
+  readUsedKeys,
+} from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
@@ -70,6 +76,9 @@ export function taskHandlers({ db, log, cursors, polls, pollReader, reports, lea
   const checkFailure = createMessageChecker(WorkflowTaskFailureSchema);
   const checkLease = createMessageChecker(WorkflowTaskLeaseSchema);
 
+  /** The idempotency keys of calls in progress on this node. */
+  const inProgress = new Set<string>();
+
   /**
    * Runs a call once for its idempotency key: a repeat gets the stored response. The effects have commits of their own,
    * before the response is stored. A repeat that comes between them finds its attempts ended.
@@ -79,6 +88,21 @@ export function taskHandlers({ db, log, cursors, polls, pollReader, reports, lea
     run: () => Promise<{ response: T; tasks: readonly LeasedTask[] }>,
   ): Promise<T | "duplicate"> {
     if (keyed === undefined) return (await run()).response;
+    const name = keyName(keyed.claim);
+    // Of several polls at the same time, one could lease tasks and another one could store its empty response first.
+    if (inProgress.has(name)) throw inProgressFailure();
+    inProgress.add(name);
+    try {
+      return await runKeyed(keyed, run);
+    } finally {
+      inProgress.delete(name);
+    }
+  }
+
+  async function runKeyed<T extends Message>(
+    keyed: KeyedCall,
+    run: () => Promise<{ response: T; tasks: readonly LeasedTask[] }>,
+  ): Promise<T | "duplicate"> {
     if ((await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
     const { response, tasks } = await run();
     try {
