@@ -335,11 +335,15 @@ test("concurrent polls with one idempotency key leave no task leased for nobody"
   };
   const keyed: KeyedCall = { claim, record: () => ({ ...claim, response: "" }) };
   for (let i = 0; i < 4; i++) await addTask(db, tenant);
-  const answers = await Promise.all(
+  const polls = await Promise.allSettled(
     Array.from({ length: 4 }, () => node.pollCall(tenant, { ...workerDefaults, slots: 1 }, keyed)),
   );
   await node.tasks.idle();
-  const received = answers.flatMap((answer) => ((answer as unknown) === "duplicate" ? [] : answer.tasks));
+  const received = polls.flatMap((poll) => {
+    if (poll.status === "fulfilled") return (poll.value as unknown) === "duplicate" ? [] : poll.value.tasks;
+    assert.equal(poll.reason.code, "IDEMPOTENCY_IN_PROGRESS");
+    return [];
+  });
   const leased = await db.sql<{ id: string }[]>`
     select id from workflow_tasks where tenant_id = ${tenant.tenantId} and state = 'leased'`;
   assert.equal(received.length, 1);
