@@ -81,3 +81,22 @@ test("a cancelled child run that compensates is not due until something happens"
   assert.equal(child!.wake_at, null);
   await call(node, "POST", `/api/workflow-runs/${child!.id}/cancel`, { compensate: false });
 });
+
+test("child runs count towards the quota of runs, so that a tree of runs ends at it", async () => {
+  const tenant = await call(node, "POST", "/api/tenants", {
+    name: "Bounded",
+    issue_admin_key: true,
+    quotas: { "workflow.run": { limit_per_day: 3 } },
+  });
+  const bounded = { baseUrl: node.baseUrl, adminKey: tenant.admin_key as string };
+  await publish(bounded, { dsl: "1", key: "leaf", timeout: "1h", steps: [{ id: "one", transform: 1 }] });
+  const each = [{ id: "sub", subworkflow: { key: "leaf" } }];
+  const all = { id: "all", map: { in: "=[1, 2, 3, 4, 5]", max_items: 5, on_error: "collect", steps: each } };
+  await publish(bounded, { dsl: "1", key: "tree", timeout: "1h", steps: [all] });
+  const { run } = await call(bounded, "POST", "/api/workflow-runs", { definition: "tree" });
+  const { output } = await untilEnded(async () => bounded, run.id);
+  const codes = (output as { ok: boolean; error?: { code: string } }[]).map(({ ok, error }) =>
+    ok ? "ok" : error!.code,
+  );
+  assert.deepEqual(codes.toSorted(), ["ok", "ok", "quota_exceeded", "quota_exceeded", "quota_exceeded"]);
+});

@@ -127,7 +127,7 @@ export function createRuns(parts: Parts): Runs {
   });
   const effectRunner = createEffectRunner({
     ...parts,
-    startChild: (parent, effect) => startChild({ db, start }, parent, effect),
+    startChild: (parent, effect) => startChild({ db, start, takeQuota: parts.takeQuota }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
   const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });

@@ -86,4 +86,5 @@ export function createOwnRuns({ db, environments, start, engine, takeQuota }: Pa
   };
 }
 
-const noReceipt: QuotaReceipt = { async refund() {} };
+/** The receipt of a tenant without a quota. */
+export const noReceipt: QuotaReceipt = { async refund() {} };

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
+import { noReceipt, type TakeQuota } from "../own-runs.ts";
 import type { StartRun } from "../run-start.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";
@@ -12,6 +13,7 @@ import { EffectFailure } from "./effect-failure.ts";
 interface Parts {
   readonly db: Database;
   readonly start: StartRun;
+  readonly takeQuota: TakeQuota;
 }
 
 /** The result of a run that another run waits for. */
@@ -19,7 +21,7 @@ export type ChildResult = { readonly output: Json } | { readonly failure: Failur
 
 /** Starts the run that a step waits for, unless it was started before. Returns its result if it has ended. */
 export async function startChild(
-  { db, start }: Parts,
+  { db, start, takeQuota }: Parts,
   parent: LiveRun,
   { key, attempt, childId, request }: Effect,
 ): Promise<ChildResult | undefined> {
@@ -34,6 +36,7 @@ export async function startChild(
     ...{ tenantId, id: childId!, environment: { id: environmentId, key: environment }, parentRunId: parent.id },
     ...{ definition: definitionKey, version, input, runKey: "" },
     origin: { by, via: "subworkflow", parent: { stepKey: key, attempt, depth }, ...(trigger && { trigger }) },
+    takeQuota: async () => (await takeQuota(tenantId, "workflow.run", 1)) ?? noReceipt,
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
     record: () => childStartRecord(tenantId, childId!, new Date()),
   });
