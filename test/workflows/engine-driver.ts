@@ -128,17 +128,24 @@ class EngineDriver {
     const isEnding = this.#state().ending !== undefined;
     const batch = events.filter(({ kind }) => !(kind === "cancel" && isEnding));
     if (batch.length === 0) return;
+    const repeated = batch.filter(({ kind }) => kind !== "mail");
     const choice = this.#choose(8);
     if (choice === 1 && batch.length === 1) this.#pauseAndResume(batch);
-    else if (choice === 2 && batch[0]!.kind !== "mail") this.#advance([...batch, { kind: "tick" }, ...batch]);
-    else if (choice === 3) this.#advance([{ kind: "tick" }, ...batch]);
-    else if (choice < 6) this.#advance(batch);
-    else {
-      for (const event of batch) {
-        this.#advance([event]);
-        // What follows from an event happens before the next one.
-        while (this.#end === undefined && this.#state().todo !== undefined) this.#advance([{ kind: "tick" }]);
-      }
+    else if (choice === 2) this.#applyAll([...batch, { kind: "tick" }, ...repeated]);
+    else if (choice === 3) this.#applyAll([{ kind: "tick" }, ...batch]);
+    else if (choice < 6) this.#applyAll(batch);
+    else for (const event of batch) this.#applyAll([event]);
+  }
+
+  /**
+   * Applies events, in one advance if it can do all that follows from them. Steps that are left over start before the next
+   * event: the language does not say which is first, and the reference interpreter leaves nothing over.
+   */
+  #applyAll(events: readonly RunEvent[]): void {
+    let rest = events;
+    while (rest.length > 0 && this.#end === undefined) {
+      rest = rest.slice(this.#advance(rest));
+      while (this.#end === undefined && this.#state().todo !== undefined) this.#advance([{ kind: "tick" }]);
     }
   }
 
@@ -149,8 +156,9 @@ class EngineDriver {
     this.#advance([{ kind: "resume", by: "user:ann" }]);
   }
 
-  #advance(events: readonly RunEvent[]): void {
-    if (this.#end !== undefined) return;
+  /** Applies events until steps are left over; returns the number of applied events. */
+  #advance(events: readonly RunEvent[]): number {
+    if (this.#end !== undefined) return 0;
     this.#advances++;
     const nowMs = this.#clockMs();
     const advance = new Advance(this.#plan, this.#state(), {
@@ -160,9 +168,12 @@ class EngineDriver {
       newId: () => `id${++this.#ids}`,
       ...(this.#budget !== undefined && { budget: this.#budget }),
     });
+    let applied = 0;
     for (const event of events) {
       if (event.kind === "mail") this.#mail.push(event.mail);
       advance.apply(event);
+      applied++;
+      if (advance.state.todo !== undefined) break;
     }
     this.#stateJson = JSON.stringify(advance.state);
     const consumed = new Set(advance.consumed.map(({ eventId }) => eventId));
@@ -180,6 +191,7 @@ class EngineDriver {
     for (const effect of advance.effects) this.#perform(effect);
     this.#decideNewApprovals();
     this.#end = advance.ended;
+    return applied;
   }
 
   #record({ history }: Advance): void {

@@ -212,6 +212,23 @@ test("what does not fit into one advance follows in the next ones, and is execut
   assert.equal(run.kinds.filter((kind) => kind.startsWith("step_completed")).length, 101);
 });
 
+test("an event that arrives while steps are left over is applied before they start", () => {
+  const branches = { a: [wait("a1", "go"), transform("a2", 0)], b: [transform("b1", 0)] };
+  const run = new StoredRun(define([wait("first", "go"), step("p", parallel(branches))]), {
+    starts: 2,
+    expressionSteps: 1000,
+  });
+  run.apply(mail("e1"));
+  assert.deepEqual(run.state.todo, [{ id: "b1", at: [] }]);
+  run.apply(mail("e2"));
+  while (run.last.ended === undefined) run.apply(tick);
+  const completed = run.kinds.filter((kind) => kind.startsWith("step_completed"));
+  assert.deepEqual(
+    completed,
+    ["first", "a1", "a2", "b1", "p"].map((id) => `step_completed ${id}`),
+  );
+});
+
 test("a late tick does what was due in the order of its times, each with what follows from it", () => {
   const branches = { a: [timer("a1", 2000), transform("a2", 0)], b: [timer("b1", 1000), transform("b2", 0)] };
   const run = new StoredRun(define([step("p", parallel(branches))]));
