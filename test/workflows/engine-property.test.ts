@@ -75,7 +75,7 @@ test("the engine does what the language says, however a run is cut into advances
     seen.advances += result.advances;
     seen.statuses.add(result.status);
   };
-  const numRuns = sized(600, 60_000);
+  const numRuns = sized(1500, 60_000);
   fc.assert(fc.property(scenarios, fc.nat(), check), { numRuns });
   assert.ok(seen.compared > numRuns * 0.85, `${seen.ties} of ${numRuns} runs had ties`);
   assert.equal(seen.statuses.size, 4);

@@ -212,6 +212,14 @@ test("what does not fit into one advance follows in the next ones, and is execut
   assert.equal(run.kinds.filter((kind) => kind.startsWith("step_completed")).length, 101);
 });
 
+test("a wait takes the event that was received first of those that match", () => {
+  const run = new StoredRun(define([task("a"), wait("w", "go", "stop")]));
+  run.apply(mail("e1", "other"));
+  run.apply(mail("e2", "stop"));
+  run.apply(mail("e3", "go"));
+  assert.deepEqual(run.apply(succeeded("a")).consumed, [{ eventId: "e2", key: "w" }]);
+});
+
 test("an event that arrives while steps are left over is applied before they start", () => {
   const branches = { a: [wait("a1", "go"), transform("a2", 0)], b: [transform("b1", 0)] };
   const run = new StoredRun(define([wait("first", "go"), step("p", parallel(branches))]), {
