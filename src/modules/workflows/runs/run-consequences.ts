@@ -29,7 +29,10 @@ interface Parts {
   readonly wakeQueue: TaskDispatch["wake"];
 }
 
-/** Does what follows a commit. All of it is repeated by the sweeper if this node fails first. */
+/**
+ * Does what follows a commit. If this node fails first, the sweeper repeats open effects, a job cancels child runs, and
+ * polls and waits for an end find out by themselves.
+ */
 export function createConsequences(parts: Parts) {
   const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue, metrics } = parts;
 

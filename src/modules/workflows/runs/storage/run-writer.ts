@@ -236,8 +236,8 @@ function consequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
 }
 
 /**
- * Whether a row has the id of an input row. With statistics of an empty table, the planner would scan the table and then
- * compare ids, if it could merge both sides. It cannot do that with arrays, so it searches the table for each input row. Tasks are compared by
+ * Whether a row has the id of an input row. With statistics of an empty table, the planner would scan the whole table and
+ * merge it with the input. It cannot merge arrays, so it searches the table for each input row. Tasks are compared by
  * their run as well, so that their index by run is as good as the primary key.
  */
 function hasId(sql: Sql, row: "r" | "t", input: "i" | "n" | "e" | "c"): Fragment {
