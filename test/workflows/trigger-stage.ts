@@ -18,11 +18,12 @@ import {
 import type { Context, GroupedHandler, Handler } from "../../src/chain/call.ts";
 import { createEvents, createLogFollower, type LogConsumer } from "../../src/modules/operations/events/index.ts";
 import { createDefinitions } from "../../src/modules/workflows/definitions/index.ts";
+import { createEnvironments } from "../../src/modules/workflows/environments/index.ts";
 import { createRuns, type TakeQuota } from "../../src/modules/workflows/runs/index.ts";
-import { createEnvironments, createTasks } from "../../src/modules/workflows/tasks/index.ts";
+import { createTasks } from "../../src/modules/workflows/tasks/index.ts";
 import { shardCount } from "../../src/modules/workflows/triggers/domain/trigger.ts";
 import { createEventWorker } from "../../src/modules/workflows/triggers/event-worker.ts";
-import { createFiringStarter } from "../../src/modules/workflows/triggers/firing.ts";
+import { createFiringStarter } from "../../src/modules/workflows/triggers/firing-starter.ts";
 import { createTriggers } from "../../src/modules/workflows/triggers/index.ts";
 import { createScheduleWorker } from "../../src/modules/workflows/triggers/schedule-worker.ts";
 import { createTriggerRecorder } from "../../src/modules/workflows/triggers/trigger-recorder.ts";

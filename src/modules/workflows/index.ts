@@ -8,8 +8,9 @@ import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
+import { createEnvironments } from "./environments/index.ts";
 import { createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
-import { createEnvironments, createTasks } from "./tasks/index.ts";
+import { createTasks } from "./tasks/index.ts";
 import { createTriggers } from "./triggers/index.ts";
 
 interface Parts extends AreaParts, ReferenceSources {

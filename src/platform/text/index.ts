@@ -2,3 +2,4 @@
 
 export { durationSource, formatDuration, parseDuration } from "./duration.ts";
 export { nearestName } from "./nearest-name.ts";
+export { isTimestampText, timestampSource } from "./timestamp.ts";

@@ -2,7 +2,7 @@ import type { QuotaReceipt } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
-import type { Environments } from "../tasks/index.ts";
+import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { inputLengthMax } from "./run-input.ts";
 import type { StartRequest, StartRun } from "./run-start.ts";

@@ -5,7 +5,7 @@ import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Json } from "../definitions/index.ts";
-import type { Environments } from "../tasks/index.ts";
+import type { Environments } from "../environments/index.ts";
 import type { Activity, RunEvent } from "./domain/engine/state.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";

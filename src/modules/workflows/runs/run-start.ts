@@ -4,7 +4,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import type { Definitions, Json } from "../definitions/index.ts";
-import type { UsableEnvironment } from "../tasks/index.ts";
+import type { UsableEnvironment } from "../environments/index.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { checkRunInput } from "./run-input.ts";

@@ -14,9 +14,9 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
 import type { TaskQueue } from "./domain/task.ts";
-import type { Environments } from "./environments.ts";
 import { type ShownTask, tasksOfRun } from "./overview/task-overview.ts";
 import { createLeaseReturn } from "./polling/lease-return.ts";
 import { createPollReader } from "./polling/poll-message.ts";
@@ -33,7 +33,6 @@ import { createWorkerRegistry } from "./workers/worker-registry.ts";
 export type { RunEngine, TaskEvent } from "./domain/run-engine.ts";
 export type { LeasedTask } from "./domain/task.ts";
 export type { WaitReason } from "./domain/wait-reason.ts";
-export { createEnvironments, type Environments, type UsableEnvironment } from "./environments.ts";
 export type { ShownTask } from "./overview/task-overview.ts";
 export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";
 

@@ -9,7 +9,7 @@ import type { EventHead, EventLogs, LogFollower } from "../../operations/index.t
 import { depthOf, isFor, type LoggedEvent, matchesType } from "./domain/event-match.ts";
 import { shardOf } from "./domain/trigger.ts";
 import { applyOutcomes, type FiringOutcome } from "./domain/trigger-outcome.ts";
-import type { Firing, StartFiring } from "./firing.ts";
+import type { Firing, StartFiring } from "./firing-starter.ts";
 import { positionStore, type Subscriber } from "./position-store.ts";
 import type { RecordResults } from "./trigger-recorder.ts";
 import { isConditionTrue } from "./trigger-templates.ts";

@@ -7,7 +7,7 @@ import type { Runs } from "../runs/index.ts";
 import { decideDueTime, jitterMs, readSchedule } from "./domain/schedule/schedule-times.ts";
 import type { Overlap } from "./domain/trigger.ts";
 import { applyOutcomes, type FiringOutcome } from "./domain/trigger-outcome.ts";
-import { runIdOf, type StartFiring, timeFiring } from "./firing.ts";
+import { runIdOf, type StartFiring, timeFiring } from "./firing-starter.ts";
 import { type DueTrigger, positionStore } from "./position-store.ts";
 import type { RecordResults } from "./trigger-recorder.ts";
 

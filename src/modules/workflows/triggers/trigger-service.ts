@@ -7,7 +7,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Json } from "../definitions/index.ts";
-import type { Environments } from "../tasks/index.ts";
+import type { Environments } from "../environments/index.ts";
 import { matchesType, type TriggerEvent } from "./domain/event-match.ts";
 import { jitterMs, readSchedule } from "./domain/schedule/schedule-times.ts";
 import { shardOf, type Trigger, type TriggerCause, type TriggerSettings, triggersMax } from "./domain/trigger.ts";

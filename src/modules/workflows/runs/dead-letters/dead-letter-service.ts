@@ -8,7 +8,7 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Definitions } from "../../definitions/index.ts";
-import type { Environments } from "../../tasks/index.ts";
+import type { Environments } from "../../environments/index.ts";
 import type { Run } from "../domain/run.ts";
 import { unlessRepeated } from "../replay/repeated-call.ts";
 import { type PlannedReplay, type ReplayInput, type ReplayService, runKeyTaken } from "../replay/replay-service.ts";

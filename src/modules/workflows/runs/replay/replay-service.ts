@@ -4,7 +4,7 @@ import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Definitions, Json, PublishedVersion } from "../../definitions/index.ts";
-import type { Environments } from "../../tasks/index.ts";
+import type { Environments } from "../../environments/index.ts";
 import type { RunState } from "../domain/engine/state.ts";
 import { planReplay, type ReplayPlan } from "../domain/replay/replay-plan.ts";
 import { type Run, stateBytesMax } from "../domain/run.ts";

@@ -13,7 +13,7 @@ import {
   type JsonObject,
   parseDefinition,
 } from "../../definitions/index.ts";
-import type { Environments } from "../../tasks/index.ts";
+import type { Environments } from "../../environments/index.ts";
 import { createPlan, type Plan } from "../domain/engine/plan.ts";
 import { runVariable } from "../run-engine.ts";
 import { checkRunInput } from "../run-input.ts";

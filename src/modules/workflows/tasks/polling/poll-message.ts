@@ -1,8 +1,8 @@
 import type { PollWorkflowTasksRequest } from "../../../../../gen/service/api/workflow_task_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import { invalid } from "../../../../errors/index.ts";
+import type { Environments } from "../../environments/index.ts";
 import { type Capability, createMatcher, isVersion, type Matcher, matcherName } from "../domain/capabilities.ts";
-import type { Environments } from "../environments.ts";
 import type { WorkerRegistry } from "../workers/worker-registry.ts";
 import type { PollRequest } from "./poll-request.ts";
 

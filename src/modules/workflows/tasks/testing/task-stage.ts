@@ -21,14 +21,8 @@ import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createSignals, type Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../../platform/telemetry/index.ts";
-import {
-  createEnvironments,
-  createTasks,
-  type LeasedTask,
-  type RunEngine,
-  type TaskDispatch,
-  type TaskEvent,
-} from "../index.ts";
+import { createEnvironments } from "../../environments/index.ts";
+import { createTasks, type LeasedTask, type RunEngine, type TaskDispatch, type TaskEvent } from "../index.ts";
 
 /** A tenant with two environments. */
 export interface TestTenant {

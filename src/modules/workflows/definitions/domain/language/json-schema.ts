@@ -1,10 +1,9 @@
-import { durationSource } from "../../../../../platform/text/index.ts";
+import { durationSource, timestampSource } from "../../../../../platform/text/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
 import type { schemaKeywords } from "./input-schema.ts";
 import { formats, limits, reservedNames, type TextFormat } from "./limits.ts";
 import { compensationKinds, stepKinds } from "./parse-definition.ts";
 import { unavailableKinds } from "./parse-work.ts";
-import { timestampSource } from "./timestamp.ts";
 
 /**
  * The JSON Schema (draft 2020-12) of the language, for editors and other tools. It describes the structure. It cannot express

@@ -1,3 +1,4 @@
+import { isTimestampText } from "../../../../../platform/text/index.ts";
 import type {
   ApprovalWork,
   BranchWork,
@@ -18,7 +19,6 @@ import type {
 import { formats, limits, reservedNames } from "./limits.ts";
 import { ObjectReader, readDuration } from "./object-reader.ts";
 import { isExpression } from "./template.ts";
-import { isTimestampText } from "./timestamp.ts";
 import { memberPath, shortName, type Violations } from "./violation.ts";
 
 /** What readers of work need from the reader of steps. */

@@ -1,5 +1,5 @@
 import { CelError } from "../../../../../platform/cel/index.ts";
-import { parseDuration } from "../../../../../platform/text/index.ts";
+import { isTimestampText, parseDuration } from "../../../../../platform/text/index.ts";
 import type { Json } from "../../../definitions/index.ts";
 
 /** Reads the scope of an event: a text, a number or a boolean. */
@@ -16,11 +16,9 @@ export function readDuration(value: Json): number {
   throw new CelError("evaluation", "A duration must be a text such as 10m or a number of seconds.");
 }
 
-const timestampPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-
 /** Reads a time in milliseconds since 1970: an RFC 3339 text. */
 export function readTime(value: Json): number {
-  const ms = typeof value === "string" && timestampPattern.test(value) ? Date.parse(value) : Number.NaN;
+  const ms = typeof value === "string" && isTimestampText(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   throw new CelError("evaluation", "A time must be a timestamp or an RFC 3339 text such as 2026-01-31T12:00:00Z.");
 }

@@ -1,6 +1,6 @@
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** The pattern of a time of RFC 3339, for the published schema. It does not know how many days a month has. */
+/** The pattern of a time of RFC 3339, for a JSON Schema. It does not know how many days a month has. */
 export const timestampSource =
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 
