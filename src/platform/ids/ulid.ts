@@ -46,6 +46,11 @@ export function lowestUlid(atMs: number): string {
   return timePart(Math.max(atMs, 0)) + "0".repeat(16);
 }
 
+/** The ULID of a time and at least 16 bytes: equal for equal arguments. */
+export function ulidFrom(atMs: number, bytes: Uint8Array): string {
+  return timePart(Math.max(atMs, 0)) + Array.from(bytes.subarray(0, 16), (byte) => alphabet[byte % 32]).join("");
+}
+
 function timePart(ms: number): string {
   let time = "";
   for (let i = 0, rest = ms; i < 10; i++) {

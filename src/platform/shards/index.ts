@@ -6,3 +6,4 @@
  * epoch: the number of times that a shard was claimed. A shard never has two owners with the same epoch.
  */
 export { createShards, type Shards } from "./shards.ts";
+export { shardOf } from "./shares.ts";

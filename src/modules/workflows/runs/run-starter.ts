@@ -4,12 +4,13 @@ import { createBatcher, type Database, mayBeCommitted, type Sql } from "../../..
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import { shardOf } from "../../../platform/shards/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { createRunState, type RunState } from "./domain/engine/state.ts";
-import { type RunOrigin, shardOf, stateTooLarge } from "./domain/run.ts";
+import { type RunOrigin, shardCount, stateTooLarge } from "./domain/run.ts";
 import { type CommittedAdvance, isTooLarge, runVariable, settleReservations } from "./run-engine.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
@@ -86,7 +87,7 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
           parentRunId,
           stateJson: "",
           revision: 0,
-          shard: shardOf(id),
+          shard: shardOf(id, shardCount),
           createdAt: new Date(nowMs),
           mail: [],
         },

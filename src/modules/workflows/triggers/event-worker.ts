@@ -5,9 +5,10 @@ import type { Database, Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
+import { shardOf } from "../../../platform/shards/index.ts";
 import type { EventHead, EventLogs, LogFollower } from "../../operations/index.ts";
 import { depthOf, isFor, type LoggedEvent, matchesType } from "./domain/event-match.ts";
-import { shardOf } from "./domain/trigger.ts";
+import { shardCount } from "./domain/trigger.ts";
 import { applyOutcomes, type FiringOutcome } from "./domain/trigger-outcome.ts";
 import type { Firing, StartFiring } from "./firing-starter.ts";
 import { positionStore, type Subscriber } from "./position-store.ts";
@@ -43,7 +44,7 @@ export function createEventWorker(parts: Parts): EventWorker {
 
   /** Handles a batch of events. Returns whether there may be more. */
   async function handleBatch(tenantId: TenantId): Promise<boolean> {
-    const shard = shardOf(tenantId);
+    const shard = shardOf(tenantId, shardCount);
     const epoch = shards.owned().get(shard);
     const position = epoch === undefined ? undefined : await store.findPosition(tenantId);
     if (epoch === undefined || position === undefined) return false;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Failure } from "../../../errors/index.ts";
 import { CelError } from "../../../platform/cel/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import { lowestUlid } from "../../../platform/ids/ulid.ts";
+import { ulidFrom } from "../../../platform/ids/ulid.ts";
 import { ownStartRecord, type Runs } from "../runs/index.ts";
 import { depthMax, type Trigger } from "./domain/trigger.ts";
 import type { FiringFailure, FiringOutcome } from "./domain/trigger-outcome.ts";
@@ -39,9 +39,7 @@ export function timeFiring(timeMs: number): Firing {
 /** The id of the run of a firing. It follows from the firing, so that all attempts start the same run. */
 export function runIdOf(triggerId: string, { name, atMs }: Pick<Firing, "name" | "atMs">): string {
   const digest = createHash("sha256").update(`${triggerId}:${name}`).digest();
-  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  const random = Array.from({ length: 16 }, (_, at) => alphabet[digest[at]! % 32]).join("");
-  return lowestUlid(atMs).slice(0, 10) + random;
+  return ulidFrom(atMs, digest);
 }
 
 /** Creates the function that starts the runs of firings. */

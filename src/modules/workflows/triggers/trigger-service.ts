@@ -5,12 +5,13 @@ import { CelError } from "../../../platform/cel/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
+import { shardOf } from "../../../platform/shards/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import { matchesType, type TriggerEvent } from "./domain/event-match.ts";
 import { jitterMs, readSchedule } from "./domain/schedule/schedule-times.ts";
-import { shardOf, type Trigger, type TriggerCause, type TriggerSettings, triggersMax } from "./domain/trigger.ts";
+import { shardCount, type Trigger, type TriggerCause, type TriggerSettings, triggersMax } from "./domain/trigger.ts";
 import { type SchedulePosition, triggerStore } from "./trigger-store.ts";
 import { checkTemplates, evaluateTemplates, isConditionTrue, type TriggerValues } from "./trigger-templates.ts";
 
@@ -83,7 +84,7 @@ export function createTriggerService({ events, environments, wakeWorkers }: Part
       }
       const id = ulid(nowMs);
       await requireFreeName(context, environment.id, input.name, id);
-      const shard = shardOf(tenantId);
+      const shard = shardOf(tenantId, shardCount);
       if (input.cause.kind === "event" && input.enabled) await store.openCursor(tenantId, shard);
       const trigger = await store.insert(
         {
@@ -115,7 +116,7 @@ export function createTriggerService({ events, environments, wakeWorkers }: Part
         return unchangedRecord(await getTrigger(context, id), expectedVersion, "workflow trigger");
       }
       const store = triggerStore(sql);
-      if (change.enabled === true) await store.openCursor(tenantId, shardOf(tenantId));
+      if (change.enabled === true) await store.openCursor(tenantId, shardOf(tenantId, shardCount));
       const current = requireAccess(context, await store.lock(tenantId, id));
       const cause = change.cause ?? current.cause;
       if (cause.kind !== current.cause.kind) {

@@ -67,9 +67,3 @@ export const depthMax = 8;
 
 /** The number of shards that runs are divided into. */
 export const shardCount = 256;
-
-/** The shard of a run: the last two characters of its id are random. */
-export function shardOf(runId: string): number {
-  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  return (alphabet.indexOf(runId.at(-1)!) * 32 + alphabet.indexOf(runId.at(-2)!)) % shardCount;
-}

@@ -79,8 +79,3 @@ export const depthMax = 8;
 
 /** The number of shards that triggers are divided into. */
 export const shardCount = 16;
-
-/** The shard of a tenant's triggers: the last character of its id is random. */
-export function shardOf(tenantId: TenantId): number {
-  return tenantId.charCodeAt(tenantId.length - 1) % shardCount;
-}
