@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/harness/random.ts";
-import { isUlid, ulid } from "./ulid.ts";
+import { isUlid, ulid, ulidFrom, ulidMs } from "./ulid.ts";
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const timeOf = (id: string) => [...id.slice(0, 10)].reduce((ms, letter) => ms * 32 + alphabet.indexOf(letter), 0);
@@ -54,4 +54,13 @@ test("an id is 26 characters of Crockford's alphabet with a time part in range",
   }
   for (const letter of "ILOUilou\n -") assert.equal(isUlid(`01ARZ3NDEKTSV4RRFFQ69G5FA${letter}`), false, letter);
   assert.equal(isUlid(`${ulid(Date.now())}\n`), false);
+});
+
+test("an id from a time and bytes is a ULID of that time, and equal for equal arguments", () => {
+  const bytes = Uint8Array.from({ length: 32 }, (_, at) => at * 7);
+  const id = ulidFrom(1_700_000_000_000, bytes);
+  assert.ok(isUlid(id));
+  assert.equal(ulidMs(id), 1_700_000_000_000);
+  assert.equal(id, ulidFrom(1_700_000_000_000, bytes));
+  assert.notEqual(id, ulidFrom(1_700_000_000_000, bytes.subarray(1)));
 });
