@@ -1,6 +1,6 @@
 // npm run bench -- <name> [--seconds 5] [--rounds 3]: measures side by side, prints a table and JSON.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 
 const here = import.meta.dirname;
 const names = readdirSync(here, { withFileTypes: true })
@@ -15,8 +15,11 @@ const option = (flag, fallback) => {
   const at = process.argv.indexOf(`--${flag}`);
   return at < 0 ? fallback : Number(process.argv[at + 1]);
 };
-// Peers are not part of the product, so they are installed only in this folder.
-if (!existsSync(`${here}/node_modules`)) execFileSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
+// Peers are not part of the product, so they are installed only in this folder, again whenever their versions change.
+const changedMs = (file) => statSync(`${here}/${file}`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+if (changedMs("node_modules/.package-lock.json") < changedMs("package-lock.json")) {
+  execFileSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
+}
 
 const { bench } = await import(`./${name}/bench.mjs`);
 const result = await bench({ seconds: option("seconds", 5), rounds: option("rounds", 3) });

@@ -1,9 +1,7 @@
 // npm run bench -- routing [--seconds 5] [--rounds 3] [--only accept|drain|decide|admission|backlog] [--quick]
 //   [--without <participant>]
 // Our service, popular job queues and the physical limits, side by side on one machine and one PostgreSQL.
-import { readFileSync } from "node:fs";
-import { cpus, loadavg, totalmem } from "node:os";
-import { join } from "node:path";
+import { runSections } from "../section-runner.mjs";
 import { readOptions } from "./options.mjs";
 import { accept, printAccept } from "./sections/accept.mjs";
 import { admission, printAdmission } from "./sections/admission.mjs";
@@ -20,39 +18,6 @@ const sections = {
   backlog: [backlog, printBacklog],
 };
 
-export async function bench() {
-  const options = readOptions(process.argv.slice(3), Object.keys(sections));
-  const startedAt = performance.now();
-  const loadBefore = loadavg()[0];
-  const stage = await openStage(options);
-  // An interrupt ends the run with its normal cleanup, and a second one does not abort that cleanup.
-  const interrupted = Promise.withResolvers();
-  const interrupt = () => interrupted.reject(new Error("interrupted"));
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  try {
-    const results = {};
-    for (const name of options.sections) {
-      const [measure] = sections[name];
-      results[name] = await Promise.race([measure(stage, options), interrupted.promise]);
-    }
-    for (const name of options.sections) sections[name][1](results[name]);
-    for (const { name, why } of stage.leftOut) console.log(`\nSkipped: ${name}, because ${why}.`);
-    console.log(`\nLoad average at the start of the run: ${loadBefore.toFixed(1)}, on ${cpus().length} processors.`);
-    const tookS = Math.round((performance.now() - startedAt) / 1000);
-    return { machine: { ...(await machine(stage)), loadBefore }, options, leftOut: stage.leftOut, tookS, ...results };
-  } finally {
-    await stage.close();
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-  }
-}
-
-async function machine(stage) {
-  return {
-    processors: cpus().length,
-    processor: cpus()[0].model,
-    memoryGb: Math.round(totalmem() / 2 ** 30),
-    node: process.version,
-    postgres: await stage.postgresVersion(),
-    peers: JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")).dependencies,
-  };
+export function bench() {
+  return runSections(sections, readOptions(process.argv.slice(3), Object.keys(sections)), openStage);
 }

@@ -308,10 +308,16 @@ test("a drain removes the items that this node and other nodes have leased ahead
   const nodes = [await startNode(t, { listens: true }), await startNode(t, { listens: true })] as const;
   const pool = await poolWith(2 * warmUpItems + 60);
   const received = [...(await warmUp(nodes[0], pool)), ...(await warmUp(nodes[1], pool))];
-  const { drained, remaining } = await operate(nodes[0], pool, (service, context) =>
-    service.drainQueue(context, pool.poolId, 100_000, ""),
-  );
-  assert.deepEqual([drained, remaining], [2 * warmUpItems + 60 - received.length, 0]);
+  // On a busy machine, the other node may give its items back after the first drain has looked.
+  let drained = 0;
+  await until(async () => {
+    const drain = await operate(nodes[0], pool, (service, context) =>
+      service.drainQueue(context, pool.poolId, 100_000, ""),
+    );
+    drained += drain.drained;
+    return drain.remaining === 0;
+  });
+  assert.equal(drained, 2 * warmUpItems + 60 - received.length);
   assert.equal(await countIn(pool, "leased"), received.length);
 });
 
