@@ -3027,7 +3027,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.WorkflowQueue.counts_capped": "Whether a count stopped early: there are at least that many.",
   "service.api.WorkflowQueue.oldest_ready_age_s": "How long the oldest task that can be leased has waited, in seconds.",
   "service.api.WorkflowQueue.wait_reason": "Why tasks that can be leased wait: no_worker (nobody polls the queue), no_capable_worker (workers poll, but none of them can run the waiting tasks) or workers_busy. Empty if none wait.",
-  "service.api.WorkflowQueue.workers": "The workers that were seen in the last minute, up to 1,000 of the tenant.",
+  "service.api.WorkflowQueue.workers": "The workers that are present, up to 1,000 of the tenant.",
   "service.api.WorkflowWorker": "A worker of a queue.",
   "service.api.WorkflowWorker.worker_id": "The worker's name.",
   "service.api.WorkflowWorker.build_id": "The build of its code.",

@@ -1158,7 +1158,7 @@ export type WorkflowQueue = Message<"service.api.WorkflowQueue"> & {
   waitReason: string;
 
   /**
-   * The workers that were seen in the last minute, up to 1,000 of the tenant.
+   * The workers that are present, up to 1,000 of the tenant.
    *
    * @generated from field: repeated service.api.WorkflowWorker workers = 9;
    */

@@ -71,8 +71,8 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
     onDispatched: (count) => metrics.changed("dispatched", count),
   });
   const claims = createTaskClaims({ db, leases });
-  const polls = createPollService({ signals, claims, waiting, leases, metrics });
   const workers = createWorkerRegistry({ db, log });
+  const polls = createPollService({ signals, claims, waiting, leases, workers, metrics });
   const reports = createReportService({ db, engine, workers, metrics, wake });
   const pollReader = createPollReader({ environments, workers });
   return {

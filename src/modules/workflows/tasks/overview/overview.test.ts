@@ -6,6 +6,7 @@ import {
   ListWorkflowTasksRequestSchema,
 } from "../../../../../gen/service/api/workflow_task_pb.ts";
 import { type ContextChoice, failsWith, perform, testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
 import { valueToJson } from "../../../../platform/protojson/index.ts";
 import { addTask, newTenant, startNode, type TestTenant } from "../testing/task-stage.ts";
 
@@ -87,7 +88,7 @@ test("a refused task is shown as incompatible until a worker of another build is
   // This worker is known by its row only, so that it does not take the task.
   await db.sql`
     insert into workflow_workers select tenant_id, environment_id, queue, 'worker-2', 'build-2', protocol, capabilities,
-      first_seen_at, seen_at from workflow_workers where tenant_id = ${tenant.tenantId}`;
+      first_seen_at, seen_at, present_until from workflow_workers where tenant_id = ${tenant.tenantId}`;
   assert.deepEqual(idsOf(await list(tenant, { state: "ready" })), [id]);
   assert.deepEqual(idsOf(await list(tenant, { state: "incompatible" })), []);
   assert.equal((await get(tenant, id)).task!.waitReason, "workers_busy");
@@ -152,19 +153,34 @@ test("a queue whose workers cannot run its tasks says so, and one without waitin
   );
 });
 
-test("a worker that was not seen for a minute does not count, and heartbeats show that it is alive", async () => {
+test("a worker that has not polled for a while does not count, and heartbeats show that it is alive", async () => {
   const tenant = await newTenant(db);
   await addTask(db, tenant, { heartbeatMs: 30_000 });
   const second = await startNode(db);
   const [task] = await node.poll(tenant, { slots: 1 });
   await node.tasks.idle();
   await db.sql`
-    update workflow_workers set seen_at = now() - interval '2 minutes' where tenant_id = ${tenant.tenantId}`;
+    update workflow_workers set present_until = now() where tenant_id = ${tenant.tenantId}`;
   const countWorkers = async () => (await queues(tenant))[0]!.workers.length;
   assert.equal(await countWorkers(), 0);
   await second.heartbeat(tenant, { tasks: [{ taskId: task!.taskId, token: task!.token }] });
   await second.tasks.idle();
   assert.equal(await countWorkers(), 1);
+});
+
+test("a worker that disconnects during a poll no longer counts, and counts again when it polls", async () => {
+  const tenant = await newTenant(db);
+  const disconnect = new AbortController();
+  await addTask(db, tenant, { type: "unknown" });
+  const polled = node.poll({ ...tenant, signal: disconnect.signal }, { waitS: 20 });
+  const reason = async () => (await queues(tenant))[0]!.waitReason;
+  await until(async () => (await reason()) === "no_capable_worker");
+  disconnect.abort();
+  assert.deepEqual(await polled, []);
+  await node.tasks.idle();
+  assert.equal(await reason(), "no_worker");
+  await showWorker(tenant, {});
+  assert.equal(await reason(), "no_capable_worker");
 });
 
 test("an unchanged worker is written once in a few seconds, a changed one at once", async () => {

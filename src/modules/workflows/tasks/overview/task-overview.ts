@@ -119,7 +119,7 @@ export function queueKey({ environmentId, queue }: Pick<ShownQueue, "environment
   return `${environmentId}/${queue}`;
 }
 
-/** The workers that were seen in the last minute, and the states that follow from them. */
+/** The workers that are present, and the states that follow from them. */
 async function readPresence(sql: Sql, tenantId: TenantId, filter: store.QueueFilter) {
   const workers = await readPresentWorkers(sql, tenantId, store.inQueues(sql, tenantId, filter), workersMax);
   const byQueue = Map.groupBy(workers, queueName);

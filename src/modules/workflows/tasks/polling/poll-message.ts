@@ -45,6 +45,7 @@ export function createPollReader({ environments, workers }: Parts): PollReader {
       workers.report({
         ...{ tenantId, environmentId, queue, workerId, buildId, capabilities },
         protocol: protocol === 0 ? protocolDefault : protocol,
+        waitMs: waitS * 1000,
       });
       return {
         ...{ tenantId, environmentId, queue, workerId, matcher, stickyRuns, signal },

@@ -1,6 +1,7 @@
 import { nextWake, type Signals } from "../../../../platform/db/index.ts";
 import { type LeasedTask, queueName, type TaskQueue } from "../domain/task.ts";
 import type { TaskMetrics } from "../task-metrics.ts";
+import type { WorkerRegistry } from "../workers/worker-registry.ts";
 import type { LeaseReturn } from "./lease-return.ts";
 import type { PollRequest } from "./poll-request.ts";
 import type { TaskClaims } from "./task-claims.ts";
@@ -22,6 +23,7 @@ interface Parts {
   readonly claims: TaskClaims;
   readonly waiting: WaitingPolls;
   readonly leases: Pick<LeaseReturn, "giveBack">;
+  readonly workers: Pick<WorkerRegistry, "leave">;
   readonly metrics: Pick<TaskMetrics, "changed" | "polled">;
 }
 
@@ -33,7 +35,7 @@ export function taskTopic(queue: TaskQueue): string {
 }
 
 /** Creates this node's poll service. */
-export function createPollService({ signals, claims, waiting, leases, metrics }: Parts): PollService {
+export function createPollService({ signals, claims, waiting, leases, workers, metrics }: Parts): PollService {
   const waits = new Set<() => void>();
   let waitsEnded = false;
 
@@ -46,6 +48,7 @@ export function createPollService({ signals, claims, waiting, leases, metrics }:
       throw error;
     }
     if (!request.signal.aborted) return tasks;
+    workers.leave(request);
     await leases.giveBack(tasks);
     return [];
   }

@@ -2,7 +2,7 @@ import { createBatcher, type Database } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { matcherName } from "../domain/capabilities.ts";
 import { queueName } from "../domain/task.ts";
-import { touchWorkers, upsertWorkers, type WorkerRef, type WorkerReport } from "./worker-store.ts";
+import { deleteWorkers, touchWorkers, upsertWorkers, type WorkerRef, type WorkerReport } from "./worker-store.ts";
 
 /** Records which workers poll. It is for people and reasons only; nothing waits for its writes. */
 export interface WorkerRegistry {
@@ -10,6 +10,8 @@ export interface WorkerRegistry {
   report(worker: WorkerReport): void;
   /** Records that a worker is alive. */
   touch(worker: WorkerRef): void;
+  /** Records that a worker disconnected. It is present again when it polls again. */
+  leave(worker: WorkerRef): void;
   idle(): Promise<void>;
 }
 
@@ -45,6 +47,13 @@ export function createWorkerRegistry({ db, log, nowMs = () => performance.now() 
     },
   });
 
+  const departures = createBatcher<WorkerRef, void>({
+    flush: async (workers) => {
+      await deleteWorkers(db.sql, workers);
+      return workers.map(() => undefined);
+    },
+  });
+
   function remember(name: string, write: LastWrite): void {
     if (written.size >= rememberedMax) written.clear();
     written.set(name, write);
@@ -74,8 +83,13 @@ export function createWorkerRegistry({ db, log, nowMs = () => performance.now() 
       remember(name, { atMs: nowMs(), description: last?.description });
       touches.run(worker).catch(onFailure(name));
     },
+    leave(worker) {
+      const name = workerName(worker);
+      written.delete(name);
+      departures.run(worker).catch(onFailure(name));
+    },
     async idle() {
-      await Promise.all([reports.idle(), touches.idle()]);
+      await Promise.all([reports.idle(), touches.idle(), departures.idle()]);
     },
   };
 }

@@ -13,50 +13,72 @@ export interface WorkerReport extends WorkerRef {
   readonly buildId: string;
   readonly protocol: number;
   readonly capabilities: readonly Capability[];
+  /** How long its poll waits at most. */
+  readonly waitMs: number;
 }
 
 /** A worker that was seen lately. */
-export interface SeenWorker extends WorkerReport {
+export interface SeenWorker extends Omit<WorkerReport, "waitMs"> {
   readonly firstSeenAt: Date;
   readonly seenAt: Date;
 }
 
-/** How long a worker counts as present. It is longer than the longest wait of a poll. */
-const presentS = 60;
+/** How long a worker counts as present after a poll. Polls are recorded every few seconds only. */
+const presentAfterPollMs = 15_000;
+/** How long it counts as present after it reported on a task. */
+const presentAfterReport = "1 minute";
 
 /** Stores that workers polled. Rows are written in the order of their keys to avoid deadlocks. */
 export async function upsertWorkers(sql: Sql, workers: readonly WorkerReport[]): Promise<void> {
   await sql`
     insert into workflow_workers
-      (tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities, first_seen_at, seen_at)
-    select tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities::json, now(), now()
+      (tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities, first_seen_at, seen_at,
+        present_until)
+    select tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities::json, now(), now(),
+      now() + make_interval(secs => present_ms / 1000.0)
     from unnest(${workers.map(({ tenantId }) => tenantId)}::text[],
       ${workers.map(({ environmentId }) => environmentId)}::text[], ${workers.map(({ queue }) => queue)}::text[],
       ${workers.map(({ workerId }) => workerId)}::text[], ${workers.map(({ buildId }) => buildId)}::text[],
       ${workers.map(({ protocol }) => protocol)}::int[],
-      ${workers.map(({ capabilities }) => JSON.stringify(capabilities))}::text[])
-      as w(tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities)
+      ${workers.map(({ capabilities }) => JSON.stringify(capabilities))}::text[],
+      ${workers.map(({ waitMs }) => waitMs + presentAfterPollMs)}::int[])
+      as w(tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities, present_ms)
     order by tenant_id, environment_id, queue, worker_id
     on conflict (tenant_id, environment_id, queue, worker_id) do update set build_id = excluded.build_id,
-      protocol = excluded.protocol, capabilities = excluded.capabilities, seen_at = excluded.seen_at`;
+      protocol = excluded.protocol, capabilities = excluded.capabilities, seen_at = excluded.seen_at,
+      present_until = excluded.present_until`;
 }
 
 /** Stores that workers are alive. Unknown workers are ignored. */
 export async function touchWorkers(sql: Sql, workers: readonly WorkerRef[]): Promise<void> {
   await sql`
-    with locked as materialized (
-      select tenant_id, environment_id, queue, worker_id from workflow_workers
-      where (tenant_id, environment_id, queue, worker_id) in (
-        select * from unnest(${workers.map(({ tenantId }) => tenantId)}::text[],
-          ${workers.map(({ environmentId }) => environmentId)}::text[], ${workers.map(({ queue }) => queue)}::text[],
-          ${workers.map(({ workerId }) => workerId)}::text[]))
-      order by 1, 2, 3, 4 for update
-    )
-    update workflow_workers w set seen_at = now() from locked l
+    with locked as materialized (${lockWorkers(sql, workers)})
+    update workflow_workers w set seen_at = now(),
+      present_until = greatest(present_until, now() + ${presentAfterReport}::interval)
+    from locked l
     where (w.tenant_id, w.environment_id, w.queue, w.worker_id) = (l.tenant_id, l.environment_id, l.queue, l.worker_id)`;
 }
 
-/** Reads the workers of a tenant that were seen in the last minute, by queue. */
+/** Deletes workers that disconnected. */
+export async function deleteWorkers(sql: Sql, workers: readonly WorkerRef[]): Promise<void> {
+  await sql`
+    with locked as materialized (${lockWorkers(sql, workers)})
+    delete from workflow_workers w using locked l
+    where (w.tenant_id, w.environment_id, w.queue, w.worker_id) = (l.tenant_id, l.environment_id, l.queue, l.worker_id)`;
+}
+
+/** Locks rows in the order of their keys to avoid deadlocks. */
+function lockWorkers(sql: Sql, workers: readonly WorkerRef[]): Fragment {
+  return sql`
+    select tenant_id, environment_id, queue, worker_id from workflow_workers
+    where (tenant_id, environment_id, queue, worker_id) in (
+      select * from unnest(${workers.map(({ tenantId }) => tenantId)}::text[],
+        ${workers.map(({ environmentId }) => environmentId)}::text[], ${workers.map(({ queue }) => queue)}::text[],
+        ${workers.map(({ workerId }) => workerId)}::text[]))
+    order by 1, 2, 3, 4 for update`;
+}
+
+/** Reads the workers of a tenant that are present, by queue. */
 export async function readPresentWorkers(
   sql: Sql,
   tenantId: TenantId,
@@ -66,7 +88,7 @@ export async function readPresentWorkers(
   return sql<SeenWorker[]>`
     select tenant_id, environment_id, queue, worker_id, build_id, protocol, capabilities, first_seen_at, seen_at
     from workflow_workers
-    where tenant_id = ${tenantId} and ${condition} and seen_at > now() - make_interval(secs => ${presentS})
+    where tenant_id = ${tenantId} and ${condition} and present_until > now()
     order by environment_id, queue, worker_id limit ${limit}`;
 }
 
