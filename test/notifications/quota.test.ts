@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
+import { freshName, newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -36,9 +36,14 @@ test("each trigger, also to a topic, uses one unit of the daily quota, and nothi
   const inline = { workflow_key, subscriber_external_id: freshName(), subscriber: { first_name: "Lin" } };
   const headers = { "idempotency-key": freshName() };
   const first = await sender.trigger(to, headers);
-  await sender.trigger({ workflow_key, topic });
+  const broadcast = await sender.trigger({ workflow_key, topic });
   await sender.trigger(inline);
   assert.equal(await usedBy(sender), 3);
+  // The end of a broadcast records an event.
+  await shown(
+    async () => (await sender.ok("GET", `/api/v2/notifications/broadcasts/${broadcast.transaction_id}`)).data,
+    ({ status }: ResponseData) => status === "completed",
+  );
 
   const events = async () => (await sender.rest.call("GET", "/api/events?limit=1000")).body.data.length;
   const before = await events();
