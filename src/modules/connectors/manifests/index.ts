@@ -34,12 +34,12 @@ export type {
   ReadResponse,
   Redactor,
   RenderRequest,
-  RequestOptions,
-  RequestValues,
   SecretsOf,
 } from "./domain/functions.ts";
 export type { HostList } from "./domain/host-list.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
+export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
+export type { RequestValues } from "./domain/request/values.ts";
 export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
 export type {
   ActionAnswer,

@@ -2,26 +2,10 @@ import type { Violation } from "../../../../errors/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 import type { Action } from "./action.ts";
 import type { AccountValues, Provider } from "./provider.ts";
+import type { RequestOptions } from "./request/render-request.ts";
+import type { RequestValues } from "./request/values.ts";
 import type { HttpRequest, RenderFault, RequestSpec } from "./request-spec.ts";
 import type { ActionAnswer, PageState } from "./response-spec.ts";
-
-/** The values that a request is rendered with. */
-export interface RequestValues {
-  readonly input: Json;
-  readonly account: AccountValues;
-  readonly idempotencyKey?: string | undefined;
-  /** For requests of trigger registrations. */
-  readonly subscription?: Readonly<Record<string, string>> | undefined;
-  readonly nowMs: number;
-}
-
-/** What an action adds to its request. */
-export interface RequestOptions {
-  readonly mutation?: Action["mutation"] | undefined;
-  readonly paginate?: Action["paginate"] | undefined;
-  /** Where to continue, from the previous answer. */
-  readonly page?: PageState | undefined;
-}
 
 /** Renders a request with its authentication: headers, query or signature. */
 export type RenderRequest = (
@@ -50,7 +34,7 @@ export type ReadResponse = (
 export type CheckInput = (action: Pick<Action, "inputSchema">, input: Json) => readonly Violation[];
 
 /** The secret values of a connection, for redaction. */
-export type SecretsOf = (account: AccountValues) => readonly string[];
+export type SecretsOf = (provider: Provider, account: AccountValues) => readonly string[];
 
 /** Replaces secrets in texts and JSON values, in all encodings in which requests and answers can contain them. */
 export interface Redactor {

@@ -28,7 +28,8 @@ export interface ErrorRule {
   /** The statuses it applies to; undefined for all. */
   readonly status: ReadonlySet<number> | undefined;
   readonly when: CelExpression | undefined;
-  readonly as: AnswerClass;
+  /** Undefined: the default class of the status. */
+  readonly as: AnswerClass | undefined;
   readonly until: RateLimitHint | undefined;
   /** Pointers to the provider's error code and message in the body. */
   readonly code: string | undefined;
