@@ -76,7 +76,7 @@ function render(
 
   let url = urlOf(provider, request, auth, values);
   if (page?.next.kind === "url") {
-    url = page.next.url;
+    url = URL.parse(page.next.url, url)?.href ?? "";
     query.clear();
   }
   addQuery(authQuery(auth, values));
