@@ -1,0 +1,149 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { createTenantCache, type Database, type Sql, type TenantChanges } from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { Action } from "../domain/action.ts";
+import { newestFirst } from "../domain/manifest-version.ts";
+import type { Provider } from "../domain/provider.ts";
+import type { Trigger } from "../domain/trigger.ts";
+import { type ManifestHead, manifestStore } from "../manifest-store.ts";
+import type { BuiltinProviders } from "./builtin-catalogue.ts";
+import { CatalogueSnapshot, type ManifestSource, type ProviderEntry } from "./catalogue-snapshot.ts";
+import { CompiledManifests } from "./compiled-manifests.ts";
+
+/** A pack that brings manifests. */
+export interface PackSource {
+  readonly packId: string;
+}
+
+/** The providers of a tenant: built-in ones, its own manifests and those of installed packs. Reads come from memory. */
+export interface Catalogue {
+  /** The newest version unless one is given. */
+  provider(tenantId: TenantId, key: string, version?: string): Promise<Provider | undefined>;
+  /** The provider with exactly this manifest, also if a newer version exists. */
+  providerByDigest(tenantId: TenantId, key: string, digest: string): Promise<Provider | undefined>;
+  action(
+    tenantId: TenantId,
+    actionKey: string,
+  ): Promise<{ readonly provider: Provider; readonly action: Action } | undefined>;
+  trigger(
+    tenantId: TenantId,
+    triggerKey: string,
+  ): Promise<{ readonly provider: Provider; readonly trigger: Trigger } | undefined>;
+  /** Where the newest version of a provider comes from; undefined if there is none. */
+  sourceOf(tenantId: TenantId, key: string): Promise<ManifestSource | undefined>;
+  /** Everything that a tenant can use, at one time. */
+  snapshot(tenantId: TenantId): Promise<CatalogueSnapshot>;
+  /** Whether a key belongs to a built-in provider. */
+  isBuiltin(key: string): boolean;
+}
+
+interface Parts {
+  /** The connections that load cache entries during calls. */
+  readonly side: Database;
+  readonly changes: TenantChanges;
+  readonly log: Log;
+  readonly builtin: BuiltinProviders;
+  /** The memory that compiled manifests of tenants may take, in bytes of their documents. */
+  readonly bytesMax?: number;
+}
+
+/** The manifests of one tenant. */
+interface TenantManifests {
+  readonly heads: readonly ManifestHead[];
+  /** The newest versions, by key. */
+  readonly own: ReadonlyMap<string, ProviderEntry>;
+  /** Created when a list is first requested. */
+  snapshot: Promise<CatalogueSnapshot> | undefined;
+}
+
+// A compiled manifest takes a few times the bytes of its document.
+const documentBytesMax = 32 * 1024 * 1024;
+
+/** Creates the catalogue. What a tenant has is loaded again when the tenant changes; compiled manifests never change. */
+export function createCatalogue({ side, changes, log, builtin, bytesMax = documentBytesMax }: Parts): Catalogue {
+  const compiled = new CompiledManifests(bytesMax, log);
+  const cache = createTenantCache<TenantId, TenantManifests>({
+    changes,
+    load: (tenantId) => loadManifests(side.sql, tenantId),
+    tenantOf: (tenantId) => tenantId,
+  });
+  let shared: Promise<CatalogueSnapshot> | undefined;
+
+  function sharedSnapshot(): Promise<CatalogueSnapshot> {
+    shared ??= builtin
+      .all()
+      .then((providers) => new CatalogueSnapshot(providers.map((provider) => ({ provider, source: "builtin" }))));
+    return shared;
+  }
+
+  async function loadManifests(sql: Sql, tenantId: TenantId): Promise<TenantManifests> {
+    const store = manifestStore(sql);
+    const heads = newestFirst(await store.listHeads(tenantId));
+    const newest = heads.filter(({ key }, at) => heads[at - 1]?.key !== key);
+    const found = await compiled.get(newest, (ids) => store.findDocuments(tenantId, ids));
+    const own = found.map(({ provider, head }) => [head.key, { provider, source: head.source }] as const);
+    return { heads, own: new Map(own), snapshot: undefined };
+  }
+
+  async function current(tenantId: TenantId, key: string): Promise<ProviderEntry | undefined> {
+    const own = (await cache.get(tenantId)).own.get(key);
+    if (own !== undefined) return own;
+    const provider = builtin.get(key);
+    return provider && { provider, source: "builtin" };
+  }
+
+  async function findVersion(tenantId: TenantId, matches: (head: ManifestHead) => boolean) {
+    const { heads } = await cache.get(tenantId);
+    const head = heads.find(matches);
+    if (head === undefined) return undefined;
+    const [found] = await compiled.get([head], (ids) => manifestStore(side.sql).findDocuments(tenantId, ids));
+    return found?.provider;
+  }
+
+  return {
+    async provider(tenantId, key, version) {
+      const newest = (await current(tenantId, key))?.provider;
+      if (version === undefined || newest?.version === version) return newest;
+      return findVersion(tenantId, (head) => head.key === key && head.version === version);
+    },
+
+    async providerByDigest(tenantId, key, digest) {
+      const newest = (await current(tenantId, key))?.provider;
+      if (newest?.digest === digest) return newest;
+      return findVersion(tenantId, (head) => head.key === key && head.digest === digest);
+    },
+
+    sourceOf: async (tenantId, key) => (await current(tenantId, key))?.source,
+
+    async action(tenantId, actionKey) {
+      const { key, name } = splitKey(actionKey);
+      const provider = (await current(tenantId, key))?.provider;
+      const action = provider?.actions.get(name);
+      return action && { provider: provider!, action };
+    },
+
+    async trigger(tenantId, triggerKey) {
+      const { key, name } = splitKey(triggerKey);
+      const provider = (await current(tenantId, key))?.provider;
+      const trigger = provider?.triggers.get(name);
+      return trigger && { provider: provider!, trigger };
+    },
+
+    async snapshot(tenantId) {
+      const manifests = await cache.get(tenantId);
+      manifests.snapshot ??=
+        manifests.own.size === 0
+          ? sharedSnapshot()
+          : sharedSnapshot().then((snapshot) => snapshot.with([...manifests.own.values()]));
+      return manifests.snapshot;
+    },
+
+    isBuiltin: (key) => builtin.keys.has(key),
+  };
+}
+
+/** Splits the key of an action or trigger. Keys of providers have no dots. */
+function splitKey(key: string): { readonly key: string; readonly name: string } {
+  const dot = key.indexOf(".");
+  return { key: key.slice(0, dot), name: key.slice(dot + 1) };
+}
