@@ -1,0 +1,130 @@
+/**
+ * Manifests: providers as data, executed by one engine.
+ *
+ * Manifest: the description of one provider: hosts, authentication, actions and triggers.
+ * Provider: a compiled manifest.
+ * Action: an operation of a provider. Trigger: something that happens there.
+ * Catalogue: the providers that a tenant can use: built-in, its own, and those of installed packs.
+ * Template: a text or JSON value with placeholders such as `{input.title}`, which are encoded for their position.
+ * Answer class: what an answer of a provider means, the same for all providers.
+ */
+
+import type {
+  ConnectorCatalogService,
+  ConnectorManifestService,
+} from "../../../../gen/service/api/connector_catalog_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { createTextReader } from "../../../platform/document-text/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { loadBuiltinProviders } from "./catalogue/builtin-providers.ts";
+import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
+import { catalogueHandlers, type ReadConfigStates } from "./catalogue/catalogue-handler.ts";
+import type { Provider } from "./domain/provider.ts";
+import { manifestHandlers } from "./manifest-handler.ts";
+import { createManifestService, type ManifestParts, type ManifestService } from "./manifest-service.ts";
+
+export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
+export type { ReadConfigStates } from "./catalogue/catalogue-handler.ts";
+export type { ManifestSource } from "./catalogue/catalogue-snapshot.ts";
+export { type ConfigStates, type Runtime, runtimeOf } from "./catalogue/runtime-status.ts";
+export type { Action, Effect, KeyPlace, Mutation, RuntimeStatus } from "./domain/action.ts";
+export type {
+  AccountProbe,
+  ApiKeyAuth,
+  ApplySpec,
+  AuthMode,
+  AuthSpec,
+  AwsSigV4Auth,
+  BasicAuth,
+  FieldSpec,
+  JwtAuth,
+  NoAuth,
+  OAuth2Auth,
+  OAuth2ClientAuth,
+  TokenEndpoint,
+  TokenExpiry,
+  TwoStepAuth,
+} from "./domain/auth-spec.ts";
+export { checkInput } from "./domain/check-input.ts";
+export type { HostList } from "./domain/host-list.ts";
+export { valueAt } from "./domain/json-pointer.ts";
+export { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
+export type { AccountValues, Category, Provider } from "./domain/provider.ts";
+export { createRedactor, type Redactor, redacted, secretsOf } from "./domain/redaction/redactor.ts";
+export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
+export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
+export type { RequestValues } from "./domain/request/values.ts";
+export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
+export {
+  classify,
+  type HttpAnswer,
+  type Readable,
+  type ReadOptions,
+  readResponse,
+} from "./domain/response/read-response.ts";
+export { readTime } from "./domain/response/time-hint.ts";
+export type {
+  ActionAnswer,
+  AnswerClass,
+  ErrorRule,
+  OutputSpec,
+  PageState,
+  PaginationSpec,
+  RateLimitHint,
+} from "./domain/response-spec.ts";
+export type { Placeholder, TextTemplate, ValueTemplate } from "./domain/template.ts";
+export type {
+  ChallengeSpec,
+  PollSpec,
+  RegistrationSpec,
+  SignatureTimestamp,
+  SignedPart,
+  Trigger,
+  VerifySpec,
+} from "./domain/trigger.ts";
+export { createGuardedHttp, type GuardedHttp, type SendLimits } from "./guarded-http.ts";
+export type { FindProviderUse } from "./manifest-service.ts";
+
+/** The module's public API. */
+export interface Manifests {
+  readonly handlers: {
+    readonly catalogue: Handlers<typeof ConnectorCatalogService>;
+    readonly manifests: Handlers<typeof ConnectorManifestService>;
+  };
+  readonly catalogue: Catalogue;
+  /** Adds and removes the manifests of packs, in the caller's transaction. */
+  readonly packs: Pick<ManifestService, "addManifests" | "removeManifests">;
+}
+
+interface Parts extends Omit<ManifestParts, "readText" | "catalogue"> {
+  /** A separate connection pool for cache reads during calls. */
+  readonly side: Database;
+  readonly cursors: Cursors;
+  readonly log: Log;
+  readonly configStates: ReadConfigStates;
+  /** The providers that every tenant has; by default those of `connectors/providers`. */
+  readonly builtin?: readonly Provider[];
+}
+
+/** Creates the module. */
+export function createManifests({
+  side,
+  cursors,
+  log,
+  configStates,
+  builtin = loadBuiltinProviders(),
+  ...parts
+}: Parts): Manifests {
+  const catalogue = createCatalogue({ side, changes: parts.changes, log, builtin });
+  const service = createManifestService({ ...parts, catalogue, readText: createTextReader() });
+  return {
+    handlers: {
+      catalogue: catalogueHandlers(catalogue, configStates, cursors),
+      manifests: manifestHandlers(service, cursors),
+    },
+    catalogue,
+    packs: service,
+  };
+}
