@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { evaluateCondition } from "../../../platform/cel/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { EgressError } from "../../../platform/egress/index.ts";
 import { checkValue } from "../../../platform/json-schema/index.ts";
@@ -10,6 +11,7 @@ import { valueAt } from "./domain/json-pointer.ts";
 import type { Provider } from "./domain/provider.ts";
 import { renderRequest } from "./domain/request/render-request.ts";
 import type { HttpRequest, RequestSpec } from "./domain/request-spec.ts";
+import { readOutput } from "./domain/response/output.ts";
 import { type HttpAnswer, readResponse } from "./domain/response/read-response.ts";
 import { readTime } from "./domain/response/time-hint.ts";
 import type { Trigger } from "./domain/trigger.ts";
@@ -21,6 +23,7 @@ import {
   contractKeys,
   type ExpectedRequest,
   type RecordedAnswer,
+  type RecordedDelivery,
   type RecordedFailure,
   readContract,
   type TriggerContract,
@@ -165,11 +168,9 @@ for (const provider of providers) {
     }
   });
 
-  const triggers = [...provider.triggers.values()].filter(
-    ({ runtime, register, poll }) => runtime.status === "executable" && (register ?? poll) !== undefined,
-  );
+  const triggers = [...provider.triggers.values()].filter(({ runtime }) => runtime.status === "executable");
   if (triggers.length === 0) continue;
-  test(`${provider.key}: triggers send the documented requests`, async (t) => {
+  test(`${provider.key}: triggers send the documented requests and read the documented deliveries`, async (t) => {
     const contract = requireContract(provider);
     for (const trigger of triggers) {
       await t.test(trigger.name, () => checkTrigger(provider, trigger, contract));
@@ -248,6 +249,25 @@ function checkTrigger(provider: Provider, trigger: Trigger, contract: Contract):
   check("unregister", trigger.register?.unregister);
   check("poll", trigger.poll?.request);
   checkAnswers(trigger, own);
+  assert.equal(own.delivery !== undefined, trigger.kind === "webhook", `${trigger.key}: delivery`);
+  if (own.delivery !== undefined) checkDelivery(trigger, own.input, own.delivery);
+}
+
+function checkDelivery(trigger: Trigger, input: Json, { headers, body, key, payload }: RecordedDelivery): void {
+  const items = trigger.items === undefined ? [body] : valueAt(body, trigger.items);
+  assert.ok(Array.isArray(items), `${trigger.key}: items`);
+  const events = (items as readonly Json[]).flatMap((item) => {
+    const values = { headers, query: {}, body, item, input };
+    const isWanted =
+      trigger.events.length === 0 ||
+      trigger.events.some(({ when }) => when === undefined || evaluateCondition(when, values));
+    if (!isWanted) return [];
+    const bytes = Buffer.alloc(0);
+    const read =
+      trigger.output === undefined ? item : readOutput(trigger.output, { status: 200, headers, bytes, body: item });
+    return [{ key: trigger.dedup?.evaluate(values), payload: read }];
+  });
+  assert.deepEqual(events, [{ key, payload }]);
 }
 
 function checkAnswers({ key, register, poll }: Trigger, own: TriggerContract): void {

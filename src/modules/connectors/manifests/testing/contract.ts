@@ -51,8 +51,18 @@ export interface TriggerRequestContract {
   readonly keys?: readonly (readonly Json[])[];
 }
 
+/** A webhook as the vendor documents it, and the only event that must be read from it. */
+export interface RecordedDelivery {
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON, or the members of a form. */
+  readonly body: Json;
+  readonly key?: string;
+  readonly payload: Json;
+}
+
 export interface TriggerContract {
   readonly input: JsonObject;
+  readonly delivery?: RecordedDelivery;
   readonly register?: TriggerRequestContract;
   readonly renew?: TriggerRequestContract;
   readonly unregister?: TriggerRequestContract;
@@ -131,6 +141,7 @@ const shape: Shape = {
       renew: triggerRequest,
       unregister: triggerRequest,
       poll: triggerRequest,
+      delivery: { headers: null, body: null, key: null, payload: null },
     },
   },
 };
