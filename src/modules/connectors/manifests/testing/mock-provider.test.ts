@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { afterFile } from "../../../../test/harness/after-file.ts";
-import { EgressError } from "../../../platform/egress/index.ts";
-import { loadBuiltinProviders } from "./catalogue/builtin-providers.ts";
-import type { Action } from "./domain/action.ts";
-import { checkInput } from "./domain/check-input.ts";
-import type { AccountValues, Provider } from "./domain/provider.ts";
-import { renderRequest } from "./domain/request/render-request.ts";
-import { readResponse } from "./domain/response/read-response.ts";
-import type { ActionAnswer } from "./domain/response-spec.ts";
-import { createGuardedHttp } from "./guarded-http.ts";
-import { type MockProvider, startMock } from "./testing/mock-provider.ts";
-import { sampleAccount } from "./testing/sample-account.ts";
-import { sampleValue } from "./testing/sample-value.ts";
+import { afterFile } from "../../../../../test/harness/after-file.ts";
+import { EgressError } from "../../../../platform/egress/index.ts";
+import { loadBuiltinProviders } from "../catalogue/builtin-providers.ts";
+import type { Action } from "../domain/action.ts";
+import { checkInput } from "../domain/check-input.ts";
+import type { AccountValues, Provider } from "../domain/provider.ts";
+import { renderRequest } from "../domain/request/render-request.ts";
+import { readResponse } from "../domain/response/read-response.ts";
+import type { ActionAnswer } from "../domain/response-spec.ts";
+import { createGuardedHttp } from "../guarded-http.ts";
+import { type MockProvider, startMock } from "./mock-provider.ts";
+import { sampleAccount } from "./sample-account.ts";
+import { sampleValue } from "./sample-value.ts";
 
 /** Performs an action once against the mock, without reading further pages. */
 async function perform(
@@ -35,7 +35,9 @@ async function perform(
 const isFault = (reason: string) => (error: unknown) =>
   error instanceof EgressError && error.reason === reason && error.mayHaveArrived;
 
-for (const provider of loadBuiltinProviders()) {
+const examples = ["github", "graphql", "http", "slack", "stripe"];
+
+for (const provider of loadBuiltinProviders().filter(({ key }) => examples.includes(key))) {
   suite(provider.name, async () => {
     const mock = await startMock(provider);
     afterFile(() => mock.close());
