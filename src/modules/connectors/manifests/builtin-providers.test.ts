@@ -29,6 +29,8 @@ import {
   type TriggerContract,
 } from "./testing/contract.ts";
 import { type MockProvider, startMock } from "./testing/mock-provider.ts";
+import { sampleAccount } from "./testing/sample-account.ts";
+import { sampleValue } from "./testing/sample-value.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
 const idempotencyKey = "key-1";
@@ -130,6 +132,19 @@ test("every trigger has a description, and one that is not executable says why",
   for (const trigger of providers.flatMap(({ triggers }) => [...triggers.values()])) {
     assert.ok(trigger.description !== "", `${trigger.key} needs a description`);
     if (trigger.runtime.status !== "executable") assert.ok(trigger.runtime.reason !== "", trigger.key);
+  }
+});
+
+test("every authentication mode renders every executable action, with all properties of its input", () => {
+  for (const provider of providers) {
+    for (const mode of provider.authModes) {
+      const account = sampleAccount(provider, mode);
+      for (const action of executable(provider)) {
+        const values = { input: sampleValue(action.inputSchema), account, idempotencyKey, nowMs };
+        const rendered = renderRequest(provider, action.request!, values, action);
+        if ("fault" in rendered) assert.fail(`${action.key} with ${mode}: ${rendered.place} ${rendered.message}`);
+      }
+    }
   }
 });
 
