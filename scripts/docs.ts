@@ -1,4 +1,4 @@
-// Generates docs/reference/ from the definitions, the error catalogue, the event types and the settings.
+// Generates docs/reference/ from the definitions, the error catalogue, the event types, the settings and the built-in connectors.
 // With --check it writes nothing and fails if the existing files differ.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,6 +9,7 @@ import { commentOf } from "../src/definitions/comments.ts";
 import { type Operation, readOperations, services } from "../src/definitions/index.ts";
 import { catalogue, type ErrorEntry, grpcCodes } from "../src/errors/index.ts";
 import { buildOpenApi, type OperationObject, type Parameter, type Schema } from "../src/gateway/openapi/index.ts";
+import { loadBuiltinProviders } from "../src/modules/connectors/manifests/catalogue/builtin-providers.ts";
 import { eventTypes } from "../src/modules/operations/events/index.ts";
 
 const folder = "docs/reference";
@@ -30,6 +31,7 @@ const pages = new Map([
   ["errors.md", errorsPage()],
   ["settings.md", settingsPage()],
   ["events.md", eventsPage()],
+  ["connectors.md", connectorsPage()],
 ]);
 
 if (process.argv.includes("--check")) check();
@@ -74,6 +76,56 @@ function eventsPage(): string {
         data.map((field) => `\`${field}\``).join(", "),
       ]),
     ),
+  ]);
+}
+
+function connectorsPage(): string {
+  const providers = loadBuiltinProviders();
+  const actions = providers.flatMap((each) => [...each.actions.values()]);
+  const triggers = providers.flatMap((each) => [...each.triggers.values()]);
+  const executable = (all: readonly { readonly runtime: { readonly status: string } }[]) =>
+    all.filter(({ runtime }) => runtime.status === "executable").length;
+  return page("Connectors", [
+    `The service has ${providers.length} built-in providers with ${actions.length} actions (${executable(actions)} executable) ` +
+      `and ${triggers.length} triggers (${executable(triggers)} executable). The others are described in the catalogue, which ` +
+      "says why they cannot be executed.",
+    table(
+      ["Provider", "Category", "Authentication", "Actions", "Triggers"],
+      providers.map((each) => [
+        `[${each.name}](#${each.key})`,
+        each.category,
+        each.authModes.map((mode) => `\`${mode}\``).join(", "),
+        String(each.actions.size),
+        String(each.triggers.size),
+      ]),
+    ),
+    ...providers.flatMap((each) => [
+      `<a id="${each.key}"></a>\n\n## ${each.name}`,
+      `${each.description} [Documentation](${each.docsUrl})`,
+      table(
+        ["Action", "Title", "Effect", "Repeatable", "Runtime"],
+        [...each.actions.values()].map(({ key, title, mutation, runtime }) => [
+          `\`${key}\``,
+          title,
+          mutation.effect,
+          { natural: "yes", key: "with a key", none: "no" }[mutation.idempotency],
+          runtime.status === "executable" ? "executable" : `${runtime.status}: ${runtime.reason}`,
+        ]),
+      ),
+      ...(each.triggers.size === 0
+        ? []
+        : [
+            table(
+              ["Trigger", "Title", "Kind", "Runtime"],
+              [...each.triggers.values()].map(({ key, title, kind, register, runtime }) => [
+                `\`${key}\``,
+                title,
+                kind === "poll" ? "poll" : register === undefined ? "webhook, set up by hand" : "webhook, registered",
+                runtime.status === "executable" ? "executable" : `${runtime.status}: ${runtime.reason}`,
+              ]),
+            ),
+          ]),
+    ]),
   ]);
 }
 

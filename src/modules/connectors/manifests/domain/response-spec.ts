@@ -52,6 +52,8 @@ export interface PaginationSpec {
   readonly kind: "link" | "cursor" | "page" | "offset" | "url";
   /** A pointer to the list in the body. */
   readonly items: string;
+  /** Whether the provider leaves an empty list out. */
+  readonly itemsOptional: boolean;
   /** A pointer to the cursor or URL, in the body or in the last item of the page. */
   readonly cursor: { readonly of: "body" | "last_item"; readonly pointer: string } | undefined;
   /** A pointer to a boolean that says whether there are more pages. */

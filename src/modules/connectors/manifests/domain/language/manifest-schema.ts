@@ -184,6 +184,7 @@ function pagination(): Members<typeof paginationMembers> {
   return {
     kind: { enum: paginationKinds },
     items: pointer,
+    items_optional: { ...bool, default: false },
     cursor: { oneOf: [pointer, object({ last_item: pointer }, ["last_item"])] },
     more: pointer,
     param: text(formats.param),

@@ -16,6 +16,7 @@ import {
 } from "../response-spec.ts";
 import { formats, limits } from "./limits.ts";
 import { answerVariables, parseExpression } from "./parse-condition.ts";
+import { flag } from "./parse-fields.ts";
 import { suggest } from "./parse-template.ts";
 
 export const errorMembers = ["status", "when", "as", "until", "code", "message"] as const;
@@ -24,6 +25,7 @@ export const hintUnits = ["retry_after", "s", "ms", "epoch_s", "epoch_ms", "rfc3
 export const paginationMembers = [
   "kind",
   "items",
+  "items_optional",
   "cursor",
   "more",
   "param",
@@ -185,6 +187,7 @@ export function parsePagination(
   return {
     kind: kind as PaginationSpec["kind"],
     items: items ?? "",
+    itemsOptional: flag(reader, "items_optional", false),
     cursor,
     more: optionalPointer(reader, "more"),
     param,

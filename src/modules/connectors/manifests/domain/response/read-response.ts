@@ -63,7 +63,7 @@ export function readResponse(
     const value = output === undefined ? body : readOutput(output, parts);
     return { class: "ok", output: value ?? null, ...more };
   }
-  const found = valueAt(body, paginate.items);
+  const found = valueAt(body, paginate.items) ?? (paginate.itemsOptional && isJsonObject(body) ? [] : undefined);
   if (!Array.isArray(found)) return malformed("no_items", "The provider's answer has no list of items.");
   const items: readonly Json[] = [...(page?.items ?? []), ...(found as readonly Json[])];
   const pages = (page?.pages ?? 0) + 1;
