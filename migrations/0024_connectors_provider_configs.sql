@@ -48,6 +48,7 @@ create index connector_connections_by_end_user on connector_connections (tenant_
 create index connector_connections_by_config on connector_connections (tenant_id, provider_config_id, id)
   where provider_config_id <> '';
 create index connector_connections_idle on connector_connections (idle_refresh_at) where idle_refresh_at is not null;
+create index connector_connections_revoking on connector_connections (revoked_at) where provider_revocation = 'pending';
 
 -- The number of connections of a tenant that are not revoked. It is exact: every statement that changes it is in the
 -- transaction of the change.
@@ -73,3 +74,5 @@ create table connector_refresh_leases (
   retry_at          timestamptz,
   primary key (tenant_id, connection_id)
 );
+create index connector_refresh_leases_interrupted on connector_refresh_leases (leased_until)
+  where attempted_version is not null;
