@@ -28,19 +28,23 @@ export type {
   TokenExpiry,
   TwoStepAuth,
 } from "./domain/auth-spec.ts";
-export type {
-  CheckInput,
-  HttpAnswer,
-  ReadResponse,
-  Redactor,
-  RenderRequest,
-  RequestOptions,
-  RequestValues,
-  SecretsOf,
-} from "./domain/functions.ts";
+export { checkInput } from "./domain/check-input.ts";
 export type { HostList } from "./domain/host-list.ts";
+export { valueAt } from "./domain/json-pointer.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
+export { createRedactor, type Redactor, redacted, secretsOf } from "./domain/redaction/redactor.ts";
+export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
+export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
+export type { RequestValues } from "./domain/request/values.ts";
 export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
+export {
+  classify,
+  type HttpAnswer,
+  type Readable,
+  type ReadOptions,
+  readResponse,
+} from "./domain/response/read-response.ts";
+export { readTime } from "./domain/response/time-hint.ts";
 export type {
   ActionAnswer,
   AnswerClass,
@@ -60,3 +64,4 @@ export type {
   Trigger,
   VerifySpec,
 } from "./domain/trigger.ts";
+export { createGuardedHttp, type GuardedHttp, type SendLimits } from "./guarded-http.ts";

@@ -52,7 +52,8 @@ export interface Action {
   readonly outputSchema: JsonObject | undefined;
   /** Undefined for actions that are only described. */
   readonly request: RequestSpec | undefined;
-  readonly response: "json" | "text" | "binary" | "none";
+  /** The form of the body; any: JSON if it is JSON, otherwise text. */
+  readonly response: "json" | "text" | "binary" | "none" | "any";
   /** The rules of the action, then those of the provider. */
   readonly errors: readonly ErrorRule[];
   /** Undefined: the whole body. */

@@ -14,17 +14,18 @@ export interface FieldSpec {
   readonly secret: boolean;
   readonly required: boolean;
   readonly multiline: boolean;
-  /** The whole value must match; RE2 without constructs that take exponential time. */
-  readonly pattern: RegExp | undefined;
-  readonly patternSource: string | undefined;
+  /** A regular expression (RE2) that values match. */
+  readonly pattern: string | undefined;
   readonly choices: readonly string[] | undefined;
   readonly example: string;
   readonly default: string | undefined;
+  /** Whether a value matches the pattern and is one of the choices. It takes linear time. */
+  accepts(value: string): boolean;
 }
 
 /** Where credentials go in a request. */
 export interface ApplySpec {
-  readonly headers: readonly (readonly [name: string, value: TextTemplate])[];
+  readonly headers: readonly (readonly [name: TextTemplate, value: TextTemplate])[];
   readonly query: readonly (readonly [name: string, value: TextTemplate])[];
   /** Replaces the provider's base URL, for providers that have a secret in the path. */
   readonly baseUrl: TextTemplate | undefined;
@@ -66,6 +67,8 @@ export interface AccountProbe {
 export interface OAuth2Auth {
   readonly mode: "oauth2";
   readonly fields: readonly FieldSpec[];
+  /** Values of the provider config besides client_id, client_secret and private_key. */
+  readonly config: readonly FieldSpec[];
   readonly authorize: {
     readonly url: TextTemplate;
     readonly scopeSeparator: string;

@@ -1,6 +1,7 @@
-import type { TextTemplate, ValueTemplate } from "./template.ts";
+import type { Placeholder, TextTemplate, ValueTemplate } from "./template.ts";
 
-export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type HttpMethod = (typeof httpMethods)[number];
 
 /** The body of a request. */
 export type BodySpec =
@@ -15,7 +16,8 @@ export type BodySpec =
 
 /** An HTTP request as a manifest describes it. */
 export interface RequestSpec {
-  readonly method: HttpMethod;
+  /** A placeholder for an input that is one of some methods. */
+  readonly method: HttpMethod | Placeholder;
   /** Appended to the base URL; or an absolute URL that replaces it. */
   readonly path: TextTemplate | undefined;
   readonly url: TextTemplate | undefined;

@@ -28,7 +28,8 @@ export interface ErrorRule {
   /** The statuses it applies to; undefined for all. */
   readonly status: ReadonlySet<number> | undefined;
   readonly when: CelExpression | undefined;
-  readonly as: AnswerClass;
+  /** Undefined: the default class of the status. */
+  readonly as: AnswerClass | undefined;
   readonly until: RateLimitHint | undefined;
   /** Pointers to the provider's error code and message in the body. */
   readonly code: string | undefined;
@@ -51,7 +52,8 @@ export interface PaginationSpec {
   readonly kind: "link" | "cursor" | "page" | "offset" | "url";
   /** A pointer to the list in the body. */
   readonly items: string;
-  readonly cursor: string | undefined;
+  /** A pointer to the cursor or URL, in the body or in the last item of the page. */
+  readonly cursor: { readonly of: "body" | "last_item"; readonly pointer: string } | undefined;
   /** A pointer to a boolean that says whether there are more pages. */
   readonly more: string | undefined;
   readonly param: string | undefined;

@@ -1,3 +1,5 @@
+import type { Json } from "../../../../platform/document/index.ts";
+
 /** Where the value of a placeholder comes from. */
 export type PlaceholderRoot =
   | "input"
@@ -12,7 +14,8 @@ export type PlaceholderRoot =
   | "subscription";
 
 /** A conversion of a placeholder's value, written after a bar: `{input.key|path}`. */
-export type PlaceholderFilter = "path" | "csv" | "json" | "base64" | "base64url" | "mime_word" | "line";
+export const placeholderFilters = ["path", "csv", "json", "base64", "base64url", "mime_word", "line"] as const;
+export type PlaceholderFilter = (typeof placeholderFilters)[number];
 
 /** A value that is inserted into a template. */
 export interface Placeholder {
@@ -20,6 +23,8 @@ export interface Placeholder {
   /** The members below the root, for example `["repository", "name"]`. */
   readonly path: readonly string[];
   readonly filter: PlaceholderFilter | undefined;
+  /** The default of the input schema, used if the value is absent. */
+  readonly fallback: Json | undefined;
 }
 
 /** A text with placeholders. */
@@ -36,5 +41,7 @@ export type ValueTemplate =
   | { readonly kind: "text"; readonly template: TextTemplate }
   /** A text that is encoded after its placeholders are filled in, written as `{ $base64url: "…" }`. */
   | { readonly kind: "encoded"; readonly encoding: "base64" | "base64url" | "json"; readonly value: ValueTemplate }
+  /** A list whose elements repeat the name in a form or query, written as `{ $repeat: … }`. */
+  | { readonly kind: "repeat"; readonly value: ValueTemplate }
   | { readonly kind: "list"; readonly elements: readonly ValueTemplate[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: ValueTemplate])[] };
