@@ -4,15 +4,10 @@ import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { AccountValues, AuthMode } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
-import {
-  bindingOf,
-  type ConnectionId,
-  type Credentials,
-  hasTokens,
-  type SealedConnection,
-} from "./domain/connection.ts";
+import { type ConnectionId, hasTokens, type SealedConnection } from "./domain/connection.ts";
 import { minValidMsDefault, urgencyOf } from "./domain/refresh-policy.ts";
 import type { Refresher, RefreshOutcome } from "./refresh/refresher.ts";
+import { openCredentials } from "./sealed-credentials.ts";
 
 /** A usable connection with its credentials in plain text. Never store, log or return it. */
 export interface OpenConnection extends AccountValues {
@@ -116,15 +111,5 @@ function faultOf(outcome: RefreshOutcome): ConnectionFault | undefined {
     case "not_refreshable":
     case "failed":
       return "refresh_failed";
-  }
-}
-
-/** Decrypts credentials; undefined if they cannot be decrypted. */
-export function openCredentials(keyring: Keyring | undefined, sealed: SealedConnection): Credentials | undefined {
-  if (keyring === undefined) return undefined;
-  try {
-    return JSON.parse(keyring.open(sealed.ciphertext, bindingOf(sealed))) as Credentials;
-  } catch {
-    return undefined;
   }
 }

@@ -113,6 +113,20 @@ export function leaseStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id} and status = 'active' and last_refresh_error <> ${code}`;
     },
 
+    /** Forgets the failures of credentials that were replaced. */
+    async reset({ tenantId, id }: ConnectionRef): Promise<void> {
+      await sql`
+        update connector_refresh_leases set attempted_version = null, failures = 0, retry_at = null
+        where tenant_id = ${tenantId} and connection_id = ${id}`;
+    },
+
+    /** Postpones the use of a refresh token that could not be used. */
+    async postponeIdle({ tenantId, id }: ConnectionRef, until: Date): Promise<void> {
+      await sql`
+        update connector_connections set idle_refresh_at = ${until}
+        where tenant_id = ${tenantId} and id = ${id} and idle_refresh_at < ${until}`;
+    },
+
     /** Connections whose refresh token must be used before it ends for lack of use. */
     async findIdle(now: Date, limit: number): Promise<readonly DueConnection[]> {
       return sql<DueConnection[]>`

@@ -1,9 +1,11 @@
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import type { AccountValues, AuthMode, Catalogue, OAuth2Auth } from "../../manifests/index.ts";
+import type { AccountValues, AuthMode, AuthSpec, Catalogue, OAuth2Auth } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
-import { openCredentials } from "../connection-opener.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
-import type { FetchedTokenAuth, TokenCall, TokenClient, TokenResult } from "../tokens/token-client.ts";
+import { openCredentials } from "../sealed-credentials.ts";
+import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
+import type { TokenCall, TokenResult } from "../tokens/oauth-request.ts";
+import type { TokenClient } from "../tokens/token-client.ts";
 
 /** A token request that is ready to be sent. */
 export interface PreparedRefresh {
@@ -26,6 +28,7 @@ export type RefreshPreparation = (
 >;
 
 interface Parts {
+  readonly openForTokens: OpenForTokens;
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly configs: Pick<ProviderConfigs, "open">;
   readonly keyring: Keyring | undefined;
@@ -33,10 +36,13 @@ interface Parts {
 }
 
 /** Creates the preparation of token requests. */
-export function createRefreshPreparation({ catalogue, configs, keyring, tokens }: Parts): RefreshPreparation {
+export function createRefreshPreparation({
+  openForTokens,
+  tokens,
+}: Pick<Parts, "openForTokens" | "tokens">): RefreshPreparation {
   return async (sealed, nowMs) => {
     if (sealed.authMode === "") return { kind: "not_refreshable", reason: undefined };
-    const opened = await openForTokens({ catalogue, configs, keyring }, sealed, nowMs);
+    const opened = await openForTokens(sealed, nowMs);
     if (typeof opened === "string") return { kind: "failed", code: opened };
     const { call, auth } = opened;
     const { credentials } = call.account;
@@ -59,26 +65,32 @@ export function createRefreshPreparation({ catalogue, configs, keyring, tokens }
   };
 }
 
-/** Opens a connection with the secrets of its provider config, for requests to the provider's token endpoint. */
-export async function openForTokens(
-  { catalogue, configs, keyring }: Pick<Parts, "catalogue" | "configs" | "keyring">,
-  sealed: SealedConnection,
-  nowMs: number,
-) {
-  const { tenantId, providerKey, providerConfigId } = sealed;
-  const mode = sealed.authMode as AuthMode;
-  const provider = await catalogue.provider(tenantId, providerKey);
-  if (provider === undefined) return "provider_missing";
-  const auth = provider.auth(mode);
-  if (auth === undefined) return "unsupported_auth";
-  const credentials = openCredentials(keyring, sealed);
-  if (credentials === undefined) return "decrypt_failed";
-  const config = providerConfigId === "" ? undefined : await configs.open(tenantId, providerConfigId);
-  if (typeof config === "string") return config;
-  const { settings, captured, account, scopes } = sealed;
-  const configValues: Record<string, string> =
-    config === undefined ? {} : { ...config.settings, ...config.secrets, client_id: config.clientId };
-  const values: AccountValues = { mode, settings, captured, account, credentials, config: configValues };
-  const call: TokenCall = { provider, account: values, scopes, nowMs };
-  return { provider, auth, call };
+/** A connection that is open for requests to the provider's token endpoint. */
+export interface OpenForTokenRequests {
+  readonly auth: AuthSpec;
+  readonly call: TokenCall;
+}
+
+/** Opens a connection with the secrets of its provider config; returns a code if it cannot be opened. */
+export type OpenForTokens = (sealed: SealedConnection, nowMs: number) => Promise<OpenForTokenRequests | string>;
+
+/** Creates a function that opens connections for requests to the provider's token endpoint. */
+export function createTokenOpener({ catalogue, configs, keyring }: Pick<Parts, "catalogue" | "configs" | "keyring">) {
+  return async (sealed: SealedConnection, nowMs: number): Promise<OpenForTokenRequests | string> => {
+    const { tenantId, providerKey, providerConfigId } = sealed;
+    const mode = sealed.authMode as AuthMode;
+    const provider = await catalogue.provider(tenantId, providerKey);
+    if (provider === undefined) return "provider_missing";
+    const auth = provider.auth(mode);
+    if (auth === undefined) return "unsupported_auth";
+    const credentials = openCredentials(keyring, sealed);
+    if (credentials === undefined) return "decrypt_failed";
+    const opened = providerConfigId === "" ? undefined : await configs.open(tenantId, providerConfigId);
+    if (typeof opened === "string") return opened;
+    const config: Record<string, string> =
+      opened === undefined ? {} : { ...opened.settings, ...opened.secrets, client_id: opened.clientId };
+    const { settings, captured, account, scopes } = sealed;
+    const values: AccountValues = { mode, settings, captured, account, credentials, config };
+    return { auth, call: { provider, account: values, scopes, nowMs } };
+  };
 }

@@ -4,12 +4,12 @@ import { type Database, nextWake, type Signals } from "../../../../platform/db/i
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Metrics } from "../../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { ConnectionCache } from "../connection-cache.ts";
-import { topicOf } from "../connection-cache.ts";
-import { bindingOf, type Credentials, type ReauthReason, type SealedConnection } from "../domain/connection.ts";
+import { type ConnectionCache, topicOf } from "../connection-cache.ts";
+import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
 import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
 import { type ConnectionRef, connectionStore } from "../store.ts";
-import type { TokenGrant, TokenResult } from "../tokens/token-client.ts";
+import { sealCredentials } from "../sealed-credentials.ts";
+import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
 import type { PreparedRefresh, RefreshPreparation } from "./refresh-preparation.ts";
 import { type LeaseFailure, leaseStore, type RefreshLease } from "./lease-store.ts";
 
@@ -39,8 +39,10 @@ export interface Refresher {
   refresh(ref: ConnectionRef, request: RefreshRequest): Promise<RefreshOutcome>;
   /** Starts a refresh in the background. */
   refreshLater(ref: ConnectionRef, request: RefreshRequest): void;
-  /** Claims the lease of a connection for another request with its grant; undefined if it does not get free in time. */
-  claim(ref: ConnectionRef): Promise<RefreshLease | undefined>;
+  /** Marks a connection that a refresh cannot repair, unless it has newer credentials than these. */
+  giveUp(ref: ConnectionRef, credentialVersion: number, reason: ReauthReason): Promise<RefreshOutcome>;
+  /** Runs work while no refresh of the connection is running on any node; undefined if the lease does not get free in time. */
+  withLease<T>(ref: ConnectionRef, work: () => Promise<T>): Promise<T | undefined>;
   /** Resolves when no refresh is running on this node. */
   idle(): Promise<void>;
 }
@@ -197,8 +199,7 @@ export function createRefresher(parts: Parts): Refresher {
       ...(grant.refreshToken !== undefined && { refresh_token: grant.refreshToken }),
     };
     const stored = {
-      ciphertext: keyring!.seal(JSON.stringify(merged), bindingOf(sealed)),
-      keyId: keyring!.activeKeyId,
+      ...sealCredentials(keyring, sealed, merged),
       expiresAt: grant.expiresAt,
       idleRefreshAt: auth.mode === "oauth2" ? idleRefreshAt(auth.refresh.idleS, nowMs) : null,
       captured: { ...sealed.captured, ...grant.captured },
@@ -280,9 +281,22 @@ export function createRefresher(parts: Parts): Refresher {
     refreshLater(ref, request) {
       refresh(ref, request).catch((error) => log.warn({ err: error, connection: ref.id }, "a refresh failed"));
     },
-    async claim(ref) {
+    async giveUp(ref, credentialVersion, reason) {
+      for (;;) {
+        const claimed = await claimOrWait(ref, true, async () => undefined);
+        if (!("fence" in claimed)) return claimed;
+        const outcome = await markNeedsReauth(ref, claimed.fence, credentialVersion, reason);
+        if (outcome !== "lease_lost") return outcome;
+      }
+    },
+    async withLease(ref, work) {
       const claimed = await claimOrWait(ref, true, async () => undefined);
-      return "fence" in claimed ? claimed : undefined;
+      if (!("fence" in claimed)) return undefined;
+      try {
+        return await work();
+      } finally {
+        await leases.release(ref, claimed.fence);
+      }
     },
     async idle() {
       await Promise.allSettled(flights.values());
