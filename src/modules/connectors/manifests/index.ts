@@ -31,6 +31,7 @@ export type {
 export { checkInput } from "./domain/check-input.ts";
 export type { HostList } from "./domain/host-list.ts";
 export { valueAt } from "./domain/json-pointer.ts";
+export { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
 export { createRedactor, type Redactor, redacted, secretsOf } from "./domain/redaction/redactor.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
