@@ -48,6 +48,9 @@ export type { TokenCall, TokenGrant, TokenResult } from "./tokens/oauth-request.
 export type { AuthorizedCallback } from "./tokens/token-client.ts";
 export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, ProbeResult, Rejection, TokenClient };
 
+/** Validates settings and credentials of providers that are not in the catalogue. */
+export type ConnectionCheck = ConnectionParts["check"];
+
 /** The module's public API. */
 export interface Connections {
   readonly handlers: Handlers<typeof Rpc>;
@@ -73,7 +76,8 @@ export interface Connections {
   idle(): Promise<void>;
 }
 
-interface Parts extends Pick<ConnectionParts, "check"> {
+interface Parts {
+  readonly check: ConnectionCheck;
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
   readonly side: Database;
@@ -108,7 +112,10 @@ export function createConnections(parts: Parts): Connections {
   const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
   return {
     handlers: connectionHandlers({ service, test, cursors }),
-    jobs: [revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }), refreshSweepJob({ ...parts, refresher })],
+    jobs: [
+      revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }),
+      refreshSweepJob({ ...parts, refresher }),
+    ],
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     open,
     markRejected,
