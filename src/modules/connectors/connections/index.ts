@@ -35,7 +35,7 @@ import { connectionHandlers } from "./handler.ts";
 import { reencryptableConnections } from "./reencryptable-connections.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
-import { createRefresher } from "./refresh/refresher.ts";
+import { createRefresher, type RefreshTimes } from "./refresh/refresher.ts";
 import { createRejection, type Rejection } from "./rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
@@ -93,8 +93,7 @@ interface Parts {
   readonly configs: ProviderConfigs;
   readonly http: GuardedHttp;
   readonly platformTenantId: () => string;
-  /** How long a refresh lease lasts; for tests. */
-  readonly leaseMs?: number;
+  readonly times?: RefreshTimes;
 }
 
 /** Creates the module. */

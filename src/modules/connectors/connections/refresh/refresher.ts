@@ -57,21 +57,29 @@ interface Parts {
   readonly events: EventRecorder;
   readonly cache: Pick<ConnectionCache, "changed">;
   readonly prepare: RefreshPreparation;
+  readonly times?: RefreshTimes;
+}
+
+/** The times of refreshes; for tests. */
+export interface RefreshTimes {
   /** How long a lease lasts; longer than a token request takes. */
   readonly leaseMs?: number;
+  /** How long a refresh waits for one of another node. It never proceeds without the lease. */
+  readonly waitMs?: number;
 }
 
 /** Longer than the time limit of a token request, so that a holder that lives has its answer before the lease ends. */
 const leaseMsDefault = 20_000;
-/** How long a refresh waits for one of another node. It never proceeds without the lease. */
-const waitMsMax = 25_000;
+/** Longer than a lease, so that a refresh survives the end of the node that holds it. */
+const waitMsDefault = 25_000;
 /** Covers lost signals. */
 const pollMs = 250;
 const busyRetryMs = 1000;
 
 /** Creates the refresher of this node. */
 export function createRefresher(parts: Parts): Refresher {
-  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, leaseMs = leaseMsDefault } = parts;
+  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = parts;
+  const { leaseMs = leaseMsDefault, waitMs = waitMsDefault } = times ?? {};
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
   const connections = connectionStore(db.sql);
@@ -94,7 +102,7 @@ export function createRefresher(parts: Parts): Refresher {
     force: boolean,
     settled: () => Promise<RefreshOutcome | undefined>,
   ): Promise<RefreshLease | RefreshOutcome> {
-    const untilMs = performance.now() + waitMsMax;
+    const untilMs = performance.now() + waitMs;
     for (;;) {
       // Subscribes before it looks, so that no signal is missed in between.
       const wake = nextWake(signals, topicOf(ref), neverAborted, pollMs);

@@ -33,9 +33,11 @@ export interface NodeOptions {
   readonly url: string;
   readonly providers: readonly Provider[];
   readonly nowMs?: () => number;
-  readonly keyring?: Keyring | undefined;
+  readonly keyring?: Keyring;
+  /** Whether the node has a master key; true by default. */
+  readonly hasKeyring?: boolean;
   readonly events?: EventRecorder;
-  readonly leaseMs?: number;
+  readonly times?: { readonly leaseMs?: number; readonly waitMs?: number };
   readonly log?: Log;
   readonly poolSize?: number;
 }
@@ -57,7 +59,8 @@ export async function nodesDatabase(): Promise<string> {
 
 /** Starts a node of its own: with its own pools, signals and caches. */
 export async function startNode(options: NodeOptions): Promise<ConnectionNode> {
-  const { url, providers, nowMs = Date.now, keyring = keyringOf(), log = createLog("silent"), poolSize = 8 } = options;
+  const { url, providers, nowMs = Date.now, log = createLog("silent"), poolSize = 8, hasKeyring = true } = options;
+  const keyring = hasKeyring ? (options.keyring ?? keyringOf()) : undefined;
   const db = openDatabase(url, { maxConnections: poolSize });
   const signals = createSignals(db);
   await signals.start();
@@ -84,7 +87,7 @@ export async function startNode(options: NodeOptions): Promise<ConnectionNode> {
     platformTenantId: () => "",
     check: (providerKey) =>
       providerKey === "mail" ? [] : [{ field: "provider_key", rule: "unknown", message: "is not known" }],
-    ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
+    ...(options.times !== undefined && { times: options.times }),
   });
   afterFile(async () => {
     await connections.idle();
