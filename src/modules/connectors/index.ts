@@ -1,13 +1,14 @@
 /**
  * Connectors: access to other systems on behalf of a tenant.
  *
- * Manifest: the description of a provider as data. Provider config: a tenant's own OAuth app or other settings for a provider.
- * Connection: the settings and sealed credentials of a tenant's account in another system.
+ * manifests: providers, actions and triggers as data, and the catalogue of them.
+ * provider-configs: a tenant's own OAuth apps and other settings for providers.
+ * connections: the settings and sealed credentials of a tenant's accounts in other systems.
  */
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
-import { type Catalogue, createGuardedHttp } from "./manifests/index.ts";
+import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
@@ -22,14 +23,24 @@ interface Parts extends AreaParts {
 
 /** Creates the area. */
 export function createConnectors(parts: Parts) {
-  const catalogue: Pick<Catalogue, "provider"> = { provider: async () => undefined };
   const http = createGuardedHttp(parts.egress);
+  const manifests = createManifests({
+    ...parts,
+    configStates: (tenantId) => configs.states(tenantId),
+    async findUse(sql, tenantId, providerKey) {
+      if (await connections.hasProvider(sql, tenantId, providerKey)) return "connections";
+      return (await configs.hasProvider(sql, tenantId, providerKey)) ? "provider configs" : undefined;
+    },
+  });
+  const { catalogue } = manifests;
   const configs = createProviderConfigs({ ...parts, catalogue });
   const connections = createConnections({ ...parts, catalogue, configs, http });
   return {
     handlers: {
       "service.api.ProviderConfigService": configs.handlers,
       "service.api.ConnectionService": connections.handlers,
+      "service.api.ConnectorCatalogService": manifests.handlers.catalogue,
+      "service.api.ConnectorManifestService": manifests.handlers.manifests,
     },
     jobs: connections.jobs,
     workers: [],

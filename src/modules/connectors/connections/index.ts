@@ -57,6 +57,8 @@ export interface Connections {
   readonly jobs: readonly JobKind[];
   /** Finds a connection in any state, without its credentials. */
   find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
+  /** Whether a provider has connections that are not revoked. */
+  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
   open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
   /** Reacts to a provider that rejected the credentials of an open connection. */
@@ -116,6 +118,7 @@ export function createConnections(parts: Parts): Connections {
       refreshSweepJob({ ...parts, refresher }),
     ],
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
+    hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
     open,
     markRejected,
     storeGrant: createGrantService({ ...parts, cache }),

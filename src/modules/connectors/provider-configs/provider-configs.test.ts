@@ -79,10 +79,7 @@ async function createConfig(choice: ContextChoice, more: Request = {}) {
   return (await perform(db, { nowMs, ...choice }, createProviderConfig, CreateProviderConfigRequestSchema, request))
     .providerConfig!;
 }
-async function update(
-  choice: ContextChoice,
-  request: MessageInitShape<typeof UpdateProviderConfigRequestSchema>,
-) {
+async function update(choice: ContextChoice, request: MessageInitShape<typeof UpdateProviderConfigRequestSchema>) {
   const { updateProviderConfig } = handlers;
   return (await perform(db, { nowMs, ...choice }, updateProviderConfig, UpdateProviderConfigRequestSchema, request))
     .providerConfig!;
@@ -113,7 +110,9 @@ test("a config is created as a draft, with its redirect URI and without its secr
     ["draft", "id-1", ["client_secret"], ["read"], { region: "eu" }, production],
   );
   assert.equal(made.redirectUri, `https://switchyard.example/connect/callback/${made.id}`);
-  assert.ok(!JSON.stringify(made, (_, value) => (typeof value === "bigint" ? Number(value) : value)).includes("s3cret"));
+  assert.ok(
+    !JSON.stringify(made, (_, value) => (typeof value === "bigint" ? Number(value) : value)).includes("s3cret"),
+  );
   assert.ok(!(await rowText(made.id)).includes("s3cret"));
   assert.deepEqual(events.recorded.at(-1), {
     tenantId,
@@ -136,7 +135,10 @@ test("another tenant's config does not exist, and environments are checked", asy
   assert.equal(await configs.open(other, made.id), "config_missing");
   await assert.rejects(verb("activate", other, made.id), failsWith("NOT_FOUND", /^No such provider config/));
   await assert.rejects(createConfig({ tenantId }, { environmentId: "nowhere" }), failsWith("NOT_FOUND", /environment/));
-  await assert.rejects(createConfig({ tenantId }, { providerKey: "nobody" }), failsWith("INVALID_ARGUMENT", /^provider_key/));
+  await assert.rejects(
+    createConfig({ tenantId }, { providerKey: "nobody" }),
+    failsWith("INVALID_ARGUMENT", /^provider_key/),
+  );
   const production = { tenantId, environmentMode: "production_only" as const };
   await assert.rejects(createConfig(production, { environmentId: staging }), failsWith("PERMISSION_DENIED"));
   await createConfig({ tenantId }, { environmentId: staging });
@@ -269,7 +271,8 @@ test("secrets are re-encrypted when the master key changes and still open", asyn
   );
   assert.ok(reencrypted > 0);
   assert.equal(unreadable, 0);
-  const rows = await db.sql`select id, key_id from connector_provider_configs where id in (${id}, ${bare.id}) order by id`;
+  const rows =
+    await db.sql`select id, key_id from connector_provider_configs where id in (${id}, ${bare.id}) order by id`;
   assert.deepEqual(rows.map(({ keyId }) => keyId).sort(), ["", "k2"]);
   assert.deepEqual(((await rotated.open(tenantId, id)) as OpenProviderConfig).secrets, {
     client_secret: "s3cret-value",

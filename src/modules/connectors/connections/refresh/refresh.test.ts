@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import { beforeEach, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   CreateConnectionRequestSchema,
   GetConnectionRequestSchema,
@@ -10,13 +10,7 @@ import { failsWith, freshTenant, perform, recordedEvents } from "../../../../../
 import { sized } from "../../../../../test/harness/run-size.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { ConnectionFault, OpenConnection } from "../index.ts";
-import {
-  type ConnectionNode,
-  nodesDatabase,
-  oauth2On,
-  providerOn,
-  startNode,
-} from "../testing/connection-nodes.ts";
+import { type ConnectionNode, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
 import { json, startTokenServer } from "../testing/token-server.ts";
 import { leaseStore } from "./lease-store.ts";
 
@@ -236,7 +230,9 @@ for (const graceMs of [60_000, 0]) {
     };
     assert.equal(await connections.open(made.tenantId, made.id), "refresh_failed");
     assert.equal((await rowOf(made)).status, "active");
-    await assert.doesNotReject(requestRefresh(made).catch((error) => assert.ok(failsWith("CONNECTION_UNUSABLE")(error))));
+    await assert.doesNotReject(
+      requestRefresh(made).catch((error) => assert.ok(failsWith("CONNECTION_UNUSABLE")(error))),
+    );
     const { status, statusReason } = await rowOf(made);
     assert.deepEqual([status, statusReason], graceMs > 0 ? ["active", ""] : ["needs_reauth", "refresh_interrupted"]);
   });
@@ -333,7 +329,13 @@ test("rejected keys cannot be refreshed: the connection needs reauthorization", 
   const tenantId = freshTenant();
   const request = { name: "n", providerKey: "acme", credentials: { token: "t" } };
   const { createConnection } = connections.handlers;
-  const { connection } = await perform(db, { tenantId, nowMs }, createConnection, CreateConnectionRequestSchema, request);
+  const { connection } = await perform(
+    db,
+    { tenantId, nowMs },
+    createConnection,
+    CreateConnectionRequestSchema,
+    request,
+  );
   assert.equal(await connections.markRejected(tenantId, connection!.id, 1), "needs_reauth");
   assert.equal(await connections.open(tenantId, connection!.id), "needs_reauth");
 });

@@ -81,7 +81,8 @@ export async function startTokenServer(): Promise<TokenServer> {
     const untilMs = refreshTokens.get(token);
     if (untilMs === undefined || untilMs < Date.now()) return json(response, 400, { error: "invalid_grant" });
     refreshes++;
-    if (server.rotates && untilMs === Number.POSITIVE_INFINITY) refreshTokens.set(token, Date.now() + server.graceMs - 1);
+    if (server.rotates && untilMs === Number.POSITIVE_INFINITY)
+      refreshTokens.set(token, Date.now() + server.graceMs - 1);
     answerTokens(response);
   }
 
@@ -90,14 +91,17 @@ export async function startTokenServer(): Promise<TokenServer> {
     server.requests.push(received);
     if ((await server.script?.(received, response)) === true) return;
     const { path, fields, authorization } = received;
-    if (path === "/token" && fields.grant_type === "refresh_token") return refresh(fields.refresh_token ?? "", response);
+    if (path === "/token" && fields.grant_type === "refresh_token")
+      return refresh(fields.refresh_token ?? "", response);
     if (path === "/token" || path === "/login") return answerTokens(response);
     if (path === "/revoke") {
       server.invalidate(fields.token ?? "");
       return void response.writeHead(200).end();
     }
     const isKnown = accessTokens.has(authorization.replace(/^Bearer /, ""));
-    return isKnown ? json(response, 200, { id: 42, login: "ada" }) : json(response, 401, { message: "Bad credentials" });
+    return isKnown
+      ? json(response, 200, { id: 42, login: "ada" })
+      : json(response, 401, { message: "Bad credentials" });
   });
   return Object.assign(server, { port: receiver.port });
 }

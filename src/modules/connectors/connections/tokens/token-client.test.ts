@@ -101,7 +101,12 @@ test("a client with a private key signs an assertion for the token endpoint", as
 
 test("an authorization code is exchanged with its verifier and redirect URI", async () => {
   const { provider, auth } = oauth2();
-  const parameters = validateAuthResponse({ issuer: base }, { client_id: "app" }, new URLSearchParams("code=c1&state=s"), "s");
+  const parameters = validateAuthResponse(
+    { issuer: base },
+    { client_id: "app" },
+    new URLSearchParams("code=c1&state=s"),
+    "s",
+  );
   const callback = { parameters, redirectUri: "https://switchyard.example/cb", codeVerifier: "v".repeat(43) };
   const result = await tokens.exchangeCode(auth, callOf(provider, "oauth2", {}), callback);
   assert.equal(result.kind, "granted");
@@ -175,7 +180,10 @@ test("client credentials, a login and a signed assertion fetch tokens without an
 test("a host that the manifest does not declare is never reached, and no failure reveals a token", async () => {
   const { provider, auth } = oauth2();
   const elsewhere = await startTokenServer();
-  const moved = { ...auth, token: { ...auth.token, url: { source: "", parts: [`http://localhost:${elsewhere.port}/token`] } } };
+  const moved = {
+    ...auth,
+    token: { ...auth.token, url: { source: "", parts: [`http://localhost:${elsewhere.port}/token`] } },
+  };
   const result = await tokens.refresh(moved, callOf(provider, "oauth2", {}), "rt-planted");
   assert.deepEqual(result, { kind: "refused", what: "request", code: "host_not_allowed" });
   assert.equal(elsewhere.requests.length, 0);

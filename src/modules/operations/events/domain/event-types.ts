@@ -191,6 +191,14 @@ export const eventTypes = {
       "A connection was revoked. Its grant is revoked at the provider if possible, and its credentials are erased.",
     data: ["name", "provider_key", "provider_config_id", "end_user_id"],
   },
+  "connector.manifest.created": {
+    meaning: "A version of a connector manifest was created.",
+    data: ["key", "version", "digest"],
+  },
+  "connector.manifest.deleted": {
+    meaning: "A version of a connector manifest was deleted.",
+    data: ["key", "version", "digest"],
+  },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
   "integration.updated": {
     meaning: "An integration was changed.",
