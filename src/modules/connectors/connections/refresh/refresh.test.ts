@@ -10,7 +10,14 @@ import { failsWith, freshTenant, perform, recordedEvents } from "../../../../../
 import { sized } from "../../../../../test/harness/run-size.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { ConnectionFault, OpenConnection } from "../index.ts";
-import { type ConnectionNode, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
+import {
+  type ConnectionNode,
+  insertConfig,
+  nodesDatabase,
+  oauth2On,
+  providerOn,
+  startNode,
+} from "../testing/connection-nodes.ts";
 import { json, startTokenServer } from "../testing/token-server.ts";
 import { leaseStore } from "./lease-store.ts";
 
@@ -35,11 +42,13 @@ interface Made {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly refreshToken: string;
+  readonly providerConfigId: string;
 }
 
 /** Creates a connection with a grant of the server. Its access token is valid for this time. */
 async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
   const tenantId = freshTenant();
+  const providerConfigId = await insertConfig(db, tenantId, providerKey);
   const { accessToken, refreshToken } = server.issue();
   const { connection } = await perform(
     db,
@@ -47,7 +56,7 @@ async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
     connections.handlers.createConnection,
     CreateConnectionRequestSchema,
     {
-      ...{ name: "Acme", providerKey, authMode: "oauth2" },
+      ...{ name: "Acme", providerKey, authMode: "oauth2", providerConfigId },
       credentials: { access_token: accessToken, refresh_token: refreshToken },
     },
   );
@@ -55,7 +64,7 @@ async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
   await db.sql`
     update connector_connections set expires_at = ${new Date(nowMs + validMs)}, last_refreshed_at = ${new Date(nowMs - 3_600_000)}
     where id = ${id}`;
-  return { tenantId, id, refreshToken };
+  return { tenantId, id, refreshToken, providerConfigId };
 }
 
 const tokenOf = (opened: OpenConnection | ConnectionFault) =>
@@ -71,7 +80,8 @@ const requestRefresh = ({ tenantId, id }: Made, by: ConnectionNode = node) =>
   perform(db, { tenantId, nowMs }, by.connections.handlers.refreshConnection, RefreshConnectionRequestSchema, { id });
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await delay(5);
+  const deadline = AbortSignal.timeout(20_000);
+  while (!(await condition())) await delay(5, undefined, { signal: deadline });
 }
 
 test("an expired token is refreshed when the connection is opened, and the refresh token is not handed out", async () => {
@@ -145,7 +155,8 @@ test("a refused grant makes the connection need reauthorization, with one event 
       type: "connection.needs_reauth",
       subject: made.id,
       data: {
-        ...{ name: "Acme", provider_key: "acme", provider_config_id: "", end_user_id: "", reason: "grant_rejected" },
+        ...{ name: "Acme", provider_key: "acme", provider_config_id: made.providerConfigId },
+        ...{ end_user_id: "", reason: "grant_rejected" },
       },
     },
   ]);
@@ -160,7 +171,8 @@ test("a refused grant changes nothing if another grant was stored in the meantim
     const stored = await connections.storeGrant(
       { tenantId: made.tenantId, sql: db.sql, nowMs, afterCommit: (action) => void action() },
       {
-        ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme", providerConfigId: "" },
+        ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme" },
+        providerConfigId: made.providerConfigId,
         ...{ authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "", scopes: [], settings: {}, captured: {} },
         ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined },
         credentials: { access_token: accessToken, refresh_token: refreshToken },

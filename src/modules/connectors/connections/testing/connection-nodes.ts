@@ -12,6 +12,7 @@ import {
   type Signals,
 } from "../../../../platform/db/index.ts";
 import { createEgress } from "../../../../platform/egress/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLog, type Log } from "../../../../platform/log/log.ts";
 import { createMetrics, type Metrics } from "../../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -131,7 +132,12 @@ export function providerOn(port: number, { key = "acme", ...more }: { key?: stri
         account: { method: "GET", path: "/me", id: "/id", label: "/login" },
       },
     },
-    actions: {},
+    actions: {
+      "account.get": {
+        ...{ title: "Get the account", description: "Returns the account.", mutation: { effect: "read" } },
+        request: { method: "GET", path: "/me" },
+      },
+    },
     ...more,
   };
   const { provider, violations } = compileManifest(document);
@@ -151,4 +157,14 @@ export function oauth2On(port: number, more: Readonly<Record<string, unknown>> =
     account: { method: "GET", path: "/me", id: "/id", label: "/login" },
     ...more,
   };
+}
+
+/** Stores an active provider config of a public client; returns its id. */
+export async function insertConfig(db: Database, tenantId: string, providerKey = "acme"): Promise<string> {
+  const id = ulid(Date.now());
+  await db.sql`
+    insert into connector_provider_configs (tenant_id, id, environment_id, environment_key, provider_key, name, status,
+      client_id, activated_at, created_at, updated_at)
+    values (${tenantId}, ${id}, ${id}, 'production', ${providerKey}, 'App', 'active', 'app', now(), now(), now())`;
+  return id;
 }

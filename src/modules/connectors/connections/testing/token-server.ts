@@ -79,7 +79,10 @@ export async function startTokenServer(): Promise<TokenServer> {
 
   function refresh(token: string, response: ServerResponse): void {
     const untilMs = refreshTokens.get(token);
-    if (untilMs === undefined || untilMs < Date.now()) return json(response, 400, { error: "invalid_grant" });
+    if (untilMs === undefined || untilMs < Date.now()) {
+      json(response, 400, { error: "invalid_grant" });
+      return;
+    }
     refreshes++;
     if (server.rotates && untilMs === Number.POSITIVE_INFINITY)
       refreshTokens.set(token, Date.now() + server.graceMs - 1);
