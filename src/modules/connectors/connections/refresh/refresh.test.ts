@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { beforeEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -9,10 +10,12 @@ import {
 import { failsWith, freshTenant, perform, recordedEvents } from "../../../../../test/harness/context.ts";
 import { sized } from "../../../../../test/harness/run-size.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { createKeyring, reencrypt } from "../../../../platform/crypto/index.ts";
 import type { ConnectionFault, OpenConnection } from "../index.ts";
 import {
   type ConnectionNode,
   insertConfig,
+  masterKey,
   nodesDatabase,
   oauth2On,
   providerOn,
@@ -138,6 +141,17 @@ test("many callers on three nodes with an expired token cause exactly one refres
     assert.ok(server.isValid(tokenOf(opened[0]!)));
     assert.equal(refreshesOf(made), 1);
   }
+});
+
+test("a node that misses the signal of a refresh elsewhere still uses the new token at once", async () => {
+  const deaf = await startNode(shared);
+  const made = await connect(600_000);
+  await deaf.connections.open(made.tenantId, made.id);
+  await deaf.signals.stop();
+  nowMs += 600_001;
+  const fresh = tokenOf(await connections.open(made.tenantId, made.id));
+  assert.equal(tokenOf(await deaf.connections.open(made.tenantId, made.id)), fresh);
+  assert.equal(refreshesOf(made), 1);
 });
 
 test("a refused grant makes the connection need reauthorization, with one event and no further requests", async () => {
@@ -371,6 +385,28 @@ test("a sweep uses refresh tokens before they end for lack of use, and repeats i
     await run();
     return (await rowOf(interrupted)).credentialVersion === 2;
   });
+});
+
+test("refreshes and a re-encryption at the same time lose nothing", async () => {
+  const keys = { k1: masterKey, k2: randomBytes(32).toString("base64") };
+  const keyring = createKeyring({ activeKeyId: "k2", keys });
+  const rotated = await startNode({ ...shared, keyring });
+  const made = await Promise.all(Array.from({ length: 6 }, () => connect(-1)));
+  const { signal } = new AbortController();
+  for (let round = 0; round < sized(3, 30); round++) {
+    const [, ...opened] = await Promise.all([
+      reencrypt(keyring, rotated.connections.sealed, signal),
+      ...made.map(({ tenantId, id }, at) => (at % 2 ? rotated : node).connections.open(tenantId, id)),
+    ]);
+    // A node without the new key cannot read what was sealed with it, and must not break it.
+    for (const [at, each] of opened.entries())
+      if (at % 2 === 1) assert.ok(server.isValid(tokenOf(each)), tokenOf(each));
+    nowMs += 3_600_001;
+  }
+  await reencrypt(keyring, rotated.connections.sealed, signal);
+  for (const { tenantId, id } of made) {
+    assert.ok(server.isValid(tokenOf(await rotated.connections.open(tenantId, id))));
+  }
 });
 
 test("a sweep does not try a refresh token without pause while the provider is unavailable", async () => {

@@ -180,6 +180,11 @@ export function createRefresher(parts: Parts): Refresher {
       await leases.release(ref, fence);
       return { kind: "not_refreshable" };
     }
+    if (prepared.kind === "failed" && prepared.code === "decrypt_failed") {
+      // Only this node lacks the master key. Others must not back off.
+      await leases.release(ref, fence);
+      return failed(prepared.code, busyRetryMs);
+    }
     if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, false);
     if (!(await leases.begin(ref, fence, version))) return "lease_lost";
     const isRepeat = lease.attemptedVersion === version;

@@ -100,10 +100,23 @@ export async function startNode(options: NodeOptions): Promise<ConnectionNode> {
   return { connections, configs, db, signals, metrics };
 }
 
+/** Members of a manifest that differ from the default ones. */
+interface Members {
+  readonly key?: string;
+  readonly [member: string]: unknown;
+}
+
 /** Compiles a manifest whose endpoints are on a local server. */
-export function providerOn(port: number, { key = "acme", ...more }: { key?: string; [member: string]: unknown } = {}) {
+export function providerOn(port: number, members: Members = {}): Provider {
+  const { provider, violations } = compileManifest(providerDocument(port, members));
+  if (provider === undefined) throw new Error(violations.map(({ path, message }) => `${path}: ${message}`).join("\n"));
+  return provider;
+}
+
+/** A manifest whose endpoints are on a local server. */
+export function providerDocument(port: number, { key = "acme", ...more }: Members = {}) {
   const base = `http://127.0.0.1:${port}`;
-  const document = {
+  return {
     ...{ manifest: 1, key, version: "1.0.0", name: "Acme", category: "generic", description: "A test provider." },
     docs_url: "https://acme.example/docs",
     hosts: ["127.0.0.1"],
@@ -140,9 +153,6 @@ export function providerOn(port: number, { key = "acme", ...more }: { key?: stri
     },
     ...more,
   };
-  const { provider, violations } = compileManifest(document);
-  if (provider === undefined) throw new Error(violations.map(({ path, message }) => `${path}: ${message}`).join("\n"));
-  return provider;
 }
 
 /** The oauth2 mode of a provider on a local server. */
