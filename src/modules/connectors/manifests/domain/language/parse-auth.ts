@@ -372,7 +372,7 @@ function parseOAuth2(
     reader.pathOf("authorize"),
     context.violations,
     {
-      known: ["url", "scope_separator", "scope_param", "params"],
+      known: ["url", "issuer", "scope_separator", "scope_param", "params"],
       example: '{"url": "https://example.com/oauth/authorize"}',
       what: "an authorization endpoint",
     },
@@ -405,6 +405,9 @@ function parseOAuth2(
       scopeSeparator: authorize.choice("scope_separator", [" ", ",", "+"], " "),
       scopeParam: authorize.text("scope_param", formats.param, "scope") ?? "scope",
       params: readPairs(authorize, "params", scope, context),
+      issuer: authorize.has("issuer")
+        ? parseText(authorize.get("issuer"), authorize.pathOf("issuer"), scope, context.violations)
+        : undefined,
     },
     token,
     pkce,
