@@ -23,11 +23,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "provider">;
-  readonly open: (
-    tenantId: TenantId,
-    id: string,
-    options?: OpenOptions,
-  ) => Promise<OpenConnection | ConnectionFault>;
+  readonly open: (tenantId: TenantId, id: string, options?: OpenOptions) => Promise<OpenConnection | ConnectionFault>;
   readonly probe: ProbeAccount;
   readonly markRejected: (tenantId: TenantId, id: string, credentialVersion: number) => Promise<Rejection>;
 }

@@ -35,7 +35,7 @@ import { connectionHandlers } from "./handler.ts";
 import { reencryptableConnections } from "./reencryptable-connections.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
-import { createRefresher } from "./refresh/refresher.ts";
+import { createRefresher, type RefreshTimes } from "./refresh/refresher.ts";
 import { createRejection, type Rejection } from "./rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
@@ -48,12 +48,17 @@ export type { TokenCall, TokenGrant, TokenResult } from "./tokens/oauth-request.
 export type { AuthorizedCallback } from "./tokens/token-client.ts";
 export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, ProbeResult, Rejection, TokenClient };
 
+/** Validates settings and credentials of providers that are not in the catalogue. */
+export type ConnectionCheck = ConnectionParts["check"];
+
 /** The module's public API. */
 export interface Connections {
   readonly handlers: Handlers<typeof Rpc>;
   readonly jobs: readonly JobKind[];
   /** Finds a connection in any state, without its credentials. */
   find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
+  /** Whether a provider has connections that are not revoked. */
+  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
   open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
   /** Reacts to a provider that rejected the credentials of an open connection. */
@@ -73,7 +78,8 @@ export interface Connections {
   idle(): Promise<void>;
 }
 
-interface Parts extends Pick<ConnectionParts, "check"> {
+interface Parts {
+  readonly check: ConnectionCheck;
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
   readonly side: Database;
@@ -89,8 +95,7 @@ interface Parts extends Pick<ConnectionParts, "check"> {
   readonly configs: ProviderConfigs;
   readonly http: GuardedHttp;
   readonly platformTenantId: () => string;
-  /** How long a refresh lease lasts; for tests. */
-  readonly leaseMs?: number;
+  readonly times?: RefreshTimes;
 }
 
 /** Creates the module. */
@@ -108,8 +113,12 @@ export function createConnections(parts: Parts): Connections {
   const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
   return {
     handlers: connectionHandlers({ service, test, cursors }),
-    jobs: [revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }), refreshSweepJob({ ...parts, refresher })],
+    jobs: [
+      revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }),
+      refreshSweepJob({ ...parts, refresher }),
+    ],
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
+    hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
     open,
     markRejected,
     storeGrant: createGrantService({ ...parts, cache }),

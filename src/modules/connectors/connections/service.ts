@@ -145,12 +145,13 @@ export function createConnectionService(parts: ConnectionParts) {
           throw fail("CONNECTION_UNUSABLE", { public: "The end user must grant access again." });
         case "not_refreshable":
           throw fail("FAILED_PRECONDITION", {
-            public: "The credentials of the connection cannot be refreshed: they have no refresh token, or do not expire.",
+            public:
+              "The credentials of the connection cannot be refreshed: they have no refresh token, or do not expire.",
           });
         case "failed":
           throw fail("CONNECTOR_UNAVAILABLE", {
             public: `The credentials could not be refreshed: ${outcome.code}.`,
-            retryAfterS: Math.max(1, Math.ceil(outcome.retryAfterMs / 1000)),
+            headers: { "retry-after": String(Math.max(1, Math.ceil(outcome.retryAfterMs / 1000))) },
           });
       }
     },

@@ -40,6 +40,10 @@ export interface ProviderConfigs {
     providerKey: string,
     environmentId: string,
   ): Promise<ProviderConfig | undefined>;
+  /** Whether a provider has configs that are not archived. */
+  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
+  /** The best status of a tenant's configs by provider, without drafts and archived ones, from a cache for most calls. */
+  states(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">>;
   /** Reads a config in any status, without its secrets, from a cache for most calls. */
   read(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
   /** Opens a config with its secrets, from a cache for most calls. */
@@ -71,6 +75,11 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
     },
     tenantOf: (key) => key.split(" ")[0],
   });
+  const states = createTenantCache<TenantId, ReadonlyMap<string, "active" | "disabled">>({
+    changes,
+    load: (tenantId) => providerConfigStore(side.sql).findStates(tenantId),
+    tenantOf: (tenantId) => tenantId,
+  });
   return {
     handlers: providerConfigHandlers({ service: createProviderConfigService(parts), cursors, redirectUriOf }),
     find: (sql, tenantId, id) => providerConfigStore(sql).find(tenantId, id),
@@ -79,6 +88,8 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
       const environment = await store.findEnvironment(tenantId, environmentId);
       return environment && store.findLastActivated(tenantId, providerKey, environment.id);
     },
+    hasProvider: (sql, tenantId, providerKey) => providerConfigStore(sql).hasProvider(tenantId, providerKey),
+    states: async (tenantId) => states.get(tenantId),
     async read(tenantId, id) {
       return (await cache.get(`${tenantId} ${id}`)).sealed;
     },

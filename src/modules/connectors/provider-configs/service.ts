@@ -66,7 +66,11 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
       const { secrets, environmentId, ...details } = input;
       checkDetails(input);
       if ((await catalogue.provider(tenantId, input.providerKey)) === undefined) {
-        throw invalid("provider_key", "unknown", "must be the key of a provider of the catalogue (for example: github)");
+        throw invalid(
+          "provider_key",
+          "unknown",
+          "must be the key of a provider of the catalogue (for example: github)",
+        );
       }
       const store = providerConfigStore(sql);
       const environment = await store.findEnvironment(tenantId, environmentId);

@@ -76,6 +76,22 @@ export function providerConfigStore(sql: Sql) {
       return row;
     },
 
+    /** Whether a provider has configs that are not archived. */
+    async hasProvider(tenantId: TenantId, providerKey: string): Promise<boolean> {
+      const rows = await sql`
+        select from connector_provider_configs
+        where tenant_id = ${tenantId} and provider_key = ${providerKey} and status <> 'archived' limit 1`;
+      return rows.length > 0;
+    },
+
+    /** The best status of the configs of each provider. */
+    async findStates(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">> {
+      const rows = await sql<{ providerKey: string; status: "active" | "disabled" }[]>`
+        select provider_key, min(status) as status from connector_provider_configs
+        where tenant_id = ${tenantId} and status in ('active', 'disabled') group by provider_key`;
+      return new Map(rows.map(({ providerKey, status }) => [providerKey, status]));
+    },
+
     /** The active config of a provider that was activated last. */
     async findLastActivated(
       tenantId: TenantId,

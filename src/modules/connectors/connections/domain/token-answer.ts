@@ -1,6 +1,6 @@
+import type { Json } from "../../../../platform/document/index.ts";
 import type { HttpAnswer, TokenEndpoint, TokenExpiry } from "../../manifests/index.ts";
 import { valueAt } from "../../manifests/index.ts";
-import type { Json } from "../../../../platform/document/index.ts";
 
 /** Where a token endpoint puts its values. */
 export type TokenPointers = Pick<TokenEndpoint, "pointers" | "errorIn2xx">;

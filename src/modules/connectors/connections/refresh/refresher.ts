@@ -7,11 +7,11 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import { type ConnectionCache, topicOf } from "../connection-cache.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
 import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
-import { type ConnectionRef, connectionStore } from "../store.ts";
 import { sealCredentials } from "../sealed-credentials.ts";
+import { type ConnectionRef, connectionStore } from "../store.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
-import type { PreparedRefresh, RefreshPreparation } from "./refresh-preparation.ts";
 import { type LeaseFailure, leaseStore, type RefreshLease } from "./lease-store.ts";
+import type { PreparedRefresh, RefreshPreparation } from "./refresh-preparation.ts";
 
 /** Why a refresh is requested. */
 export type RefreshCause = "due" | "requested" | "rejected" | "idle" | "interrupted";
@@ -57,21 +57,29 @@ interface Parts {
   readonly events: EventRecorder;
   readonly cache: Pick<ConnectionCache, "changed">;
   readonly prepare: RefreshPreparation;
+  readonly times?: RefreshTimes;
+}
+
+/** The times of refreshes; for tests. */
+export interface RefreshTimes {
   /** How long a lease lasts; longer than a token request takes. */
   readonly leaseMs?: number;
+  /** How long a refresh waits for one of another node. It never proceeds without the lease. */
+  readonly waitMs?: number;
 }
 
 /** Longer than the time limit of a token request, so that a holder that lives has its answer before the lease ends. */
 const leaseMsDefault = 20_000;
-/** How long a refresh waits for one of another node. It never proceeds without the lease. */
-const waitMsMax = 25_000;
+/** Longer than a lease, so that a refresh survives the end of the node that holds it. */
+const waitMsDefault = 25_000;
 /** Covers lost signals. */
 const pollMs = 250;
 const busyRetryMs = 1000;
 
 /** Creates the refresher of this node. */
 export function createRefresher(parts: Parts): Refresher {
-  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, leaseMs = leaseMsDefault } = parts;
+  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = parts;
+  const { leaseMs = leaseMsDefault, waitMs = waitMsDefault } = times ?? {};
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
   const connections = connectionStore(db.sql);
@@ -88,19 +96,19 @@ export function createRefresher(parts: Parts): Refresher {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   });
 
-  /** Claims the lease, or waits until it is free or `isDone` returns something. */
-  async function claimOrWait<T extends object>(
+  /** Claims the lease, or waits until it is free or the connection needs none any more. */
+  async function claimOrWait(
     ref: ConnectionRef,
     force: boolean,
-    isDone: () => Promise<T | undefined>,
-  ): Promise<RefreshLease | T | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number }> {
-    const untilMs = performance.now() + waitMsMax;
+    settled: () => Promise<RefreshOutcome | undefined>,
+  ): Promise<RefreshLease | RefreshOutcome> {
+    const untilMs = performance.now() + waitMs;
     for (;;) {
       // Subscribes before it looks, so that no signal is missed in between.
       const wake = nextWake(signals, topicOf(ref), neverAborted, pollMs);
       try {
-        const done = await isDone();
-        if (done !== undefined) return done;
+        const outcome = await settled();
+        if (outcome !== undefined) return outcome;
         const claimed = await leases.claim(ref, leaseMs, force);
         if ("fence" in claimed) return claimed;
         if (claimed.kind === "backing_off") return failed("backing_off", claimed.waitMs);
@@ -113,7 +121,10 @@ export function createRefresher(parts: Parts): Refresher {
   }
 
   /** What the stored connection says without a refresh; undefined if it still has the spent credentials. */
-  function settledBy(sealed: SealedConnection | undefined, { spentVersion }: RefreshRequest): RefreshOutcome | undefined {
+  function settledBy(
+    sealed: SealedConnection | undefined,
+    { spentVersion }: RefreshRequest,
+  ): RefreshOutcome | undefined {
     if (sealed === undefined) return { kind: "missing" };
     if (sealed.status !== "active") return { kind: sealed.status };
     return sealed.credentialVersion > spentVersion ? { kind: "refreshed" } : undefined;

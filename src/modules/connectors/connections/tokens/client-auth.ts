@@ -1,4 +1,4 @@
-import { createPrivateKey } from "node:crypto";
+import { createPrivateKey, type webcrypto } from "node:crypto";
 import { importPKCS8 } from "jose";
 import { type ClientAuth, ClientSecretPost, modifyAssertion, None, PrivateKeyJwt } from "oauth4webapi";
 
@@ -50,7 +50,7 @@ function basicAuth(clientSecret: string): ClientAuth {
 }
 
 /** Reads a private key. Line breaks may be written as `\n`, as in the key files of Google. */
-export function privateKeyOf(pem: string): Promise<CryptoKey> {
+export function privateKeyOf(pem: string): Promise<webcrypto.CryptoKey> {
   const text = pem.replaceAll("\\n", "\n");
   const key = createPrivateKey(text);
   const pkcs8 = key.export({ type: "pkcs8", format: "pem" }) as string;

@@ -1,3 +1,4 @@
+import type { webcrypto } from "node:crypto";
 import { SignJWT } from "jose";
 import { clientCredentialsGrantRequest, genericTokenEndpointRequest } from "oauth4webapi";
 import {
@@ -83,7 +84,7 @@ function fetchWithAssertion(http: GuardedHttp, auth: JwtAuth, call: TokenCall): 
   });
 }
 
-async function readKey(pem: string): Promise<CryptoKey> {
+async function readKey(pem: string): Promise<webcrypto.CryptoKey> {
   try {
     return await privateKeyOf(pem);
   } catch (cause) {

@@ -96,7 +96,12 @@ export function createTokenClient(http: GuardedHttp): TokenClient {
   };
 }
 
-function requestOf(auth: OAuth2Auth, { account }: TokenCall, url: TextTemplate, send: OAuthRequest["send"]): OAuthRequest {
+function requestOf(
+  auth: OAuth2Auth,
+  { account }: TokenCall,
+  url: TextTemplate,
+  send: OAuthRequest["send"],
+): OAuthRequest {
   const { client_id: id = "", client_secret: clientSecret = "", private_key: privateKey = "" } = account.config;
   return {
     endpoint: auth.token,
