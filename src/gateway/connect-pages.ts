@@ -29,6 +29,8 @@ interface Options {
 const sessionPattern = /^\/connect\/([0-7][0-9A-HJKMNP-TV-Z]{25})(?:\/(open|submit|cancel))?$/;
 const callbackPattern = /^\/connect\/callback\/([0-7][0-9A-HJKMNP-TV-Z]{25})$/;
 const formBytesMax = 256 * 1024;
+/** Some requests wait for a provider. */
+const runningMax = 128;
 
 /**
  * Creates the endpoint of the hosted connect page: `/connect/{session_id}` and `/connect/callback/{provider_config_id}`.
@@ -36,7 +38,7 @@ const formBytesMax = 256 * 1024;
  * itself verifies tokens, cookies and states, and the guard limits what unverified requests can cost.
  */
 export function createConnectPageHandler({ handle, clock = systemClock }: Options): PathHandler {
-  const guard = createCallbackGuard(clock);
+  const guard = createCallbackGuard(clock, runningMax);
 
   return (exchange) => {
     if (!exchange.path.startsWith("/connect/")) return false;

@@ -29,7 +29,9 @@ export function expiredSessionsJob({ db, clock, ender, platformTenantId }: Parts
           const expired = await connectSessionStore(tx).lockExpired(new Date(nowMs), limit);
           for (const session of expired) {
             const afterCommit = (action: () => unknown) => void actions.push(action);
-            await ender.end({ tenantId: session.tenantId, sql: tx, nowMs, afterCommit }, session, { status: "expired" });
+            await ender.end({ tenantId: session.tenantId, sql: tx, nowMs, afterCommit }, session, {
+              status: "expired",
+            });
           }
           return expired.length;
         });

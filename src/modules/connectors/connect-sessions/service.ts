@@ -159,7 +159,10 @@ export function createConnectSessionService(parts: ConnectSessionParts) {
 }
 
 /** Returns a session that the caller may use. Throws if it does not exist or belongs to another environment. */
-export function requireAccess<T extends ConnectSession>(context: Pick<Context, "principal">, session: T | undefined): T {
+export function requireAccess<T extends ConnectSession>(
+  context: Pick<Context, "principal">,
+  session: T | undefined,
+): T {
   if (session === undefined) throw notFound("connect session");
   requireEnvironmentAccess(context, session.environmentKey);
   return session;

@@ -24,7 +24,11 @@ export type SessionEnder = ReturnType<typeof createSessionEnder>;
 /** Creates the part that ends sessions, with their events. */
 export function createSessionEnder({ db, events, metrics }: Parts) {
   /** Ends a session in the caller's transaction; undefined if it has changed since it was read, or has ended. */
-  async function end(context: EventContext, session: ConnectSession, how: SessionEnd): Promise<OpenSession | undefined> {
+  async function end(
+    context: EventContext,
+    session: ConnectSession,
+    how: SessionEnd,
+  ): Promise<OpenSession | undefined> {
     const { sql, nowMs, afterCommit } = context;
     // Expiry is what makes the status at this time differ from the stored one.
     const from = how.status === "expired" ? session.status : statusAt(session, nowMs);

@@ -186,7 +186,9 @@ export function connectSessionStore(sql: Sql) {
     },
 
     async findTenantName(tenantId: TenantId): Promise<string | undefined> {
-      const [row] = await sql<{ name: string }[]>`select name from tenants where id = ${tenantId} and status = 'active'`;
+      const [row] = await sql<
+        { name: string }[]
+      >`select name from tenants where id = ${tenantId} and status = 'active'`;
       return row?.name;
     },
   };

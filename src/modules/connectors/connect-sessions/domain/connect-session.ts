@@ -4,8 +4,8 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { AuthMode } from "../../manifests/index.ts";
-import { checkOrigin, checkRedirectUri } from "./web-address.ts";
 import type { SessionStatus } from "./session-status.ts";
+import { checkOrigin, checkRedirectUri } from "./web-address.ts";
 
 /** A connect session's id. */
 export type ConnectSessionId = string & { readonly __id: "connect_session" };

@@ -50,7 +50,12 @@ export function createCallbackFlow(parts: Parts) {
     const nowMs = clock.now();
     const pending = (await store.retry(session, new Date(nowMs))) ?? session;
     const again: Resubmission = { values: new Map(), problems: new Map(), problem };
-    return views.viewOf(pending, nowMs, { providerKey: session.providerKey, mode: session.authMode || undefined }, again);
+    return views.viewOf(
+      pending,
+      nowMs,
+      { providerKey: session.providerKey, mode: session.authMode || undefined },
+      again,
+    );
   }
 
   async function failedView(session: OpenSession, code: SessionError, detail = ""): Promise<PageView> {
@@ -114,8 +119,7 @@ export function createCallbackFlow(parts: Parts) {
 
   return async function receive(callback: ProviderCallback): Promise<CallbackResult> {
     const [state, ...more] = callback.query.getAll("state");
-    const session =
-      state === undefined || more.length > 0 ? undefined : await store.findByState(hashOf(state));
+    const session = state === undefined || more.length > 0 ? undefined : await store.findByState(hashOf(state));
     if (session === undefined) {
       metrics.refused("state");
       return { view: refused("invalid_state"), sessionId: undefined };

@@ -14,7 +14,7 @@ import type { Completion } from "./completion.ts";
 import { type FormValues, readFormValues } from "./form-values.ts";
 import { type GrantProver, isProofFault, type ProofFault } from "./grant-prover.ts";
 import type { PageView, RefusalReason } from "./page-view.ts";
-import { sealValues } from "./sealed-values.ts";
+import { type AuthorizationValues, sealValues } from "./sealed-values.ts";
 import type { Choice, ViewBuilder } from "./view-builder.ts";
 
 interface Parts {
@@ -59,7 +59,8 @@ export function createSessionFlow(parts: Parts) {
     const nowMs = clock.now();
     const target = { tenantId: session.tenantId, provider, mode: "oauth2", configId: config!.id } as const;
     const configValues = await prover.configValues(target);
-    const again = (problem: string) => showAgain(session, offer, { settings, credentials, problems: new Map() }, problem);
+    const again = (problem: string) =>
+      showAgain(session, offer, { settings, credentials, problems: new Map() }, problem);
     if (isProofFault(configValues)) return again(configValues.message);
     const account: AccountValues = {
       ...{ mode: "oauth2", settings, captured: {}, account: { id: "", label: "" }, credentials },
@@ -71,11 +72,12 @@ export function createSessionFlow(parts: Parts) {
     const scopes = requestedScopes(auth, session.scopes, config!.scopes);
     const url = authorizationUrl(provider, auth, { account, redirectUri, state, codeVerifier, scopes }, nowMs);
     if (url === undefined) return again("The address of the provider cannot be formed with these values.");
-    const values = {
-      ...{ kind: "authorization", codeVerifier, redirectUri, settings, credentials, scopes },
+    const values: AuthorizationValues = {
+      kind: "authorization",
+      ...{ codeVerifier, redirectUri, settings, credentials, scopes },
       declared: declaredIssuer(auth, account, nowMs),
       authorizeUrl: url.slice(0, url.indexOf("?")),
-    } as const;
+    };
     const started = await store.authorize(
       session,
       {
@@ -108,7 +110,9 @@ export function createSessionFlow(parts: Parts) {
     const proven = await prover.proveFields(target, values.settings, values.credentials, session.scopes, clock.now());
     if (isProofFault(proven)) {
       const pending = await store.retry(started, new Date(clock.now()));
-      return pending === undefined ? show(session.id) : showAgain(pending, offer, values, problemOf(proven, provider.name));
+      return pending === undefined
+        ? show(session.id)
+        : showAgain(pending, offer, values, problemOf(proven, provider.name));
     }
     if (session.requireCompletion) {
       const url = await completion.hold(started, { kind: "grant", grant: proven });

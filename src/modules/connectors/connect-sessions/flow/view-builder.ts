@@ -62,12 +62,7 @@ export function createViewBuilder({ sql, findOffer }: Parts) {
     return { ...offer, mode: chosen, auth: offer.provider.auth(chosen)! };
   }
 
-  async function viewOf(
-    session: OpenSession,
-    nowMs: number,
-    choice: Choice,
-    again?: Resubmission,
-  ): Promise<PageView> {
+  async function viewOf(session: OpenSession, nowMs: number, choice: Choice, again?: Resubmission): Promise<PageView> {
     const frame = await frameOf(session);
     if (frame === undefined) return { kind: "refused", reason: "unknown_session" };
     const status = statusAt(session, nowMs);
@@ -86,7 +81,7 @@ export function createViewBuilder({ sql, findOffer }: Parts) {
 function endView(session: OpenSession, frame: PageFrame, status: EndView["status"]): EndView {
   const { errorCode, successRedirectUri, errorRedirectUri } = session;
   const uri = status === "completed" ? successRedirectUri : errorRedirectUri;
-  const error = status === "completed" ? {} : { error: errorCode || status };
+  const error: Record<string, string> = status === "completed" ? {} : { error: errorCode || status };
   const redirectUri = uri === "" ? "" : withQuery(uri, { session_id: session.id, status, ...error });
   return { kind: "end", frame, status, errorCode, redirectUri };
 }
@@ -108,7 +103,9 @@ function formView(
     fields: [...provider.settings.map(fieldOf("settings")), ...auth.fields.map(fieldOf("credentials"))],
     permissions:
       auth.mode === "oauth2"
-        ? requestedScopes(auth, session.scopes, config?.scopes ?? []).map((each) => auth.scopes.available.get(each) || each)
+        ? requestedScopes(auth, session.scopes, config?.scopes ?? []).map(
+            (each) => auth.scopes.available.get(each) || each,
+          )
         : [],
     problem: again?.problem ?? "",
   };

@@ -128,7 +128,9 @@ export function createConnectPages({ flow, receiveCallback, publicUrl }: Parts):
           return show(await flow.view(sessionId, cookie, choice), request, sessionId);
         }
         case "open": {
-          const opened = isOwnForm(request) ? await flow.open(sessionId, form.get("token") ?? "") : refused("invalid_token");
+          const opened = isOwnForm(request)
+            ? await flow.open(sessionId, form.get("token") ?? "")
+            : refused("invalid_token");
           if (!("cookie" in opened)) return show(opened, request, sessionId);
           const isFramed = request.header("sec-fetch-dest") === "iframe";
           const header = setCookie(sessionId, opened.cookie, { isSecure: isSecure(), isFramed });

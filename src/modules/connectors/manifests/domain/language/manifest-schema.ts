@@ -218,7 +218,10 @@ function authDefinitions(): JsonObject {
     oauth2: {
       ...common,
       authorize: object(
-        { url: template, scope_separator: separator, scope_param: text(formats.param), params: templates },
+        {
+          ...{ url: template, issuer: template, params: templates },
+          ...{ scope_separator: separator, scope_param: text(formats.param) },
+        },
         ["url"],
       ),
       token: ref("token"),
