@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { type ConnectTenant, connectTenant, issuerManifest } from "../connectors/connect-fixture.ts";
+import { anyAction, type ConnectTenant, connectTenant, issuerManifest } from "../connectors/connect-fixture.ts";
 import { type OAuthIssuer, startOAuthIssuer } from "../connectors/oauth-issuer.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -282,7 +282,7 @@ function keyedManifest({ url }: OAuthIssuer): object {
         account: { method: "GET", path: "/keyed", id: "/id", label: "/id" },
       },
     },
-    actions: {},
+    actions: anyAction,
   };
 }
 

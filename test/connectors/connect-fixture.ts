@@ -54,6 +54,17 @@ function secretOf(clientId: string): string {
   return `secret of ${clientId}`;
 }
 
+/** An action, because a manifest needs one. */
+export const anyAction = {
+  "account.get": {
+    title: "Get the account",
+    description: "Returns the account.",
+    mutation: { effect: "read", idempotency: "natural" },
+    input: { type: "object", properties: {}, additionalProperties: false },
+    request: { method: "GET", path: "/me" },
+  },
+};
+
 /** A manifest whose OAuth endpoints are those of a live issuer. */
 export function issuerManifest({ url }: Pick<OAuthIssuer, "url">, key: string, more: object = {}): object {
   return {
@@ -66,13 +77,16 @@ export function issuerManifest({ url }: Pick<OAuthIssuer, "url">, key: string, m
       oauth2: {
         authorize: { url: `${url}/auth`, issuer: url, params: { prompt: "login consent" } },
         token: { url: `${url}/token`, client_auth: "basic" },
-        scopes: { default: ["openid", "offline_access"], available: { openid: "Know who you are" } },
+        scopes: {
+          default: ["openid", "offline_access"],
+          available: { openid: "Know who you are", offline_access: "Access while you are away" },
+        },
         refresh: { mode: "rotate" },
         revoke: { url: `${url}/token/revocation`, client_auth: "basic" },
         account: { method: "GET", path: "/me", id: "/sub", label: "/sub" },
       },
     },
-    actions: {},
+    actions: anyAction,
     ...more,
   };
 }

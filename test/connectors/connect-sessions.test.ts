@@ -4,7 +4,7 @@ import { startReceiver } from "../../src/platform/egress/testing/receivers.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type ConnectTenant, connectTenant } from "./connect-fixture.ts";
+import { anyAction, type ConnectTenant, connectTenant, issuerManifest } from "./connect-fixture.ts";
 import { ScriptlessBrowser } from "./scriptless-browser.ts";
 
 let service: TestService;
@@ -67,7 +67,7 @@ before(async () => {
         account,
       },
     },
-    actions: {},
+    actions: anyAction,
   });
   await tenant.createProvider({
     ...{
@@ -82,9 +82,11 @@ before(async () => {
     hosts: ["127.0.0.1"],
     base_url: `http://127.0.0.1:${port}`,
     auth: { none: {} },
-    actions: {},
+    actions: anyAction,
   });
 });
+
+before(() => tenant.createProvider(issuerManifest({ url: "http://localhost:9" }, "granted")));
 
 const filled = { "settings.workspace": "acme", "settings.region": "us", "credentials.token": "key-of-ada" };
 const keyed = { allowed_provider_keys: ["keyed"] };
@@ -115,7 +117,7 @@ test("a session is refused with a message that says what to change", async () =>
     [{ ...keyed, expires_in_s: 14401 }, 400, /expires_in_s/],
     [{ ...keyed, require_completion: true }, 400, /success_redirect_uri: is required with require_completion/],
     [{ ...keyed, end_user: undefined }, 400, /end_user/],
-    [{ allowed_provider_keys: ["github"] }, 412, /github needs an active provider config/],
+    [{ allowed_provider_keys: ["granted"] }, 412, /granted needs an active provider config/],
     [{ ...keyed, connection_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" }, 404, /No such connection/],
     [{ ...keyed, provider_config_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" }, 404, /No such provider config/],
     [{ ...keyed, environment_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" }, 404, /No such environment/],

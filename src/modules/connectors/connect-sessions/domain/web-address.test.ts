@@ -14,7 +14,13 @@ test("an origin is accepted only as browsers write it, and with https except for
   const wrong = [
     ...["https://app.example.com/", "https://APP.example.com", "https://app.example.com:443", "http://app.example.com"],
     ...["*", "https://*.example.com", "null", "https://u@app.example.com", "app.example.com", "data:text/html,x"],
-    ...["https://a.example https://b.example", "https://a.example; script-src *", "javascript:alert(1)"],
+    ...[
+      "https://a.example https://b.example",
+      "https://a.example; script-src *",
+      "https://a.example;script-src",
+      "https://'self'",
+      "javascript:alert(1)",
+    ],
   ];
   for (const origin of wrong) assert.throws(() => checkOrigin("o", origin), failsWith("INVALID_ARGUMENT"), origin);
 });
