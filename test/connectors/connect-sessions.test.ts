@@ -69,6 +69,7 @@ before(async () => {
     },
     actions: anyAction,
   });
+  await tenant.createProvider(issuerManifest({ url: "http://localhost:9" }, "granted"));
   await tenant.createProvider({
     ...{
       manifest: 1,
@@ -85,8 +86,6 @@ before(async () => {
     actions: anyAction,
   });
 });
-
-before(() => tenant.createProvider(issuerManifest({ url: "http://localhost:9" }, "granted")));
 
 const filled = { "settings.workspace": "acme", "settings.region": "us", "credentials.token": "key-of-ada" };
 const keyed = { allowed_provider_keys: ["keyed"] };
@@ -333,5 +332,46 @@ test("a page has a strict policy, is not stored and sends no referrer", async ()
   const closed = await browser.open((await tenant.createSession(keyed)).connect_url);
   assert.match(closed.headers.get("content-security-policy")!, /frame-ancestors 'none'$/);
   assert.equal(closed.headers.get("x-frame-options"), "DENY");
-  assert.match(closed.text, /<noscript><p class="problem" role="alert">Turn on JavaScript to open this link/);
+  assert.match(closed.text, /<p class="problem">Turn on JavaScript to open this link/);
+});
+
+test("entered credentials await the confirmation, sealed, and are stored after it", async () => {
+  const uri = "https://app.example/connected";
+  const session = await tenant.createSession({ ...keyed, require_completion: true, success_redirect_uri: uri });
+  const browser = new ScriptlessBrowser();
+  const page = await browser.submit(await browser.openLink(session.connect_url), filled, "/submit");
+  const landing = new URL(browser.refreshOf(page));
+  assert.equal(landing.searchParams.get("status"), "authorizing");
+  const waiting = await tenant.session(session.id);
+  assert.deepEqual([waiting.status, waiting.awaiting_completion], ["authorizing", true]);
+  const [row] =
+    await sql`select row_to_json(s)::text as text from connector_connect_sessions s where id = ${session.id}`;
+  assert.ok(!row!.text.includes("key-of-ada"));
+  const body = { completion_code: landing.searchParams.get("completion_code"), end_user_id: "u1" };
+  const done = await tenant.must("POST", `/connect-sessions/${session.id}/complete`, body);
+  assert.equal(done.status, "completed");
+  assert.equal((await tenant.must("POST", `/connections/${done.result_connection_id}/test`, {})).ok, true);
+});
+
+test("a session without require_completion cannot be completed by a backend", async () => {
+  const session = await tenant.createSession(keyed);
+  const body = { completion_code: "x".repeat(43), end_user_id: "u1" };
+  const response = await tenant.call("POST", `/connect-sessions/${session.id}/complete`, body);
+  assert.deepEqual([response.status, response.body.errorCode], [412, "CONNECT_SESSION_INVALID"]);
+});
+
+test("a suspended tenant's sessions are not served", async () => {
+  const created = await tenant.rest.call("POST", "/api/tenants", { name: "Suspended", issue_admin_key: true });
+  const { id, admin_key: key } = created.body.data;
+  const own = connectTenant(service, key);
+  const session = await own.createSession({ allowed_provider_keys: ["stripe"] });
+  const browser = new ScriptlessBrowser();
+  const page = await browser.openLink(session.connect_url);
+  assert.equal(page.status, 200);
+  await sql`update tenants set status = 'suspended' where id = ${id}`;
+  const address = `${service.baseUrl}/connect/${session.id}`;
+  assert.equal((await browser.open(address)).status, 404);
+  assert.equal((await browser.submit(page, { "credentials.api_key": "sk_test_1" }, "/submit")).status, 404);
+  const unopened = await sql`select attempts from connector_connect_sessions where id = ${session.id}`;
+  assert.equal(unopened[0]!.attempts, 0);
 });

@@ -38,6 +38,8 @@ export function connectSessionStore(sql: Sql) {
   const openColumns = sql`${columns}, token_hash, cookie_hash, attempts, provider_key, auth_mode, used_config_id,
     manifest_digest, state_hash, state_expires_at, ciphertext, completion_hash`;
 
+  const ofActiveTenant = sql`exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')`;
+
   /** Changes a session that still has the version that was read; undefined if it has changed since. */
   async function update(session: ConnectSession, now: Date, change: Fragment): Promise<OpenSession | undefined> {
     const [row] = await sql<OpenSession[]>`
@@ -77,17 +79,17 @@ export function connectSessionStore(sql: Sql) {
       return row;
     },
 
-    /** Finds a session of any tenant. The caller proves with a token or cookie that it may see it. */
+    /** Finds a session of any active tenant. The caller proves with a token or cookie that it may see it. */
     async findOpen(id: string): Promise<OpenSession | undefined> {
       const [row] = await sql<OpenSession[]>`
-        select ${openColumns} from connector_connect_sessions where id = ${id}`;
+        select ${openColumns} from connector_connect_sessions where id = ${id} and ${ofActiveTenant}`;
       return row;
     },
 
-    /** Finds the session of any tenant that an authorization belongs to. */
+    /** Finds the session of any active tenant that an authorization belongs to. */
     async findByState(stateHash: Buffer): Promise<OpenSession | undefined> {
       const [row] = await sql<OpenSession[]>`
-        select ${openColumns} from connector_connect_sessions where state_hash = ${stateHash}`;
+        select ${openColumns} from connector_connect_sessions where state_hash = ${stateHash} and ${ofActiveTenant}`;
       return row;
     },
 
@@ -185,11 +187,9 @@ export function connectSessionStore(sql: Sql) {
       return row;
     },
 
-    async findTenantName(tenantId: TenantId): Promise<string | undefined> {
-      const [row] = await sql<
-        { name: string }[]
-      >`select name from tenants where id = ${tenantId} and status = 'active'`;
-      return row?.name;
+    async findTenantName(tenantId: TenantId): Promise<string> {
+      const [row] = await sql<{ name: string }[]>`select name from tenants where id = ${tenantId}`;
+      return row?.name ?? "";
     },
   };
 }

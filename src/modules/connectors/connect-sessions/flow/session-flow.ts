@@ -88,9 +88,8 @@ export function createSessionFlow(parts: Parts) {
       },
       new Date(nowMs),
     );
-    const frame = await views.frameOf(session);
-    if (started === undefined || frame === undefined) return show(session.id);
-    return { kind: "departure", frame, providerName: provider.name, url };
+    if (started === undefined) return show(session.id);
+    return { kind: "departure", frame: await views.frameOf(session), providerName: provider.name, url };
   }
 
   /** Proves entered credentials at the provider, and stores them or lets them await completion. */

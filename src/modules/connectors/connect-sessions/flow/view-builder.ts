@@ -33,10 +33,9 @@ export type ViewBuilder = ReturnType<typeof createViewBuilder>;
 
 /** Creates the builder of views. */
 export function createViewBuilder({ sql, findOffer }: Parts) {
-  /** What all views show; undefined if the tenant is not active. */
-  async function frameOf(session: OpenSession): Promise<PageFrame | undefined> {
+  /** What all views show. */
+  async function frameOf(session: OpenSession): Promise<PageFrame> {
     const application = await connectSessionStore(sql).findTenantName(session.tenantId);
-    if (application === undefined) return undefined;
     const { id, email, displayName } = session.endUser;
     return {
       sessionId: session.id,
@@ -64,7 +63,6 @@ export function createViewBuilder({ sql, findOffer }: Parts) {
 
   async function viewOf(session: OpenSession, nowMs: number, choice: Choice, again?: Resubmission): Promise<PageView> {
     const frame = await frameOf(session);
-    if (frame === undefined) return { kind: "refused", reason: "unknown_session" };
     const status = statusAt(session, nowMs);
     if (hasEnded(status)) return endView(session, frame, status);
     if (session.awaitingCompletion) return { kind: "waiting", frame };

@@ -119,9 +119,10 @@ export function returnDocument(url: string): PageDocument {
 }
 
 function lockedMain(address: string): Html {
-  return html`<div id="opening"><h1>Connect an account</h1>
-<noscript><p class="problem" role="alert">Turn on JavaScript to open this link. Its key is behind the # sign, and only a script can pass it on safely. All further steps work without JavaScript.</p></noscript>
-<p class="quiet" role="status">The link is being opened.</p></div>
+  // Shown until a script hides it, because an element for browsers without scripts is not shown if an extension blocks them.
+  return html`<div id="unopened"><h1>Connect an account</h1>
+<p class="problem">Turn on JavaScript to open this link. Its key is behind the # sign, and only a script can pass it on safely. All further steps work without JavaScript.</p></div>
+<div id="opening" hidden><h1>Connect an account</h1><p class="quiet" role="status">The link is being opened.</p></div>
 <div id="incomplete" hidden>${badge("!", "bad")}<h1>This link is not complete</h1><p>The part behind the # sign is missing. Copy the whole link, or ask for a new one.</p></div>
 <form id="open" method="post" action="${address}/open"><input type="hidden" name="token"></form>`;
 }

@@ -17,11 +17,10 @@ export function setCookie(
   value: string,
   { isSecure, isFramed }: { readonly isSecure: boolean; readonly isFramed: boolean },
 ): string {
-  // In a frame of another site, browsers send only cookies that are partitioned by that site. Without https, the frame is on
-  // the same host as the page around it.
-  const site = isFramed && isSecure ? "SameSite=None; Partitioned" : "SameSite=Lax";
-  const name = cookieName(sessionId, isSecure);
-  return `${name}=${value}; Path=/; HttpOnly; ${isSecure ? "Secure; " : ""}${site}; Max-Age=${maxAgeS}`;
+  // In a frame of another site, browsers send only cookies that are partitioned by that site. They accept them without https
+  // from loopback hosts.
+  const site = isFramed ? "Secure; SameSite=None; Partitioned" : `${isSecure ? "Secure; " : ""}SameSite=Lax`;
+  return `${cookieName(sessionId, isSecure)}=${value}; Path=/; HttpOnly; ${site}; Max-Age=${maxAgeS}`;
 }
 
 /** Reads a session's cookie from the Cookie header; undefined if it is absent or not unique. */

@@ -7,12 +7,11 @@
     // The token must not stay in the history.
     history.replaceState(null, "", address);
     const form = document.querySelector("#open");
+    document.querySelector("#unopened").hidden = true;
+    document.querySelector(token ? "#opening" : "#incomplete").hidden = false;
     if (token) {
       form.elements.token.value = token;
       form.submit();
-    } else {
-      document.querySelector("#opening").hidden = true;
-      document.querySelector("#incomplete").hidden = false;
     }
     return;
   }
