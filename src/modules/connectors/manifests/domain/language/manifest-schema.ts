@@ -219,8 +219,11 @@ function authDefinitions(): JsonObject {
       ...common,
       authorize: object(
         {
-          ...{ url: template, issuer: template, params: templates },
-          ...{ scope_separator: separator, scope_param: text(formats.param) },
+          url: template,
+          issuer: template,
+          scope_separator: separator,
+          scope_param: text(formats.param),
+          params: templates,
         },
         ["url"],
       ),
