@@ -38,6 +38,8 @@ export type Completion = ReturnType<typeof createCompletion>;
 
 /** Creates the part that completes sessions. */
 export function createCompletion({ db, clock, keyring, catalogue, connections, ender, prover }: Parts) {
+  /** Completions that are running on this node. Repeated calls wait for the first one. */
+  const completing = new Map<string, Promise<void>>();
   const read = async (session: OpenSession): Promise<OpenSession> =>
     (await connectSessionStore(db.sql).findOpen(session.id)) ?? session;
 
@@ -98,7 +100,7 @@ export function createCompletion({ db, clock, keyring, catalogue, connections, e
     const values = openValues(keyring, session);
     // Taken before it is used, so that two callers cannot send a code twice.
     const taken = await connectSessionStore(db.sql).takeHeld(session, new Date(clock.now()));
-    if (taken === undefined) throw invalidSession("The connect session is being completed by another request.");
+    if (taken === undefined) throw beingCompleted();
     if (values?.kind === "grant") {
       const { tenantId, providerKey, manifestDigest } = taken;
       const provider = await catalogue.providerByDigest(tenantId, providerKey, manifestDigest);
@@ -137,8 +139,12 @@ export function createCompletion({ db, clock, keyring, catalogue, connections, e
       }
       if (status === "completed") return;
       if (hasEnded(status)) throw invalidSession(`The connect session is ${status}. Create another one.`);
-      if (!session.awaitingCompletion) throw invalidSession("The connect session is being completed already.");
-      await completeHeld(session);
+      const running = completing.get(id);
+      if (running !== undefined) return running;
+      if (!session.awaitingCompletion) throw beingCompleted();
+      const flight = completeHeld(session).finally(() => completing.delete(id));
+      completing.set(id, flight);
+      await flight;
     },
   };
 }
@@ -149,6 +155,13 @@ function errorOf({ fault, code }: ProofFault): [SessionError, string] {
 
 function ownedBy({ tenantId }: Context) {
   return (session: OpenSession | undefined) => (session?.tenantId === tenantId ? session : undefined);
+}
+
+function beingCompleted() {
+  return fail("UNAVAILABLE", {
+    public: "Another request is completing the connect session. Try again to see its result.",
+    headers: { "retry-after": "1" },
+  });
 }
 
 function invalidSession(text: string) {
