@@ -54,7 +54,7 @@ export function createConnectors(parts: Parts) {
     connectPages: connectSessions.pages,
     /** Values that are re-encrypted when the master key changes. */
     sealed: [configs.sealed, connections.sealed],
-    /** Resolves when no refresh is running. */
-    idle: connections.idle,
+    /** Resolves when no refresh is running on this node, and starts no waits for others. */
+    stop: connections.stop,
   } satisfies Area & Record<string, unknown>;
 }
