@@ -51,6 +51,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/config_pb.ts").then((file) => file.ConfigService)]),
   },
   {
+    word: "connect-session",
+    description: "A session in which an end user connects one account.",
+    isGroup: true,
+    verbs: {"service.api.ConnectSessionService/CreateConnectSession":"create","service.api.ConnectSessionService/GetConnectSession":"get","service.api.ConnectSessionService/ListConnectSessions":"list","service.api.ConnectSessionService/RevokeConnectSession":"revoke","service.api.ConnectSessionService/CompleteConnectSession":"complete"},
+    services: () => Promise.all([import("./service/api/connect_session_pb.ts").then((file) => file.ConnectSessionService)]),
+  },
+  {
     word: "connection",
     description: "Settings and credentials to act for a tenant at a provider; shown without the credentials.",
     isGroup: true,

@@ -218,6 +218,14 @@ export const catalogue = {
     meaning: "The connection is revoked, or its end user must grant access again.",
     remedy: "Let the end user reconnect with a connect session, or use another connection.",
   },
+  CONNECT_SESSION_INVALID: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Connect session invalid",
+    meaning: "The connect session has ended, or was not finished by the end user whom the request names.",
+    remedy: "Create another connect session and send the end user to it.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",

@@ -12,13 +12,13 @@ export interface CallbackGuard {
   markVerified(path: string): void;
 }
 
-const runningMax = 32;
+const runningMaxDefault = 32;
 /** A burst of twenty refusals, then one every three seconds. */
 const refusals = { rps: 1 / 3, burst: 20 };
 const verifiedPathsMax = 10_000;
 
 /** Creates the guard of a plane. */
-export function createCallbackGuard(clock: Clock): CallbackGuard {
+export function createCallbackGuard(clock: Clock, runningMax = runningMaxDefault): CallbackGuard {
   const limiter = createMemoryLimiter(clock);
   // All callers behind a proxy share its address. Refused callbacks from there must not lock out verified providers.
   const verifiedPaths = new Set<string>();

@@ -10,6 +10,7 @@ import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
+import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
@@ -89,6 +90,7 @@ async function partyOf(
 
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
 const known: FixtureRequests = {
+  ...connectSessionRequests,
   ...connectionRequests,
   ...connectorManifestRequests,
   ...integrationRequests,
@@ -127,6 +129,8 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
+  "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
+  "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",
   "service.api.ConnectionService/ListConnections.end_user_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",

@@ -4,9 +4,11 @@
  * manifests: providers, actions and triggers as data, and the catalogue of them.
  * provider-configs: a tenant's own OAuth apps and other settings for providers.
  * connections: the settings and sealed credentials of a tenant's accounts in other systems.
+ * connect-sessions: the hosted page on which end users connect their accounts.
  */
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
+import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
@@ -35,16 +37,21 @@ export function createConnectors(parts: Parts) {
   const { catalogue } = manifests;
   const configs = createProviderConfigs({ ...parts, catalogue });
   const connections = createConnections({ ...parts, catalogue, configs, http });
+  const alwaysComplete = parts.config.security_profile === "enterprise";
+  const connectSessions = createConnectSessions({ ...parts, catalogue, configs, connections, alwaysComplete });
   return {
     handlers: {
       "service.api.ProviderConfigService": configs.handlers,
       "service.api.ConnectionService": connections.handlers,
+      "service.api.ConnectSessionService": connectSessions.handlers,
       "service.api.ConnectorCatalogService": manifests.handlers.catalogue,
       "service.api.ConnectorManifestService": manifests.handlers.manifests,
     },
-    jobs: connections.jobs,
+    jobs: [...connections.jobs, ...connectSessions.jobs],
     workers: [],
     connections,
+    /** The pages on which end users connect their accounts. */
+    connectPages: connectSessions.pages,
     /** Values that are re-encrypted when the master key changes. */
     sealed: [configs.sealed, connections.sealed],
     /** Resolves when no refresh is running on this node, and starts no waits for others. */

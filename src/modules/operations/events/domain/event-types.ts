@@ -199,6 +199,26 @@ export const eventTypes = {
     meaning: "A version of a connector manifest was deleted.",
     data: ["key", "version", "digest"],
   },
+  "connect_session.created": {
+    meaning: "A connect session was created for an end user.",
+    data: ["end_user_id", "allowed_provider_keys", "connection_id"],
+  },
+  "connect_session.completed": {
+    meaning: "An end user connected an account: the connection was created or reconnected.",
+    data: ["end_user_id", "provider_key", "connection_id"],
+  },
+  "connect_session.failed": {
+    meaning: "A connect session ended without a connection.",
+    data: ["end_user_id", "provider_key", "error_code", "error_detail"],
+  },
+  "connect_session.expired": {
+    meaning: "A connect session expired before the end user had finished.",
+    data: ["end_user_id", "provider_key"],
+  },
+  "connect_session.revoked": {
+    meaning: "A connect session was revoked.",
+    data: ["end_user_id", "provider_key"],
+  },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
   "integration.updated": {
     meaning: "An integration was changed.",

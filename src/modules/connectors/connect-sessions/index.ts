@@ -1,0 +1,80 @@
+/**
+ * Connect sessions: end users connect their accounts on a hosted page.
+ *
+ * Session: the permission for one end user to connect one account, within minutes. Token: opens the session once; it is in the
+ * fragment of the link, which browsers do not send. Cookie: binds the session to the browser that opened it. Authorization: the
+ * visit to the provider's own page. State: identifies an authorization, once and only in the same browser. Callback: the return
+ * from the provider. Hold: to wait until the tenant's backend confirms the end user. Offer: a provider with its usable modes.
+ */
+import type { ConnectSessionService as Rpc } from "../../../../gen/service/api/connect_session_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Keyring } from "../../../platform/crypto/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Connections } from "../connections/index.ts";
+import type { Catalogue } from "../manifests/index.ts";
+import type { ProviderConfigs } from "../provider-configs/index.ts";
+import { expiredSessionsJob } from "./expired-sessions-job.ts";
+import { createCallbackFlow } from "./flow/callback-flow.ts";
+import { createCompletion } from "./flow/completion.ts";
+import { createGrantProver } from "./flow/grant-prover.ts";
+import { createSessionFlow } from "./flow/session-flow.ts";
+import { createViewBuilder } from "./flow/view-builder.ts";
+import { connectSessionHandlers } from "./handler.ts";
+import { type ConnectPages, createConnectPages } from "./page/page-handler.ts";
+import { createOfferFinder } from "./provider-offers.ts";
+import { createConnectSessionService } from "./service.ts";
+import { createSessionEnder } from "./session-end.ts";
+import { createSessionMetrics } from "./session-metrics.ts";
+
+/** The module's public API. */
+export interface ConnectSessions {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
+  /** The pages that end users see. */
+  readonly pages: ConnectPages;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly keyring: Keyring | undefined;
+  readonly events: EventRecorder;
+  readonly metrics: Metrics;
+  readonly catalogue: Pick<Catalogue, "provider" | "providerByDigest">;
+  readonly configs: ProviderConfigs;
+  readonly connections: Connections;
+  /** Whether every session needs the confirmation of a backend. */
+  readonly alwaysComplete: boolean;
+  /** The URL at which browsers reach the service. */
+  readonly publicUrl: () => string;
+  readonly platformTenantId: () => string;
+}
+
+/** Creates the module. */
+export function createConnectSessions(parts: Parts): ConnectSessions {
+  const { db, keyring, cursors, publicUrl } = parts;
+  const metrics = createSessionMetrics(parts.metrics);
+  const ender = createSessionEnder({ ...parts, metrics });
+  const findOffer = createOfferFinder(parts);
+  const prover = createGrantProver(parts);
+  const completion = createCompletion({ ...parts, ender, prover });
+  const views = createViewBuilder({ sql: db.sql, findOffer });
+  const shared = { ...parts, metrics, ender, findOffer, prover, completion, views };
+  const service = createConnectSessionService({ ...shared, hasKeyring: keyring !== undefined });
+  const connectUrlOf = (id: string, token: string) => `${publicUrl()}/connect/${id}#token=${token}`;
+  return {
+    handlers: connectSessionHandlers({ service, completion, cursors, connectUrlOf }),
+    jobs: [expiredSessionsJob(shared)],
+    pages: createConnectPages({
+      flow: createSessionFlow(shared),
+      receiveCallback: createCallbackFlow(shared),
+      publicUrl,
+    }),
+  };
+}

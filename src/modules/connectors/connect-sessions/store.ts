@@ -1,0 +1,195 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Authorization, ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
+import type { EndStatus } from "./domain/session-status.ts";
+
+/** The filter of a list of sessions. */
+export interface SessionFilter {
+  readonly status: string | undefined;
+  readonly endUserId: string | undefined;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** How a session ended. */
+export interface SessionEnd {
+  readonly status: EndStatus;
+  readonly resultConnectionId?: string;
+  readonly errorCode?: SessionError;
+  readonly errorDetail?: string;
+}
+
+/** An authorization with its one-time values. */
+export interface StartedAuthorization extends Authorization {
+  /** Null for modes without a redirect. */
+  readonly stateHash: Buffer | null;
+  readonly stateExpiresAt: Date | null;
+  readonly ciphertext: string;
+}
+
+/** The SQL queries of connect sessions. Only the hosted page reads hashes and ciphertexts. */
+export function connectSessionStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, environment_id, environment_key, status, allowed_provider_keys, provider_config_id, end_user,
+    connection_id, connection_name, scopes, allowed_origins, success_redirect_uri, error_redirect_uri,
+    require_completion, awaiting_completion, result_connection_id, error_code, error_detail, expires_at, ended_at,
+    created_at, updated_at, record_version`;
+  const openColumns = sql`${columns}, token_hash, cookie_hash, attempts, provider_key, auth_mode, used_config_id,
+    manifest_digest, state_hash, state_expires_at, ciphertext, completion_hash`;
+
+  const ofActiveTenant = sql`exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')`;
+
+  /** Changes a session that still has the version that was read; undefined if it has changed since. */
+  async function update(session: ConnectSession, now: Date, change: Fragment): Promise<OpenSession | undefined> {
+    const [row] = await sql<OpenSession[]>`
+      update connector_connect_sessions set ${change}, updated_at = ${now}, record_version = record_version + 1
+      where tenant_id = ${session.tenantId} and id = ${session.id} and record_version = ${session.recordVersion}
+      returning ${openColumns}`;
+    return row;
+  }
+
+  return {
+    async insert(session: ConnectSession, tokenHash: Buffer): Promise<ConnectSession> {
+      const [row] = await sql<ConnectSession[]>`
+        insert into connector_connect_sessions (tenant_id, id, environment_id, environment_key, status,
+          allowed_provider_keys, provider_config_id, end_user, connection_id, connection_name, scopes, allowed_origins,
+          success_redirect_uri, error_redirect_uri, require_completion, token_hash, expires_at, created_at, updated_at)
+        values (${session.tenantId}, ${session.id}, ${session.environmentId}, ${session.environmentKey},
+          ${session.status}, ${session.allowedProviderKeys as string[]}, ${session.providerConfigId},
+          ${sql.json(session.endUser as never)}, ${session.connectionId}, ${session.connectionName},
+          ${session.scopes as string[]}, ${session.allowedOrigins as string[]}, ${session.successRedirectUri},
+          ${session.errorRedirectUri}, ${session.requireCompletion}, ${tokenHash}, ${session.expiresAt},
+          ${session.createdAt}, ${session.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<ConnectSession | undefined> {
+      const [row] = await sql<ConnectSession[]>`
+        select ${columns} from connector_connect_sessions where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Finds a session and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<OpenSession | undefined> {
+      const [row] = await sql<OpenSession[]>`
+        select ${openColumns} from connector_connect_sessions
+        where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    /** Finds a session of any active tenant. The caller proves with a token or cookie that it may see it. */
+    async findOpen(id: string): Promise<OpenSession | undefined> {
+      const [row] = await sql<OpenSession[]>`
+        select ${openColumns} from connector_connect_sessions where id = ${id} and ${ofActiveTenant}`;
+      return row;
+    },
+
+    /** Finds the session of any active tenant that an authorization belongs to. */
+    async findByState(stateHash: Buffer): Promise<OpenSession | undefined> {
+      const [row] = await sql<OpenSession[]>`
+        select ${openColumns} from connector_connect_sessions where state_hash = ${stateHash} and ${ofActiveTenant}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: SessionFilter, page: Page, now: Date): Promise<PageRows<ConnectSession>> {
+      const { status, endUserId, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId}
+        ${endUserId === undefined ? sql`` : sql`and end_user ->> 'id' = ${endUserId}`}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      const current = sql`
+        case when status in ('pending', 'authorizing') and expires_at <= ${now} then 'expired' else status end`;
+      const filtered = status === undefined ? undefined : sql`${current} = ${status}`;
+      return readKeyset<ConnectSession>(
+        sql,
+        { columns, table: "connector_connect_sessions", where, filter: filtered },
+        page,
+      );
+    },
+
+    /** Binds a session to a browser, unless another one has opened it before. */
+    async open(session: OpenSession, cookieHash: Buffer, now: Date): Promise<boolean> {
+      const rows = await sql`
+        update connector_connect_sessions
+        set cookie_hash = ${cookieHash}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${session.tenantId} and id = ${session.id} and cookie_hash is null returning 1`;
+      return rows.length > 0;
+    },
+
+    /** Counts a submission of the end user. */
+    countAttempt: (session: OpenSession, now: Date) => update(session, now, sql`attempts = attempts + 1`),
+
+    /** Starts an authorization. An earlier one ends: its state is unknown from now on. */
+    authorize: (session: OpenSession, started: StartedAuthorization, now: Date) =>
+      update(
+        session,
+        now,
+        sql`status = 'authorizing', provider_key = ${started.providerKey}, auth_mode = ${started.authMode},
+          used_config_id = ${started.usedConfigId}, manifest_digest = ${started.manifestDigest},
+          state_hash = ${started.stateHash}, state_expires_at = ${started.stateExpiresAt},
+          ciphertext = ${started.ciphertext}`,
+      ),
+
+    /** Spends the state of an authorization. The sealed values stay until the authorization ends. */
+    spendState: (session: OpenSession, now: Date) =>
+      update(session, now, sql`state_hash = null, state_expires_at = null`),
+
+    /** Makes a session wait for the backend that completes it. */
+    hold: (session: OpenSession, held: { completionHash: Buffer; ciphertext: string }, now: Date) =>
+      update(
+        session,
+        now,
+        sql`status = 'authorizing', awaiting_completion = true, completion_hash = ${held.completionHash},
+          ciphertext = ${held.ciphertext}, state_hash = null, state_expires_at = null`,
+      ),
+
+    /** Takes what awaits completion, so that it is used once. */
+    takeHeld: (session: OpenSession, now: Date) =>
+      update(session, now, sql`awaiting_completion = false, ciphertext = ''`),
+
+    /** Lets the end user start again. */
+    retry: (session: OpenSession, now: Date) =>
+      update(session, now, sql`status = 'pending', state_hash = null, state_expires_at = null, ciphertext = ''`),
+
+    /** Ends a session and erases everything that could continue it. */
+    end: (session: ConnectSession, end: SessionEnd, now: Date) =>
+      update(
+        session,
+        now,
+        sql`status = ${end.status}, result_connection_id = ${end.resultConnectionId ?? ""},
+          error_code = ${end.errorCode ?? ""}, error_detail = ${end.errorDetail ?? ""}, ended_at = ${now},
+          awaiting_completion = false, state_hash = null, state_expires_at = null, ciphertext = ''`,
+      ),
+
+    /** Finds and locks sessions whose time is over. */
+    async lockExpired(now: Date, limit: number): Promise<ConnectSession[]> {
+      return sql<ConnectSession[]>`
+        select ${columns} from connector_connect_sessions
+        where status in ('pending', 'authorizing') and expires_at <= ${now}
+        order by expires_at limit ${limit} for update skip locked`;
+    },
+
+    /** Deletes sessions that ended before a time. */
+    async deleteEnded(before: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        delete from connector_connect_sessions where (tenant_id, id) in (
+          select tenant_id, id from connector_connect_sessions
+          where ended_at is not null and ended_at < ${before} limit ${limit} for update skip locked)`;
+      return count;
+    },
+
+    /** Finds an environment by id, or production for an empty id. */
+    async findEnvironment(tenantId: TenantId, id: string): Promise<{ id: string; key: string } | undefined> {
+      const [row] = await sql<{ id: string; key: string }[]>`
+        select id, key from environments
+        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
+      return row;
+    },
+
+    async findTenantName(tenantId: TenantId): Promise<string> {
+      const [row] = await sql<{ name: string }[]>`select name from tenants where id = ${tenantId}`;
+      return row?.name ?? "";
+    },
+  };
+}
