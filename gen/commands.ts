@@ -58,6 +58,20 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/connection_pb.ts").then((file) => file.ConnectionService)]),
   },
   {
+    word: "connector-action",
+    description: "Executes the actions of connectors at their providers, and keeps records of the executions.",
+    isGroup: true,
+    verbs: {"service.api.ConnectorActionService/ExecuteAction":"execute"},
+    services: () => Promise.all([import("./service/api/connector_action_pb.ts").then((file) => file.ConnectorActionService)]),
+  },
+  {
+    word: "connector-execution",
+    description: "One execution of an action. Credentials are replaced wherever a provider repeats them.",
+    isGroup: true,
+    verbs: {"service.api.ConnectorActionService/GetExecution":"get","service.api.ConnectorActionService/ListExecutions":"list","service.api.ConnectorActionService/ExplainExecution":"explain"},
+    services: () => Promise.all([import("./service/api/connector_action_pb.ts").then((file) => file.ConnectorActionService)]),
+  },
+  {
     word: "dead-letter",
     description: "An item whose last attempt failed.",
     isGroup: true,

@@ -210,6 +210,14 @@ export const catalogue = {
     meaning: "The workflow run cannot be replayed as requested, because its history does not fit.",
     remedy: "Choose another step, version or other values for the steps that `violations` name.",
   },
+  CONNECTION_UNUSABLE: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Connection unusable",
+    meaning: "The connection is revoked, or its end user must grant access again.",
+    remedy: "Let the end user reconnect with a connect session, or use another connection.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",
@@ -226,6 +234,22 @@ export const catalogue = {
     meaning: "The operation does not support the request's content type or encoding.",
     remedy: "Send the body as `application/json`.",
   },
+  ACTION_NOT_EXECUTABLE: {
+    http: 422,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Action not executable",
+    meaning: "The connector action is only described, deprecated, or not configured.",
+    remedy: "Use another action, as `detail` describes.",
+  },
+  CONNECTOR_FAILED: {
+    http: 422,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Provider refused the action",
+    meaning: "The provider refused to perform a connector action. Nothing was changed.",
+    remedy: "Read the execution that `execution_id` names, or have it explained. Correct the input or the access.",
+  },
   RATE_LIMITED: {
     http: 429,
     connect: "resource_exhausted",
@@ -241,6 +265,14 @@ export const catalogue = {
     title: "Daily quota exceeded",
     meaning: "The tenant's daily quota for the operation is used up.",
     remedy: "Wait for the next UTC day, or ask the operator to raise the quota.",
+  },
+  CONNECTOR_RATE_LIMITED: {
+    http: 429,
+    connect: "resource_exhausted",
+    retryable: true,
+    title: "Provider limits requests",
+    meaning: "The provider of a connection accepts no requests of it for some time. Nothing was changed.",
+    remedy: "Wait the number of seconds in the `Retry-After` header, then send the request again.",
   },
   HEADERS_TOO_LARGE: {
     http: 431,
@@ -267,6 +299,14 @@ export const catalogue = {
       "An unexpected error occurred. The service's log contains the cause under the reference (`ref`) in `detail`.",
     remedy: "Report the reference to the operator of the service.",
   },
+  CONNECTOR_OUTCOME_UNKNOWN: {
+    http: 502,
+    connect: "unknown",
+    retryable: false,
+    title: "Outcome unknown",
+    meaning: "A connector action was sent, but it is unknown whether the provider performed it.",
+    remedy: "Check at the provider. If `repeatable` is true, sending the request again cannot have an effect twice.",
+  },
   UNAVAILABLE: {
     http: 503,
     connect: "unavailable",
@@ -274,6 +314,14 @@ export const catalogue = {
     title: "Service unavailable",
     meaning: "The instance is starting, stopping, at its limit of concurrent requests, or cannot reach a dependency.",
     remedy: "Try again with exponential back-off.",
+  },
+  CONNECTOR_UNAVAILABLE: {
+    http: 503,
+    connect: "unavailable",
+    retryable: true,
+    title: "Provider unavailable",
+    meaning: "The provider of a connection cannot be reached, or cannot answer now.",
+    remedy: "Wait the number of seconds in the `Retry-After` header if there is one, then send the request again.",
   },
   FEATURE_DISABLED: {
     http: 503,

@@ -159,6 +159,17 @@ export const eventTypes = {
     meaning: "A connection was revoked and its credentials were erased.",
     data: ["name", "provider_key"],
   },
+  "connector.action.executed": {
+    meaning: "A connector action was executed successfully.",
+    data: ["action_key", "provider_key", "connection_id", "origin", "origin_id", "attempts", "duration_ms"],
+  },
+  "connector.action.failed": {
+    meaning: "A connector action failed, or its outcome is unknown.",
+    data: [
+      ...["action_key", "provider_key", "connection_id", "origin", "origin_id", "attempts", "duration_ms"],
+      ...["status", "class", "code"],
+    ],
+  },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
   "integration.updated": {
     meaning: "An integration was changed.",
