@@ -6,6 +6,7 @@ import { ApiKeyService } from "./service/api/api_key_pb.ts";
 import { ConfigService } from "./service/api/config_pb.ts";
 import { ConnectionService } from "./service/api/connection_pb.ts";
 import { ConnectorActionService } from "./service/api/connector_action_pb.ts";
+import { ConnectorCatalogService, ConnectorManifestService } from "./service/api/connector_catalog_pb.ts";
 import { DeadLetterService } from "./service/api/dead_letter_pb.ts";
 import { DiscoveryService } from "./service/api/discovery_pb.ts";
 import { EnvironmentService } from "./service/api/environment_pb.ts";
@@ -18,6 +19,7 @@ import { NotificationService } from "./service/api/notification_pb.ts";
 import { NotificationWorkflowService } from "./service/api/notification_workflow_pb.ts";
 import { OutboxService } from "./service/api/outbox_pb.ts";
 import { PoolService } from "./service/api/pool_pb.ts";
+import { ProviderConfigService } from "./service/api/provider_config_pb.ts";
 import { QueueService } from "./service/api/queue_pb.ts";
 import { RecipientService } from "./service/api/recipient_pb.ts";
 import { RoutingService, OutcomeService } from "./service/api/routing_pb.ts";
@@ -35,4 +37,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectionService, ConnectorActionService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
