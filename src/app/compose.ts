@@ -69,6 +69,7 @@ export async function compose(foundation: Foundation) {
     ...parts,
     events,
     publicUrl: () => address.publicUrl,
+    quotas: () => tenants.quotas,
     check: (providerKey, settings, credentials) =>
       notifications.providers.check(providerKey, undefined, settings, credentials),
   });
@@ -96,6 +97,7 @@ export async function compose(foundation: Foundation) {
     findPools: routing.findPools,
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     findNotificationWorkflows: notifications.findNotificationWorkflows,
+    checkActionUse: connectors.checkActionUse,
     call: (method, origin, request) => invoke.call(method, origin, request),
   });
 

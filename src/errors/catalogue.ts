@@ -218,6 +218,14 @@ export const catalogue = {
     meaning: "The connection is revoked, or its end user must grant access again.",
     remedy: "Let the end user reconnect with a connect session, or use another connection.",
   },
+  ACTION_NOT_EXECUTABLE: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Action not executable",
+    meaning: "The connector action is only described, deprecated, or not configured.",
+    remedy: "Use another action, as `detail` describes.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",
@@ -233,14 +241,6 @@ export const catalogue = {
     title: "Unsupported media type",
     meaning: "The operation does not support the request's content type or encoding.",
     remedy: "Send the body as `application/json`.",
-  },
-  ACTION_NOT_EXECUTABLE: {
-    http: 422,
-    connect: "failed_precondition",
-    retryable: false,
-    title: "Action not executable",
-    meaning: "The connector action is only described, deprecated, or not configured.",
-    remedy: "Use another action, as `detail` describes.",
   },
   CONNECTOR_FAILED: {
     http: 422,

@@ -57,7 +57,7 @@ export function executionFailure(execution: Execution, nowMs: number): Failure |
   if (status === "succeeded" || status === "running") return undefined;
   const repeatable = isRepeatable(status, safety);
   const extra = { execution_id: id, class: answerClass, provider_code: code, repeatable };
-  const headers = retryAt === null ? {} : retryAfter(retryAt.getTime(), nowMs);
+  const waitS = retryAt === null ? undefined : retryAfter(retryAt.getTime(), nowMs);
   const more = `Read the execution ${id} for details.`;
   if (status === "outcome_unknown") {
     const advice = repeatable
@@ -72,11 +72,15 @@ export function executionFailure(execution: Execution, nowMs: number): Failure |
     case "rate_limited":
       return fail("CONNECTOR_RATE_LIMITED", {
         public: `The provider limits the requests of this connection. ${more}`,
-        headers: "retry-after" in headers ? headers : { "retry-after": "1" },
+        headers: waitS ?? { "retry-after": "1" },
         extra,
       });
     case "unavailable":
-      return fail("CONNECTOR_UNAVAILABLE", { public: `The provider is unavailable. ${more}`, headers, extra });
+      return fail("CONNECTOR_UNAVAILABLE", {
+        public: `The provider is unavailable. ${more}`,
+        headers: waitS ?? {},
+        extra,
+      });
     case "auth_expired":
       return fail(code === "refresh_failed" ? "CONNECTOR_UNAVAILABLE" : "CONNECTION_UNUSABLE", {
         public: `The provider rejected the connection's credentials. ${more}`,
