@@ -1,4 +1,5 @@
 import type { Plane } from "../chain/call.ts";
+import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
@@ -56,6 +57,7 @@ export async function compose(foundation: Foundation) {
     platformTenantId: () => platform!.id,
   };
 
+  const call: OperationCaller = (method, origin, request) => invoke.call(method, origin, request);
   const operations = createOperations({
     ...parts,
     discovery: {
@@ -86,6 +88,7 @@ export async function compose(foundation: Foundation) {
     events,
     admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
     secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    call,
   });
   const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
 
@@ -98,7 +101,7 @@ export async function compose(foundation: Foundation) {
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     findNotificationWorkflows: notifications.findNotificationWorkflows,
     checkActionUse: connectors.checkActionUse,
-    call: (method, origin, request) => invoke.call(method, origin, request),
+    call,
   });
 
   const areas = [tenancy, connectors, routing, notifications, workflows, operations];

@@ -123,8 +123,7 @@ class ScenarioBuilder {
     const id = `s${++this.#stepCount}`;
     const inside: Place = { ...place, depth: place.depth + 1 };
     const work = this.#work(id, place, inside);
-    const isEffect =
-      ["task", "route", "notify", "action", "subworkflow"].includes(work.kind);
+    const isEffect = ["task", "route", "notify", "action", "subworkflow"].includes(work.kind);
     const codes = codesOf(work);
     return {
       id,

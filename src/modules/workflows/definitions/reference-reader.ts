@@ -16,10 +16,7 @@ export interface ReferenceSources {
   /** Which of these keys belong to notification workflows. */
   readonly findNotificationWorkflows: FindNames;
   /** Whether a tenant can execute a connector action, or why not. */
-  readonly checkActionUse: (
-    tenantId: TenantId,
-    key: string,
-  ) => Promise<ReturnType<DefinitionLookups["actionUse"]>>;
+  readonly checkActionUse: (tenantId: TenantId, key: string) => Promise<ReturnType<DefinitionLookups["actionUse"]>>;
 }
 
 /** Reads everything that a definition refers to, with one query for each kind of reference. */

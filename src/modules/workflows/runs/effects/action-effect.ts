@@ -58,7 +58,11 @@ function toStepFailure(error: unknown): EffectFailure | undefined {
   if (!(error instanceof CallFailure)) return undefined;
   const known = stepCodes[error.code];
   if (known === undefined) return undefined;
-  const { execution_id, class: answerClass, provider_code } = error.extra as Readonly<Record<string, string | undefined>>;
+  const {
+    execution_id,
+    class: answerClass,
+    provider_code,
+  } = error.extra as Readonly<Record<string, string | undefined>>;
   const code = known === "failed" ? (answerClass ?? known) : known;
   // The next attempt is a new execution: only an execution that certainly changed nothing may be followed by one.
   const retryable = known === "rate_limited" || known === "unavailable";

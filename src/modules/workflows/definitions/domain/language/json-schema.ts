@@ -93,7 +93,9 @@ function step(): JsonObject {
       ["id"],
     ),
     oneOf: stepKinds.map((kind) => ({ required: [kind] })),
-    dependentSchemas: { with: { anyOf: ["task", "action", ...unavailableKinds].map((kind) => ({ required: [kind] })) } },
+    dependentSchemas: {
+      with: { anyOf: ["task", "action", ...unavailableKinds].map((kind) => ({ required: [kind] })) },
+    },
   };
 }
 

@@ -160,7 +160,11 @@ function parseAction(
   const input = step.nested("with", limits.templateDepth) ?? {};
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   if (!isObject && !(typeof input === "string" && isExpression(input))) {
-    step.refuse("with", "type", 'must be an object or an expression: the input of the action, for example {"title": "Hi"}');
+    step.refuse(
+      "with",
+      "type",
+      'must be an object or an expression: the input of the action, for example {"title": "Hi"}',
+    );
   }
   return { kind: "action", action: action.text("action", formats.actionKey) ?? "", connection, with: input };
 }

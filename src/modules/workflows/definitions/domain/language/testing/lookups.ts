@@ -20,7 +20,8 @@ export const lookups: DefinitionLookups = {
   hasPool: (nameOrId) => nameOrId === "sales",
   hasNotificationWorkflow: (key) => key === "welcome",
   actionUse(key) {
-    if (key === "ocr.read") return { reason: "The action ocr.read is only described in the catalogue: it needs files." };
+    if (key === "ocr.read")
+      return { reason: "The action ocr.read is only described in the catalogue: it needs files." };
     return key === "github.issue.create" ? "usable" : "absent";
   },
   definitionState(key) {

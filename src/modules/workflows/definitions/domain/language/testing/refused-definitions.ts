@@ -356,8 +356,7 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "an action is executable": {
     document: stepOf({ action: { action: "ocr.read", connection: "=input.connection" } }, { with: {} }),
     path: "steps[0].action.action",
-    message:
-      "the action cannot be executed: The action ocr.read is only described in the catalogue: it needs files.",
+    message: "the action cannot be executed: The action ocr.read is only described in the catalogue: it needs files.",
   },
   "an action with an unknown outcome is never retried": {
     document: stepOf({ action: { action: "github.issue.create" } }, { retry: { on: ["outcome_unknown"] } }),
