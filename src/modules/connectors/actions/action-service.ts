@@ -14,11 +14,9 @@ import {
   type Action,
   type Catalogue,
   checkInput,
-  createRedactor,
   type HttpRequest,
   type Provider,
   type RenderFault,
-  secretsOf,
 } from "../manifests/index.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import { connectionFailure, notExecutable, rateLimitedFailure } from "./domain/action-failure.ts";
@@ -31,8 +29,9 @@ import {
 } from "./domain/execution.ts";
 import { type Explanation, explain } from "./domain/explanation.ts";
 import type { ActionExecutor } from "./execution/action-executor.ts";
-import { accountOf, type PreparedAction, renderPage, summaryOf } from "./execution/prepared-action.ts";
+import { type PreparedAction, renderPage, summaryOf } from "./execution/prepared-action.ts";
 import { blockMsMax, limitScope, type RateLimits } from "./execution/rate-limits.ts";
+import { redactorOf } from "./execution/secret-redactor.ts";
 import type { NewExecution } from "./records/begin-store.ts";
 import { type ExecutionFilter, executionStore, startedAtOf } from "./records/execution-store.ts";
 import { type ExecutionWriter, executeQuota } from "./records/execution-writer.ts";
@@ -292,7 +291,7 @@ const origins: Readonly<Record<string, ExecutionOrigin>> = {
 function newExecution(context: Context, call: ActionCall, { id, prepared, request, timeoutMs }: Planned): NewExecution {
   const { tenantId, principal, requestId } = context;
   const { provider, action } = prepared;
-  const redactor = createRedactor(secretsOf(provider, accountOf(prepared)));
+  const redactor = redactorOf(prepared);
   const summary = summaryOf(prepared, request);
   return {
     ...{ tenantId, id, actionKey: action.key, providerKey: provider.key, manifestVersion: provider.version },
@@ -329,7 +328,7 @@ function endedExecution(execution: NewExecution, outcome: ExecutionOutcome, nowM
 
 /** The request of a dry run, in which credentials are replaced wherever they are. */
 function redactedRequest(prepared: PreparedAction, { method, url, headers, body = "" }: HttpRequest): RenderedRequest {
-  const redactor = createRedactor(secretsOf(prepared.provider, accountOf(prepared)));
+  const redactor = redactorOf(prepared);
   const named = Object.entries(headers).map(([name, value]) => [
     name,
     name === "authorization" ? redactedScheme(value) : redactor.text(value),

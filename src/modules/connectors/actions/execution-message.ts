@@ -17,11 +17,12 @@ import type { Explanation } from "./domain/explanation.ts";
 
 /** Converts an execution to its message. */
 export function fromExecution(execution: Execution): ConnectorExecution {
-  const { attempts, output, retryAt, startedAt, endedAt, safety, status, ...rest } = execution;
+  const { attempts, output, outputOmitted, retryAt, startedAt, endedAt, safety, status, idempotencyKey, ...rest } =
+    execution;
   return create(ConnectorExecutionSchema, {
-    ...{ ...rest, status, startedAt: timestampFromDate(startedAt) },
+    ...{ ...rest, status, outputOmitted, deduplicationKey: idempotencyKey, startedAt: timestampFromDate(startedAt) },
     ...{ endedAt: optionalTime(endedAt), retryAt: optionalTime(retryAt) },
-    ...(status === "succeeded" && output !== undefined && { output: toValue(output) }),
+    ...(status === "succeeded" && output !== undefined && !outputOmitted && { output: toValue(output) }),
     attempts: attempts.map(({ startedAtMs, ...attempt }) => ({ ...attempt, startedAt: timestampFromMs(startedAtMs) })),
     repeatable: status !== "running" && isRepeatable(status, safety),
   });

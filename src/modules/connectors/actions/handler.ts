@@ -81,6 +81,8 @@ export function actionHandlers({ service, cursors, clock }: Parts): Handlers<typ
   };
 }
 
-function toCall({ key, connectionId, input, idempotencyKey, dryRun, timeoutMs }: ExecuteActionRequest): ActionCall {
+function toCall({ key, input, deduplicationKey, ...rest }: ExecuteActionRequest): ActionCall {
+  const { connectionId, dryRun, timeoutMs } = rest;
+  const idempotencyKey = deduplicationKey;
   return { actionKey: key, connectionId, input: (input ?? {}) as JsonObject, idempotencyKey, dryRun, timeoutMs };
 }

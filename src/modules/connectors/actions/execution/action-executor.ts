@@ -2,20 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 import type { Connections, OpenConnection } from "../../connections/index.ts";
-import {
-  createRedactor,
-  type GuardedHttp,
-  type HttpRequest,
-  type PageState,
-  type Redactor,
-  secretsOf,
-} from "../../manifests/index.ts";
+import type { GuardedHttp, HttpRequest, PageState, Redactor } from "../../manifests/index.ts";
 import type { ActionMetrics } from "../action-metrics.ts";
 import { type Attempt, type ExecutionOutcome, safetyOf } from "../domain/execution.ts";
 import { endStatus, nextStep } from "../domain/next-step.ts";
 import { type Refusal, readAnswer, readFault, type Success } from "./answer-reader.ts";
 import { accountOf, type PreparedAction, renderPage } from "./prepared-action.ts";
 import { limitScope, type RateLimits } from "./rate-limits.ts";
+import { redactorOf } from "./secret-redactor.ts";
 
 interface Parts {
   readonly clock: Clock;
@@ -226,10 +220,6 @@ class ActionExecution {
 /** PostgreSQL stores no NUL characters, and other control characters help nobody. */
 function plainText(text: string): string {
   return text.replace(/[\x00-\x1f\x7f]+/g, " ").trim();
-}
-
-function redactorOf(prepared: PreparedAction): Redactor {
-  return createRedactor(secretsOf(prepared.provider, accountOf(prepared)));
 }
 
 const refusal = { httpStatus: 0, notSent: true, mayHaveTakenEffect: false } as const;
