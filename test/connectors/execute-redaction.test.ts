@@ -112,8 +112,8 @@ test("credentials that a provider repeats appear in no response, table, event, l
     await execute("request.write", connectionId, { method: "POST", path: "cut", body: {} });
     await execute("request.read", connectionId, { path: "a" }, { dry_run: true });
   }
-  answers.push((await own.rest.call("GET", "/api/v2/connector/executions?page_size=1000")).text);
-  answers.push((await own.rest.call("GET", "/api/events?page_size=1000")).text);
+  answers.push((await own.rest.call("GET", "/api/v2/connector/executions?limit=1000")).text);
+  answers.push((await own.rest.call("GET", "/api/events?limit=1000")).text);
   answers.push((await restClient(node.baseUrl).call("GET", "/metrics")).text);
   assert.ok(answers.some((each) => each.includes("[redacted]")));
 

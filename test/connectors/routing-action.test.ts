@@ -40,7 +40,7 @@ test("items of a recipient with an action are delivered by it, with an input mad
 });
 
 test("a delivery with an unknown outcome is not repeated: the item becomes a dead letter", async () => {
-  const pool = await own.pool(quick);
+  const pool = await own.pool({ config: quick });
   await own.recipient(pool, byAction());
   const from = mock.requests.length;
   mock.fail("note.add", { kind: "cut" });
@@ -51,7 +51,7 @@ test("a delivery with an unknown outcome is not repeated: the item becomes a dea
 });
 
 test("a delivery that certainly changed nothing is retried if that can help, and else is not", async () => {
-  const pool = await own.pool(quick);
+  const pool = await own.pool({ config: quick });
   await own.recipient(pool, byAction({ key: "acme.note.get", input: { id: "=item.key" } }));
   mock.fail("note.get", { kind: "answer", status: 503 }, 3);
   const { queue_item_id: id } = await own.route(pool, { key: "n1" });
@@ -64,7 +64,7 @@ test("a delivery that certainly changed nothing is retried if that can help, and
 });
 
 test("an input that cannot be built makes a dead letter", async () => {
-  const pool = await own.pool(quick);
+  const pool = await own.pool({ config: quick });
   await own.recipient(pool, byAction());
   const { queue_item_id: id } = await own.route(pool, { key: "ada", payload: {} });
   await own.itemIn(pool, id, "dead_lettered");

@@ -109,7 +109,7 @@ test("publishing refuses actions that do not exist or are not executable", async
     const document = { dsl: "1", key, timeout: "1h", steps: [step(action)] };
     await own.ok("POST", "/api/workflow-definitions", { document });
     const { body, text } = await own.rest.call("POST", `/api/workflow-definitions/${key}/publish`, {});
-    assert.equal(body.violations?.[0]?.field, "steps[0].action.action", text);
+    assert.equal(body.violations?.[0]?.field, "draft.steps[0].action.action", text);
     assert.match(body.violations[0].message, message);
   }
 });

@@ -26,7 +26,7 @@ interface Parts {
 }
 
 const batchSize = 200;
-const everyMs = 2000;
+const everyMs = 1000;
 
 /** Creates the sweeper of this node. */
 export function createAbandonedExecutionSweeper(parts: Parts): AbandonedExecutionSweeper {
