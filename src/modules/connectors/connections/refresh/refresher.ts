@@ -55,7 +55,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly keyring: Keyring | undefined;
   readonly events: EventRecorder;
-  readonly cache: Pick<ConnectionCache, "changed">;
+  readonly cache: Pick<ConnectionCache, "changed" | "forget">;
   readonly prepare: RefreshPreparation;
   readonly times?: RefreshTimes;
 }
@@ -137,6 +137,8 @@ export function createRefresher(parts: Parts): Refresher {
         settledBy(await connections.findSealed(ref.tenantId, ref.id), request),
       );
       if (!("fence" in claimed)) {
+        // The signal of the node that changed the connection may arrive later than its commit was seen.
+        cache.forget(ref);
         const outcome = claimed.kind === "failed" ? await withStoredError(ref, claimed) : claimed;
         outcomes.inc({ cause: request.cause, outcome: outcome.kind === "refreshed" ? "shared" : outcome.kind });
         return outcome;
@@ -165,6 +167,7 @@ export function createRefresher(parts: Parts): Refresher {
     const sealed = await connections.findSealed(ref.tenantId, ref.id);
     const settled = settledBy(sealed, request);
     if (settled !== undefined) {
+      cache.forget(ref);
       await leases.release(ref, fence);
       return settled;
     }
@@ -176,6 +179,11 @@ export function createRefresher(parts: Parts): Refresher {
       if (isUnusable && prepared.reason !== undefined) return markNeedsReauth(ref, fence, version, prepared.reason);
       await leases.release(ref, fence);
       return { kind: "not_refreshable" };
+    }
+    if (prepared.kind === "failed" && prepared.code === "decrypt_failed") {
+      // Only this node lacks the master key. Others must not back off.
+      await leases.release(ref, fence);
+      return failed(prepared.code, busyRetryMs);
     }
     if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, false);
     if (!(await leases.begin(ref, fence, version))) return "lease_lost";
