@@ -11,6 +11,7 @@ import { serviceTokenSecret, startService, type TestService, type TestSettings }
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
+import { connectorActionRequests } from "./fixtures/connector-actions.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
@@ -90,6 +91,7 @@ async function partyOf(
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
 const known: FixtureRequests = {
   ...connectionRequests,
+  ...connectorActionRequests,
   ...connectorManifestRequests,
   ...integrationRequests,
   ...kernelRequests,
@@ -111,6 +113,7 @@ const makers: Readonly<Record<string, string>> = {
   pool_id: "PoolService/CreatePool",
   recipient_id: "RecipientService/CreateRecipient",
   rule_id: "RuleService/CreateRule",
+  connection_id: "ConnectionService/CreateConnection",
   delivery_id: "WebhookService/TestWebhookEndpoint",
   replay_id: "WebhookService/ReplayWebhookEndpoint",
   run_id: "WorkflowRunService/StartWorkflowRun",
