@@ -65,17 +65,24 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/connection_pb.ts").then((file) => file.ConnectionService)]),
   },
   {
+    word: "connector-action",
+    description: "An operation of a provider.",
+    isGroup: true,
+    verbs: {"service.api.ConnectorActionService/ExecuteAction":"execute","service.api.ConnectorCatalogService/ListActions":"list","service.api.ConnectorCatalogService/GetAction":"get"},
+    services: () => Promise.all([import("./service/api/connector_action_pb.ts").then((file) => file.ConnectorActionService), import("./service/api/connector_catalog_pb.ts").then((file) => file.ConnectorCatalogService)]),
+  },
+  {
+    word: "connector-execution",
+    description: "One execution of an action. Credentials are replaced wherever a provider repeats them.",
+    isGroup: true,
+    verbs: {"service.api.ConnectorActionService/GetExecution":"get","service.api.ConnectorActionService/ListExecutions":"list","service.api.ConnectorActionService/ExplainExecution":"explain"},
+    services: () => Promise.all([import("./service/api/connector_action_pb.ts").then((file) => file.ConnectorActionService)]),
+  },
+  {
     word: "connector-provider",
     description: "A provider: a system that connections give access to.",
     isGroup: true,
     verbs: {"service.api.ConnectorCatalogService/ListProviders":"list","service.api.ConnectorCatalogService/GetProvider":"get"},
-    services: () => Promise.all([import("./service/api/connector_catalog_pb.ts").then((file) => file.ConnectorCatalogService)]),
-  },
-  {
-    word: "connector-action",
-    description: "An operation of a provider.",
-    isGroup: true,
-    verbs: {"service.api.ConnectorCatalogService/ListActions":"list","service.api.ConnectorCatalogService/GetAction":"get"},
     services: () => Promise.all([import("./service/api/connector_catalog_pb.ts").then((file) => file.ConnectorCatalogService)]),
   },
   {

@@ -6,6 +6,7 @@ import { ApiKeyService } from "./service/api/api_key_pb.ts";
 import { ConfigService } from "./service/api/config_pb.ts";
 import { ConnectSessionService } from "./service/api/connect_session_pb.ts";
 import { ConnectionService } from "./service/api/connection_pb.ts";
+import { ConnectorActionService } from "./service/api/connector_action_pb.ts";
 import { ConnectorCatalogService, ConnectorManifestService } from "./service/api/connector_catalog_pb.ts";
 import { DeadLetterService } from "./service/api/dead_letter_pb.ts";
 import { DiscoveryService } from "./service/api/discovery_pb.ts";
@@ -37,4 +38,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];

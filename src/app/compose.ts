@@ -1,4 +1,5 @@
 import type { Plane } from "../chain/call.ts";
+import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
@@ -56,6 +57,7 @@ export async function compose(foundation: Foundation) {
     platformTenantId: () => platform!.id,
   };
 
+  const call: OperationCaller = (method, origin, request) => invoke.call(method, origin, request);
   const operations = createOperations({
     ...parts,
     discovery: {
@@ -69,6 +71,7 @@ export async function compose(foundation: Foundation) {
     ...parts,
     events,
     publicUrl: () => address.publicUrl,
+    quotas: () => tenants.quotas,
     check: (providerKey, settings, credentials) =>
       notifications.providers.check(providerKey, undefined, settings, credentials),
   });
@@ -85,6 +88,7 @@ export async function compose(foundation: Foundation) {
     events,
     admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
     secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    call,
   });
   const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
 
@@ -96,7 +100,8 @@ export async function compose(foundation: Foundation) {
     findPools: routing.findPools,
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     findNotificationWorkflows: notifications.findNotificationWorkflows,
-    call: (method, origin, request) => invoke.call(method, origin, request),
+    checkActionUse: connectors.checkActionUse,
+    call,
   });
 
   const areas = [tenancy, connectors, routing, notifications, workflows, operations];

@@ -226,6 +226,14 @@ export const catalogue = {
     meaning: "The connect session has ended, or was not finished by the end user whom the request names.",
     remedy: "Create another connect session and send the end user to it.",
   },
+  ACTION_NOT_EXECUTABLE: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Action not executable",
+    meaning: "The connector action is only described, deprecated, or not configured.",
+    remedy: "Use another action, as `detail` describes.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",
@@ -242,6 +250,14 @@ export const catalogue = {
     meaning: "The operation does not support the request's content type or encoding.",
     remedy: "Send the body as `application/json`.",
   },
+  CONNECTOR_FAILED: {
+    http: 422,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Provider refused the action",
+    meaning: "The provider refused to perform a connector action. Nothing was changed.",
+    remedy: "Read the execution that `execution_id` names, or have it explained. Correct the input or the access.",
+  },
   RATE_LIMITED: {
     http: 429,
     connect: "resource_exhausted",
@@ -257,6 +273,14 @@ export const catalogue = {
     title: "Daily quota exceeded",
     meaning: "The tenant's daily quota for the operation is used up.",
     remedy: "Wait for the next UTC day, or ask the operator to raise the quota.",
+  },
+  CONNECTOR_RATE_LIMITED: {
+    http: 429,
+    connect: "resource_exhausted",
+    retryable: true,
+    title: "Provider limits requests",
+    meaning: "The provider of a connection accepts no requests of it for some time. Nothing was changed.",
+    remedy: "Wait the number of seconds in the `Retry-After` header, then send the request again.",
   },
   HEADERS_TOO_LARGE: {
     http: 431,
@@ -282,6 +306,14 @@ export const catalogue = {
     meaning:
       "An unexpected error occurred. The service's log contains the cause under the reference (`ref`) in `detail`.",
     remedy: "Report the reference to the operator of the service.",
+  },
+  CONNECTOR_OUTCOME_UNKNOWN: {
+    http: 502,
+    connect: "unknown",
+    retryable: false,
+    title: "Outcome unknown",
+    meaning: "A connector action was sent, but it is unknown whether the provider performed it.",
+    remedy: "Check at the provider. If `repeatable` is true, sending the request again cannot have an effect twice.",
   },
   UNAVAILABLE: {
     http: 503,

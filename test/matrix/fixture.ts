@@ -12,6 +12,7 @@ import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
 import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
+import { connectorActionRequests } from "./fixtures/connector-actions.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
@@ -92,6 +93,7 @@ async function partyOf(
 const known: FixtureRequests = {
   ...connectSessionRequests,
   ...connectionRequests,
+  ...connectorActionRequests,
   ...connectorManifestRequests,
   ...integrationRequests,
   ...kernelRequests,
@@ -113,6 +115,7 @@ const makers: Readonly<Record<string, string>> = {
   pool_id: "PoolService/CreatePool",
   recipient_id: "RecipientService/CreateRecipient",
   rule_id: "RuleService/CreateRule",
+  connection_id: "ConnectionService/CreateConnection",
   delivery_id: "WebhookService/TestWebhookEndpoint",
   replay_id: "WebhookService/ReplayWebhookEndpoint",
   run_id: "WorkflowRunService/StartWorkflowRun",

@@ -123,8 +123,7 @@ class ScenarioBuilder {
     const id = `s${++this.#stepCount}`;
     const inside: Place = { ...place, depth: place.depth + 1 };
     const work = this.#work(id, place, inside);
-    const isEffect =
-      work.kind === "task" || work.kind === "route" || work.kind === "notify" || work.kind === "subworkflow";
+    const isEffect = ["task", "route", "notify", "action", "subworkflow"].includes(work.kind);
     const codes = codesOf(work);
     return {
       id,
@@ -154,6 +153,7 @@ class ScenarioBuilder {
       "fail",
       "route",
       "notify",
+      "action",
       "subworkflow",
     ];
     const kinds = place.depth < depthMax ? [...simple, "branch", "parallel", "map", "parallel", "map"] : simple;
@@ -163,6 +163,7 @@ class ScenarioBuilder {
       case "task":
       case "route":
       case "notify":
+      case "action":
       case "subworkflow":
         return this.#effect(kind, id, place);
       case "wait_timer":
@@ -218,9 +219,14 @@ class ScenarioBuilder {
 
   #effect(kind: EffectWork["kind"], scriptKey: string, place: Place): EffectWork {
     const choices = this.#choices;
-    const failures = { task: ["", ...taskErrors, "worker_lost"], route: ["route_rejected", "pool_not_found"] };
-    const own =
-      kind === "notify" ? ["notify_failed"] : kind === "subworkflow" ? ["subworkflow_failed"] : failures[kind];
+    const failures = {
+      task: ["", ...taskErrors, "worker_lost"],
+      route: ["route_rejected", "pool_not_found"],
+      notify: ["notify_failed"],
+      action: ["unavailable", "not_found", "outcome_unknown"],
+      subworkflow: ["subworkflow_failed"],
+    };
+    const own = failures[kind];
     this.#attempts[scriptKey] = this.#some(3, () => this.#attempt(own));
     switch (kind) {
       case "task":
@@ -238,6 +244,8 @@ class ScenarioBuilder {
         };
       case "notify":
         return { kind, workflowKey: "hello", to: "ann", channels: undefined, payload: { value: this.template(place) } };
+      case "action":
+        return { kind, action: "github.issue.create", connection: "c", with: { value: this.template(place) } };
       case "subworkflow":
         return { kind, key: "other", version: undefined, input: this.template(place) };
     }
@@ -261,7 +269,7 @@ class ScenarioBuilder {
 
   #compensation(id: string, place: Place): Compensation {
     const choices = this.#choices;
-    const kind = choices.of(["task", "route", "notify", "subworkflow"] as const);
+    const kind = choices.of(["task", "route", "notify", "action", "subworkflow"] as const);
     const work = this.#effect(kind, `~${id}`, { ...place, stepIds: [...place.stepIds, id] });
     return { work, retry: choices.oneIn(3) ? this.retryPolicy(codesOf(work)) : undefined, timeout: noTimeout };
   }
@@ -283,7 +291,7 @@ class ScenarioBuilder {
       maxMs: 3000 + choices.ms(5000),
       on:
         codes.length > 0 && choices.oneIn(3)
-          ? [choices.of(codes.filter((code) => code !== "expression_error"))]
+          ? [choices.of(codes.filter((code) => code !== "expression_error" && code !== "outcome_unknown"))]
           : undefined,
     };
   }
@@ -422,6 +430,8 @@ function codesOf(work: Work): string[] {
       return ["route_rejected", "pool_not_found", "expression_error"];
     case "notify":
       return ["notify_failed", "expression_error"];
+    case "action":
+      return ["unavailable", "not_found", "outcome_unknown", "expression_error"];
     case "subworkflow":
       return ["subworkflow_failed", "expression_error"];
     case "fail":

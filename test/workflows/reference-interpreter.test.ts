@@ -207,12 +207,17 @@ test("with `on`, only the listed codes are retried", () => {
   assert.deepEqual([result.error?.code, result.endedAtMs], ["quota", 1002]);
 });
 
-test("route, notify and subworkflow give their results and fail with their codes; a subworkflow has no default retries", () => {
+test("route, notify, action and subworkflow give their results and fail with their codes; a subworkflow has no default retries", () => {
   const works = [
     { work: routeWork(), code: "pool_not_found", endMs: 3003 },
     {
       work: { kind: "notify", workflowKey: "w", to: "ann", channels: undefined, payload: undefined },
       code: "notify_failed",
+      endMs: 3003,
+    },
+    {
+      work: { kind: "action", action: "github.issue.create", connection: "c", with: { title: "=input.n" } },
+      code: "unavailable",
       endMs: 3003,
     },
     {
@@ -230,7 +235,7 @@ test("route, notify and subworkflow give their results and fail with their codes
     assert.equal(retried.endedAtMs, 1002);
   }
   const other = interpret(
-    define([step("a", works[2].work)], { retry: policy }),
+    define([step("a", works[3].work)], { retry: policy }),
     scriptOf({ a: [{ afterMs: 1, code: "subworkflow_failed" }] }),
   );
   assert.equal(other.endedAtMs, 1);

@@ -87,7 +87,7 @@ interface PreparedCompensation {
 }
 
 const attemptMsDefault = 5 * 60_000;
-const neverRetried = new Set(["expression_error", "timeout"]);
+const neverRetried = new Set(["expression_error", "timeout", "outcome_unknown"]);
 const notRetriedByDefault = new Set(["route_rejected"]);
 
 /** Runs a definition to its end on a virtual clock. */
@@ -199,6 +199,7 @@ class Interpreter {
       case "task":
       case "route":
       case "notify":
+      case "action":
       case "subworkflow": {
         const input = this.#inputOf(work, frame, step.id);
         return yield* this.#runAttempts(step, work.kind, keyOf(step.id, frame), step.id, input, frame.scope);
@@ -241,6 +242,8 @@ class Interpreter {
         return evaluate(work.with);
       case "subworkflow":
         return evaluate(work.input);
+      case "action":
+        return [work.connection, work.with].map(evaluate);
       case "notify":
         return [work.to, work.channels, work.payload].map(evaluate);
       case "route":

@@ -1301,7 +1301,7 @@ export type SimulateWorkflowRunRequest = Message<"service.api.SimulateWorkflowRu
   input?: Value | undefined;
 
   /**
-   * The results of task, route, notify and subworkflow steps, by step id, or by step for one element of a map, such as
+   * The results of task, route, notify, action and subworkflow steps, by step id, or by step for one element of a map, such as
    * ocr[3]. The name of a compensation starts with a tilde. A step without a stub outputs {} immediately.
    *
    * @generated from field: map<string, service.api.WorkflowStepStub> stubs = 6;
@@ -1661,7 +1661,7 @@ export type SimulatedWorkflowStep = Message<"service.api.SimulatedWorkflowStep">
   step: string;
 
   /**
-   * The kind: task, route, notify, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform or fail.
+   * The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform or fail.
    *
    * @generated from field: string kind = 2;
    */

@@ -5,14 +5,18 @@
  * provider-configs: a tenant's own OAuth apps and other settings for providers.
  * connections: the settings and sealed credentials of a tenant's accounts in other systems.
  * connect-sessions: the hosted page on which end users connect their accounts.
+ * actions: the execution of actions, with records.
  */
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
+import type { Quotas } from "../tenancy/index.ts";
+import { createActions } from "./actions/index.ts";
 import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 
+export type { ActionUse } from "./actions/index.ts";
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
 
 interface Parts extends AreaParts {
@@ -21,6 +25,8 @@ interface Parts extends AreaParts {
   readonly check: ConnectionCheck;
   /** The URL at which callers reach the service. */
   readonly publicUrl: () => string;
+  /** The quotas of tenants, which are composed later. */
+  readonly quotas: () => Quotas;
 }
 
 /** Creates the area. */
@@ -39,6 +45,11 @@ export function createConnectors(parts: Parts) {
   const connections = createConnections({ ...parts, catalogue, configs, http });
   const alwaysComplete = parts.config.security_profile === "enterprise";
   const connectSessions = createConnectSessions({ ...parts, catalogue, configs, connections, alwaysComplete });
+  const actions = createActions({
+    ...{ ...parts, catalogue, connections, http },
+    retentionDays: parts.config["connector.execution_retention_days"],
+    callTimeoutMs: parts.config["api.request_timeout_s"] * 1000,
+  });
   return {
     handlers: {
       "service.api.ProviderConfigService": configs.handlers,
@@ -46,15 +57,21 @@ export function createConnectors(parts: Parts) {
       "service.api.ConnectSessionService": connectSessions.handlers,
       "service.api.ConnectorCatalogService": manifests.handlers.catalogue,
       "service.api.ConnectorManifestService": manifests.handlers.manifests,
+      "service.api.ConnectorActionService": actions.handlers,
     },
-    jobs: [...connections.jobs, ...connectSessions.jobs],
-    workers: [],
+    jobs: [...connections.jobs, ...connectSessions.jobs, ...actions.jobs],
+    workers: [actions.sweeper],
     connections,
     /** The pages on which end users connect their accounts. */
     connectPages: connectSessions.pages,
+    /** Whether a tenant can execute an action. */
+    checkActionUse: actions.checkUse,
     /** Values that are re-encrypted when the master key changes. */
     sealed: [configs.sealed, connections.sealed],
-    /** Resolves when no refresh is running on this node, and starts no waits for others. */
-    stop: connections.stop,
+    /** Resolves when no action is executed and no refresh is running on this node. Starts no waits for others. */
+    async stop() {
+      await actions.idle();
+      await connections.stop();
+    },
   } satisfies Area & Record<string, unknown>;
 }

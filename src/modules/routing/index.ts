@@ -5,6 +5,7 @@
  * admission: constraints on items. queues: items that wait for a worker or are leased. dead letters: items that failed
  * permanently. anomaly: unusual behaviour of pools and recipients.
  */
+import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { Area, AreaParts } from "../area.ts";
@@ -22,6 +23,8 @@ interface Parts extends AreaParts {
   readonly admissionSecret: Buffer;
   /** Reads a tenant's secret by name; undefined when it does not exist. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
 }
 
 /** Creates the area. */

@@ -23,6 +23,7 @@ import { decodeSnapshot, encodeChunk, encodeSnapshotHead, listChunks } from "./s
 import { createSnapshots, type Snapshots } from "./snapshots/snapshots.ts";
 import type { HasWork, RecipientLoadReader } from "./work-store.ts";
 
+export { type DeliveryAction, renderActionInput } from "./domain/delivery-action.ts";
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
 export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from "./domain/pool-config.ts";
 export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStatus } from "./domain/recipient.ts";

@@ -7,6 +7,7 @@
  * concurrency group. sweep: the periodic pass that releases due items, ends expired leases and expires items.
  */
 
+import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -29,6 +30,7 @@ import { createReadmission } from "./intake/dead-letter-readmission.ts";
 import { createLeaseService, queueTopic } from "./leasing/lease-service.ts";
 import { type AcceptanceFilter, workHandlers } from "./leasing/work-handler.ts";
 import { createWorkStreams } from "./leasing/work-streams.ts";
+import { createPushAction } from "./push/action-push.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
@@ -62,6 +64,8 @@ interface Parts {
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
   /** Called with each pool in which items became ready; the items may have no recipient. */
   readonly onReady: (tenantId: TenantId, poolId: string) => void;
   readonly retentionDays: number;
@@ -123,6 +127,7 @@ export function createQueues(parts: Parts) {
     completion,
     egress,
     secret,
+    pushAction: createPushAction(parts.call),
   });
   const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
   const service = createQueueService({ pools, events, wake, recall: leaseService.recall });

@@ -15,6 +15,8 @@ export interface ReferenceSources {
   readonly findPools: FindNames;
   /** Which of these keys belong to notification workflows. */
   readonly findNotificationWorkflows: FindNames;
+  /** Whether a tenant can execute a connector action, or why not. */
+  readonly checkActionUse: (tenantId: TenantId, key: string) => Promise<ReturnType<DefinitionLookups["actionUse"]>>;
 }
 
 /** Reads everything that a definition refers to, with one query for each kind of reference. */
@@ -22,11 +24,15 @@ export async function readLookups(
   sql: Sql,
   tenantId: TenantId,
   definition: Definition,
-  { findPools, findNotificationWorkflows }: ReferenceSources,
+  { findPools, findNotificationWorkflows, checkActionUse }: ReferenceSources,
 ): Promise<DefinitionLookups> {
   const references = referencesOf(definition);
   const pools = await findNames(findPools, references.pools);
   const workflows = await findNames(findNotificationWorkflows, references.notificationWorkflows);
+  const actionUses = new Map<string, ReturnType<DefinitionLookups["actionUse"]>>();
+  for (const { target } of references.actions) {
+    if (!actionUses.has(target)) actionUses.set(target, await checkActionUse(tenantId, target));
+  }
   const store = definitionStore(sql);
   const called = await store.reachable(tenantId, callsOf(definition));
   const callsByName = new Map(called.map((each) => [callName(each), each.calls]));
@@ -41,6 +47,7 @@ export async function readLookups(
   return {
     hasPool: (nameOrId) => pools.has(nameOrId),
     hasNotificationWorkflow: (key) => workflows.has(key),
+    actionUse: (key) => actionUses.get(key) ?? "absent",
     definitionState(key) {
       const active = activeByKey.get(key);
       if (active === undefined) return "absent";

@@ -219,6 +219,17 @@ export const eventTypes = {
     meaning: "A connect session was revoked.",
     data: ["end_user_id", "provider_key"],
   },
+  "connector.action.executed": {
+    meaning: "A connector action was executed successfully.",
+    data: ["action_key", "provider_key", "connection_id", "origin", "origin_id", "attempts", "duration_ms"],
+  },
+  "connector.action.failed": {
+    meaning: "A connector action failed, or its outcome is unknown.",
+    data: [
+      ...["action_key", "provider_key", "connection_id", "origin", "origin_id", "attempts", "duration_ms"],
+      ...["status", "class", "code"],
+    ],
+  },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
   "integration.updated": {
     meaning: "An integration was changed.",

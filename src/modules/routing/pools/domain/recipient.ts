@@ -1,6 +1,7 @@
 import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
+import { checkActionInput, type DeliveryAction } from "./delivery-action.ts";
 import type { PoolId } from "./pool.ts";
 
 /** A recipient's id. */
@@ -34,6 +35,8 @@ export interface Recipient extends Stamps {
     readonly url: string;
     /** Name of the secret that signs pushed items. */
     readonly secretRef: string;
+    /** The connector action that delivers pushed items instead of a request to the URL. */
+    readonly action?: DeliveryAction | undefined;
   };
   /** When the recipient last became active; slow start begins here. */
   readonly availableSince: Date;
@@ -86,8 +89,17 @@ export function checkRecipient(
   if (Buffer.byteLength(JSON.stringify(attributes)) > attributesBytesMax) {
     throw invalid(`${path}attributes`, "max_bytes", `must have at most ${attributesBytesMax} bytes as JSON`);
   }
-  if (delivery.mode === "push" && delivery.url === "") {
-    throw invalid(`${path}delivery.url`, "required", "is required when delivery.mode is MODE_PUSH");
+  const { action } = delivery;
+  if (delivery.mode === "push" && delivery.url === "" && action === undefined) {
+    throw invalid(
+      `${path}delivery.url`,
+      "required",
+      "is required when delivery.mode is MODE_PUSH, unless there is an action",
+    );
+  }
+  if (action !== undefined) {
+    if (delivery.url !== "") throw invalid(`${path}delivery.action`, "exclusive", "cannot be set together with a url");
+    checkActionInput(action, `${path}delivery.action`);
   }
   const refusal = delivery.url === "" ? undefined : urlRefusal(delivery.url);
   if (refusal !== undefined) throw invalid(`${path}delivery.url`, "url", refusal);

@@ -4,6 +4,7 @@ import {
   BatchCreateRecipientsResponseSchema,
   CreateRecipientResponseSchema,
   DeleteRecipientResponseSchema,
+  type DeliveryAction as DeliveryActionMessage,
   GetRecipientResponseSchema,
   ListRecipientsResponseSchema,
   RecipientDelivery_Mode as Mode,
@@ -22,6 +23,7 @@ import type { Handlers } from "../../../../chain/handlers.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { expectedVersion, nameOf, optionalTime, stampFields } from "../../../../platform/records/index.ts";
+import type { DeliveryAction } from "../domain/delivery-action.ts";
 import {
   isEjected,
   type NewRecipient,
@@ -136,6 +138,7 @@ function toNewRecipient(request: Omit<NewRecipientMessage, "$typeName" | "$unkno
     mode = "pull",
     url = "",
     secretRef = "",
+    action,
   } = request.delivery === undefined ? {} : toDelivery(request.delivery);
   return {
     name: request.name,
@@ -146,12 +149,30 @@ function toNewRecipient(request: Omit<NewRecipientMessage, "$typeName" | "$unkno
     attributes: request.attributes ?? {},
     skills: request.skills,
     cost: request.cost ?? 0,
-    delivery: { mode, url, secretRef },
+    delivery: { mode, url, secretRef, ...(action !== undefined && action.key !== "" && { action }) },
   };
 }
 
-function toDelivery({ mode, url, secretRef }: RecipientDelivery) {
-  return { mode: mode === undefined ? undefined : nameOf(modes, mode), url, secretRef };
+function toDelivery({ mode, url, secretRef, action }: RecipientDelivery) {
+  return {
+    mode: mode === undefined ? undefined : nameOf(modes, mode),
+    url,
+    secretRef,
+    action: action && toAction(action),
+  };
+}
+
+function toAction({ key, connectionId, input }: DeliveryActionMessage): DeliveryAction {
+  return { key, connectionId, input: input as DeliveryAction["input"] };
+}
+
+function fromDelivery({ action, mode, ...rest }: Recipient["delivery"]) {
+  const { key = "", connectionId = "", input } = action ?? {};
+  return {
+    ...rest,
+    mode: modes[mode],
+    ...(action !== undefined && { action: { key, connectionId, input: input as never } }),
+  };
 }
 
 function fromRecipient(recipient: Recipient, load: RecipientLoad, nowMs: number): RecipientMessage {
@@ -168,7 +189,7 @@ function fromRecipient(recipient: Recipient, load: RecipientLoad, nowMs: number)
     attributes: recipient.attributes as never,
     skills: { ...recipient.skills },
     cost: recipient.cost,
-    delivery: { ...recipient.delivery, mode: modes[recipient.delivery.mode] },
+    delivery: fromDelivery(recipient.delivery),
     inFlight: load.inFlight,
     lastAssignedAt: optionalTime(load.lastAssignedAt),
     ejectedUntil: optionalTime(futureOnly(load.ejectedUntil, nowMs)),

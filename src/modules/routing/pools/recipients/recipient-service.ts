@@ -68,7 +68,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     const wanted = {
       ...current,
       ...definedFields(fields),
-      delivery: { ...current.delivery, ...definedFields(delivery ?? {}) },
+      delivery: changedDelivery(current.delivery, delivery),
     };
     // Unchanged fields are not validated again.
     if (fields.attributes !== undefined || delivery !== undefined) checkRecipient(wanted, urlRefusal);
@@ -189,6 +189,12 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
 }
 
 /** Removes undefined fields from a change. */
+/** The delivery after a change. An action without a key removes the current one. */
+function changedDelivery(current: Recipient["delivery"], change: RecipientChange["delivery"]): Recipient["delivery"] {
+  const { action, ...delivery } = { ...current, ...definedFields(change ?? {}) };
+  return action === undefined || action.key === "" ? delivery : { ...delivery, action };
+}
+
 function definedFields<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 }

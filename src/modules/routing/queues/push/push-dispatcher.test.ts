@@ -60,6 +60,7 @@ function dispatcherWith(
       },
     } as never,
     secret: async () => undefined,
+    pushAction: async () => undefined,
   });
   return { tried, signals, pushDispatcher, scans: () => scans };
 }

@@ -8,9 +8,10 @@ import { createTenantQueue } from "../../../../platform/scheduling/index.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import type { PoolReader, PoolSnapshot, Recipient } from "../../pools/index.ts";
 import type { CompletionService } from "../completion/completion-service.ts";
-import { type PushResponse, toPushFailure } from "../domain/push-response.ts";
+import { type PushFailure, type PushResponse, toPushFailure } from "../domain/push-response.ts";
 import { canReceiveWork, type LeaseService, queueTopicPrefix } from "../leasing/lease-service.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
+import type { PushAction } from "./action-push.ts";
 import { PushBackoff } from "./push-backoff.ts";
 import { findPushTargets, type PushTarget, type TenantTargets } from "./push-store.ts";
 
@@ -25,6 +26,8 @@ interface Parts {
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
+  /** Delivers items with connector actions. */
+  readonly pushAction: PushAction;
 }
 
 /** Sends items to recipients with push delivery. */
@@ -58,7 +61,7 @@ const leaseS = 60;
  * A target without items to lease backs off, so that it costs no lease statement.
  */
 export function createPushDispatcher(parts: Parts): PushDispatcher {
-  const { db, clock, log, signals, pools, leaseService, completion, egress, secret } = parts;
+  const { db, clock, log, signals, pools, leaseService, completion, egress, secret, pushAction } = parts;
   const inFlight = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -206,8 +209,7 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
 
   async function send(row: LeasedRow, { pool }: PoolSnapshot, recipient: Recipient): Promise<void> {
     const { tenantId, config } = pool;
-    const response = await post(tenantId, row, recipient);
-    const failure = toPushFailure(response, clock.now());
+    const failure = await deliver(tenantId, row, recipient);
     await completion.finishItems([
       {
         tenantId,
@@ -223,18 +225,20 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
     ]);
   }
 
-  async function post(tenantId: TenantId, row: LeasedRow, { id, delivery }: Recipient): Promise<PushResponse> {
-    const body = JSON.stringify({
-      queue_item_id: row.id,
-      pool_id: row.poolId,
-      recipient_id: id,
-      type: row.type,
-      key: row.key,
-      attributes: row.attributes,
-      payload: row.payload,
-      priority: row.priority,
-      attempt: row.attempt,
-    });
+  async function deliver(tenantId: TenantId, row: LeasedRow, recipient: Recipient): Promise<PushFailure | undefined> {
+    const { action } = recipient.delivery;
+    const item = pushedItem(row, recipient);
+    if (action !== undefined) return pushAction(tenantId, action, item);
+    return toPushFailure(await post(tenantId, row, item, recipient), clock.now());
+  }
+
+  async function post(
+    tenantId: TenantId,
+    row: LeasedRow,
+    item: PushedItem,
+    { delivery }: Recipient,
+  ): Promise<PushResponse> {
+    const body = JSON.stringify(item);
     try {
       const value = delivery.secretRef === "" ? "" : await secret(db.sql, tenantId, delivery.secretRef);
       if (value === undefined) return { fault: "secret_missing" };
@@ -311,5 +315,22 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
       clearTimeout(scanTimer);
       await Promise.all(sending);
     },
+  };
+}
+
+/** An item as recipients get it. */
+type PushedItem = ReturnType<typeof pushedItem>;
+
+function pushedItem(row: LeasedRow, { id }: Recipient) {
+  return {
+    queue_item_id: row.id,
+    pool_id: row.poolId,
+    recipient_id: id,
+    type: row.type,
+    key: row.key,
+    attributes: row.attributes,
+    payload: row.payload,
+    priority: row.priority,
+    attempt: row.attempt,
   };
 }

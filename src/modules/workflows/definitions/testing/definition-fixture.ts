@@ -28,6 +28,7 @@ export function definitionFixture(db: Database) {
     shares: createEventLoopShares(),
     findPools: only("sales"),
     findNotificationWorkflows: only("welcome"),
+    checkActionUse: async () => "absent",
   });
   const { handlers } = definitions;
   return {

@@ -7,9 +7,9 @@ import type { Failure } from "../domain/engine/state.ts";
 export class EffectFailure extends Error {
   readonly failure: Failure;
 
-  constructor(code: string, message: string, retryable = false, details: Json = null) {
+  constructor(code: string, message: string, retryable = false, details: Json = null, retryAfterMs?: number) {
     super(message);
-    this.failure = { code, message, details, retryable };
+    this.failure = { code, message, details, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
 }
 

@@ -6,6 +6,7 @@ import type { Json } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure, RunEvent } from "../domain/engine/state.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
+import { performAction } from "./action-effect.ts";
 import type { ChildResult } from "./child-run.ts";
 import { toEffectFailure } from "./effect-failure.ts";
 import { performNotify } from "./notify-effect.ts";
@@ -23,7 +24,12 @@ interface Parts {
 /** The effects of one tenant that are performed at a time. */
 const concurrency = 32;
 
-const failureCodes = { route: "route_rejected", notify: "notify_failed", subworkflow: "subworkflow_failed" } as const;
+const failureCodes = {
+  route: "route_rejected",
+  notify: "notify_failed",
+  action: "action_failed",
+  subworkflow: "subworkflow_failed",
+} as const;
 
 /** Performs the effects of runs after their commit. */
 export type EffectRunner = ReturnType<typeof createEffectRunner>;
@@ -46,6 +52,8 @@ export function createEffectRunner({ log, call, findPoolId, startChild, apply }:
         return { output: await performRoute(call, findPoolId, run, origin, request) };
       case "notify":
         return { output: await performNotify(call, origin, request) };
+      case "action":
+        return { output: await performAction(call, origin, request) };
       case "subworkflow":
         return startChild(run, effect);
     }

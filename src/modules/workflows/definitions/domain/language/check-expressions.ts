@@ -108,6 +108,11 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
       }));
     case "notify":
       return (["to", "channels", "payload"] as const).map((name) => ({ value: work[name], path: `${inside}.${name}` }));
+    case "action":
+      return [
+        { value: work.connection, path: `${inside}.connection`, types: ["string"] },
+        { value: work.with, path: `${path}.with`, ...(typeof work.with === "string" && { types: ["map"] }) },
+      ];
     case "subworkflow":
       return [{ value: work.input, path: `${inside}.input` }];
     case "branch":
@@ -132,7 +137,6 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
     case "fail":
       return [{ value: work.message, path: `${inside}.message` }];
     case "parallel":
-    case "action":
     case "experiment":
     case "stream_append":
     case "stream_read":

@@ -8,6 +8,8 @@ export interface DefinitionLookups {
   /** Whether a pool that is not archived has this name or id, in any environment. */
   hasPool(nameOrId: string): boolean;
   hasNotificationWorkflow(key: string): boolean;
+  /** Whether the tenant can execute a connector action, or why not. */
+  actionUse(key: string): "usable" | "absent" | { readonly reason: string };
   /** The state of another definition; `absent` if no definition that is not archived has the key. */
   definitionState(key: string): "absent" | "unpublished" | "published";
   /** The calls of a published version of another definition, or of its active one; undefined if it does not exist. */
@@ -19,9 +21,9 @@ export interface DefinitionLookups {
 // The search for a suggestion among a thousand keys takes milliseconds.
 const suggestionsMax = 3;
 
-/** Reports pools, notification workflows and definitions that do not exist, and subworkflows that lead back here. */
+/** Reports pools, notification workflows, actions and definitions that do not exist or cannot be used, and subworkflows that lead back here. */
 export function checkReferences(definition: Definition, lookups: DefinitionLookups, violations: Violations): void {
-  const { pools, notificationWorkflows, subworkflows } = referencesOf(definition);
+  const { pools, notificationWorkflows, actions, subworkflows } = referencesOf(definition);
   for (const { path, target } of pools) {
     if (lookups.hasPool(target)) continue;
     const message = `no environment has a pool with the name or id "${target}" that is not archived: create it or name another`;
@@ -31,6 +33,13 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
     if (lookups.hasNotificationWorkflow(target)) continue;
     const message = `there is no notification workflow "${target}": create it or name another`;
     violations.add(path, "missing_notification_workflow", message);
+  }
+  for (const { path, target } of actions) {
+    const use = lookups.actionUse(target);
+    if (use === "usable") continue;
+    if (use === "absent") {
+      violations.add(path, "missing_action", `there is no action "${target}": list the actions, or add its manifest`);
+    } else violations.add(path, "not_executable", `the action cannot be executed: ${use.reason}`);
   }
   let suggested = 0;
   for (const { path, target } of subworkflows) {

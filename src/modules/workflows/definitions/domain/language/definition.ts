@@ -37,6 +37,7 @@ export type Work =
   | TaskWork
   | RouteWork
   | NotifyWork
+  | ActionWork
   | SubworkflowWork
   | BranchWork
   | ParallelWork
@@ -83,6 +84,16 @@ export interface NotifyWork {
   readonly to: Json;
   readonly channels: Json | undefined;
   readonly payload: Json | undefined;
+}
+
+export interface ActionWork {
+  readonly kind: "action";
+  /** The key of a connector action. */
+  readonly action: string;
+  /** A template: the id of a connection; undefined for providers without authentication. */
+  readonly connection: Json | undefined;
+  /** A template: the input. */
+  readonly with: Json;
 }
 
 export interface SubworkflowWork {
@@ -163,7 +174,7 @@ export interface FailWork {
 
 /** A kind of the language that this version of the service cannot run. */
 export interface UnavailableWork {
-  readonly kind: "action" | "experiment" | "stream_append" | "stream_read";
+  readonly kind: "experiment" | "stream_append" | "stream_read";
 }
 
 /** Steps that run when their step fails with one of the codes; `*` is any code. */
@@ -174,7 +185,7 @@ export interface Catch {
 
 /** A step that undoes another one. Its errors are never caught. */
 export interface Compensation extends Retryable {
-  readonly work: TaskWork | RouteWork | NotifyWork | SubworkflowWork;
+  readonly work: TaskWork | RouteWork | NotifyWork | ActionWork | SubworkflowWork;
 }
 
 export interface RetryPolicy {

@@ -17,6 +17,11 @@ const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
   ],
   route: ["route_rejected", "pool_not_found", "timeout", "quota_exceeded", ...everyKind],
   notify: ["notify_failed", "timeout", "quota_exceeded", ...everyKind],
+  action: [
+    ...["rate_limited", "auth_expired", "permission_denied", "not_found", "conflict", "invalid_input", "unavailable"],
+    ...["failed", "malformed", "outcome_unknown", "connection_unusable", "action_failed", "timeout", "quota_exceeded"],
+    ...everyKind,
+  ],
   subworkflow: ["subworkflow_failed", "timeout", "quota_exceeded", ...everyKind],
   branch: everyKind,
   parallel: everyKind,
@@ -26,14 +31,13 @@ const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
   approval: ["approval_rejected", "approval_timeout", ...everyKind],
   transform: everyKind,
   fail: everyKind,
-  action: everyKind,
   experiment: everyKind,
   stream_append: everyKind,
   stream_read: everyKind,
 };
 
 /** Codes that are never retried, whatever a policy lists. */
-const neverRetried = new Set(["expression_error", "timeout"]);
+const neverRetried = new Set(["expression_error", "timeout", "outcome_unknown"]);
 
 /** The codes of a step's own work: the service's, the `errors` of a task and the code of a `fail`. */
 function ownCodes(work: Work): ReadonlySet<string> {

@@ -79,7 +79,7 @@ function step(): JsonObject {
       {
         id: { ...text(formats.stepId), not: { enum: reservedNames } },
         ...refs(stepKinds),
-        with: { ...template, description: "The input of a task." },
+        with: { ...template, description: "The input of a task or an action." },
         catch: list(
           object({ on: list(text(formats.caughtCode), 1, limits.codes), steps }, ["on", "steps"]),
           1,
@@ -93,7 +93,9 @@ function step(): JsonObject {
       ["id"],
     ),
     oneOf: stepKinds.map((kind) => ({ required: [kind] })),
-    dependentSchemas: { with: { anyOf: ["task", ...unavailableKinds].map((kind) => ({ required: [kind] })) } },
+    dependentSchemas: {
+      with: { anyOf: ["task", "action", ...unavailableKinds].map((kind) => ({ required: [kind] })) },
+    },
   };
 }
 
@@ -134,6 +136,7 @@ function work(): JsonObject {
       },
       ["workflow_key", "to"],
     ),
+    action: object({ action: text(formats.actionKey), connection: { type: "string" } }, ["action"]),
     subworkflow: object({ key: text(formats.key), version: integer(1, limits.versionMax), input: template }, ["key"]),
     branch: {
       type: "array",

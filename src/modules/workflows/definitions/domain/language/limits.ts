@@ -75,6 +75,11 @@ export const formats = {
     128,
     'must be the key of a notification workflow, for example "welcome"; it cannot be an expression',
   ),
+  actionKey: textFormat(
+    "^[a-z0-9][a-z0-9-]*(\\.[a-z][a-z0-9_]*)+$",
+    128,
+    'must be the key of a connector action, for example "github.issue.create"; it cannot be an expression',
+  ),
   approver: textFormat("^(role|user):[^\\s]+$", 200, 'must be role: or user: with a name, for example "role:operator"'),
 } as const satisfies Record<string, TextFormat>;
 

@@ -154,7 +154,19 @@ test("a duration is written in the largest unit that divides it", () => {
 const documentLike = fc.letrec((tie) => ({
   json: fc.jsonValue(),
   name: fc.constantFrom(
-    ...["id", "task", "route", "notify", "subworkflow", "branch", "parallel", "map", "wait_event", "wait_timer"],
+    ...[
+      "id",
+      "task",
+      "route",
+      "notify",
+      "action",
+      "subworkflow",
+      "branch",
+      "parallel",
+      "map",
+      "wait_event",
+      "wait_timer",
+    ],
     ...["approval", "transform", "fail", "with", "catch", "retry", "timeout", "compensate", "when", "else", "steps"],
     ...["on", "in", "max_items", "branches", "any", "event", "scope", "for", "until", "by", "value", "code", "queue"],
     ...[

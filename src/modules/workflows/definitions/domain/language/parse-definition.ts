@@ -33,7 +33,7 @@ export const definitionFields = [
 export const stepKinds = Object.keys(workParsers) as Work["kind"][];
 
 /** The kinds of steps that can undo others. */
-export const compensationKinds = ["task", "route", "notify", "subworkflow"] as const;
+export const compensationKinds = ["task", "route", "notify", "action", "subworkflow"] as const;
 
 const policyFields = ["with", "retry", "timeout"] as const;
 
@@ -162,8 +162,8 @@ function readWork<K extends Work["kind"]>(
     const message = `must have exactly one kind, not ${named.join(" and ")}: make them separate steps`;
     return context.violations.add(step.path, "kind", message);
   }
-  if (step.has("with") && kind !== "task" && !isUnavailable(kind)) {
-    step.refuse("with", "with", `is the input of a task: a ${kind} step has its values inside ${kind}`);
+  if (step.has("with") && kind !== "task" && kind !== "action" && !isUnavailable(kind)) {
+    step.refuse("with", "with", `is the input of a task or an action: a ${kind} step has its values inside ${kind}`);
   }
   const parser = workParsers[kind];
   return parser(step.get(kind)!, step.pathOf(kind), step, context) as Extract<Work, { kind: K }> | undefined;

@@ -7,6 +7,7 @@ import {
 } from "../../../../../platform/document/index.ts";
 import { isTimestampText } from "../../../../../platform/text/index.ts";
 import type {
+  ActionWork,
   ApprovalWork,
   BranchWork,
   FailWork,
@@ -40,6 +41,7 @@ export const workFields = {
   task: ["queue", "type", "version", "errors"],
   route: ["pool", "type", "key", "attributes", "requirements", "payload", "priority"],
   notify: ["workflow_key", "to", "channels", "payload"],
+  action: ["action", "connection"],
   subworkflow: ["key", "version", "input"],
   arm: ["when", "steps"],
   parallel: ["branches", "on_error"],
@@ -52,7 +54,7 @@ export const workFields = {
 } as const;
 
 /** Kinds that this version of the service cannot run. Their content is not read. */
-export const unavailableKinds = ["action", "experiment", "stream_append", "stream_read"] as const;
+export const unavailableKinds = ["experiment", "stream_append", "stream_read"] as const;
 
 const onErrors = ["fail", "collect"] as const;
 
@@ -61,6 +63,7 @@ export const workParsers: Readonly<Record<Work["kind"], WorkParser>> = {
   task: parseTask,
   route: parseRoute,
   notify: parseNotify,
+  action: parseAction,
   subworkflow: parseSubworkflow,
   branch: parseBranch,
   parallel: parseParallel,
@@ -70,7 +73,6 @@ export const workParsers: Readonly<Record<Work["kind"], WorkParser>> = {
   approval: parseApproval,
   transform: parseTransform,
   fail: parseFail,
-  action: () => ({ kind: "action" }),
   experiment: () => ({ kind: "experiment" }),
   stream_append: () => ({ kind: "stream_append" }),
   stream_read: () => ({ kind: "stream_read" }),
@@ -140,6 +142,31 @@ function parseNotify(
     channels: notify.nested("channels", limits.templateDepth),
     payload: notify.nested("payload", limits.templateDepth),
   };
+}
+
+function parseAction(
+  value: Json,
+  path: string,
+  step: ObjectReader,
+  { violations }: WorkContext,
+): ActionWork | undefined {
+  const example = '{"action": "github.issue.create", "connection": "=input.connection"}';
+  const action = ObjectReader.open(value, path, violations, { known: workFields.action, example, what: "action" });
+  if (action === undefined) return undefined;
+  const connection = action.nested("connection", limits.templateDepth);
+  if (connection !== undefined && typeof connection !== "string") {
+    action.refuse("connection", "type", 'must be the id of a connection, for example "=input.connection"');
+  }
+  const input = step.nested("with", limits.templateDepth) ?? {};
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  if (!isObject && !(typeof input === "string" && isExpression(input))) {
+    step.refuse(
+      "with",
+      "type",
+      'must be an object or an expression: the input of the action, for example {"title": "Hi"}',
+    );
+  }
+  return { kind: "action", action: action.text("action", formats.actionKey) ?? "", connection, with: input };
 }
 
 function parseSubworkflow(

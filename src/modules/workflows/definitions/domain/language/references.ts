@@ -17,6 +17,7 @@ export interface Reference<T> {
 export interface References {
   readonly pools: readonly Reference<string>[];
   readonly notificationWorkflows: readonly Reference<string>[];
+  readonly actions: readonly Reference<string>[];
   readonly subworkflows: readonly Reference<SubworkflowCall>[];
 }
 
@@ -25,6 +26,7 @@ export function referencesOf(definition: Definition): References {
   const references = {
     pools: [] as Reference<string>[],
     notificationWorkflows: [] as Reference<string>[],
+    actions: [] as Reference<string>[],
     subworkflows: [] as Reference<SubworkflowCall>[],
   };
   const collect = (work: Work, path: string) => {
@@ -32,6 +34,7 @@ export function referencesOf(definition: Definition): References {
     if (work.kind === "notify") {
       references.notificationWorkflows.push({ path: `${path}.notify.workflow_key`, target: work.workflowKey });
     }
+    if (work.kind === "action") references.actions.push({ path: `${path}.action.action`, target: work.action });
     if (work.kind === "subworkflow") {
       const { key, version } = work;
       references.subworkflows.push({ path: `${path}.subworkflow`, target: { key, version } });

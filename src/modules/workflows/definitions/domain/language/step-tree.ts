@@ -41,11 +41,11 @@ function workBlocks({ work }: Step, path: string): readonly Block[] {
     case "task":
     case "route":
     case "notify":
+    case "action":
     case "subworkflow":
     case "wait_timer":
     case "transform":
     case "fail":
-    case "action":
     case "experiment":
     case "stream_append":
     case "stream_read":

@@ -25,7 +25,7 @@ export interface RetriedTask {
 export interface Effect {
   readonly key: StepKey;
   readonly attempt: number;
-  readonly kind: "route" | "notify" | "subworkflow";
+  readonly kind: "route" | "notify" | "action" | "subworkflow";
   readonly request: Json;
   readonly childId: string | undefined;
 }

@@ -51,7 +51,7 @@ export function continueEffect(execution: Execution, key: StepKey, activity: Act
 /** Has an effect performed after the commit, and again later if its result does not arrive. */
 function performEffect(execution: Execution, key: StepKey, activity: Activity & { s: "effect" }): void {
   const { kind } = execution.unitOf(key).work;
-  if (kind !== "route" && kind !== "notify" && kind !== "subworkflow") return;
+  if (kind !== "route" && kind !== "notify" && kind !== "action" && kind !== "subworkflow") return;
   const { attempt, request, childId } = activity;
   activity.dueMs = execution.context.nowMs + activity.recheckMs;
   activity.recheckMs = Math.min(activity.recheckMs * 2, recheckMsMax);

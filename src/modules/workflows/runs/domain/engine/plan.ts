@@ -71,7 +71,7 @@ export type PlanWork =
       readonly version: string;
       readonly request: Template;
     }
-  | { readonly kind: "route" | "notify" | "subworkflow"; readonly request: Template }
+  | { readonly kind: "route" | "notify" | "action" | "subworkflow"; readonly request: Template }
   | {
       readonly kind: "branch";
       readonly arms: readonly { readonly when: Template | undefined; readonly list: PlanList }[];
@@ -117,7 +117,7 @@ export function unitOf(plan: Plan, key: StepKey): PlanUnit {
 }
 
 /** The kinds that are retried with the definition's policy when they have none. */
-const retriedKinds: readonly string[] = ["task", "route", "notify"];
+const retriedKinds: readonly string[] = ["task", "route", "notify", "action"];
 
 /** Compiles a checked definition. */
 export function createPlan(
@@ -237,6 +237,7 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
     case "task":
     case "route":
     case "notify":
+    case "action":
     case "subworkflow":
       return planLeaf(work);
     default:
@@ -260,6 +261,10 @@ function planLeaf(work: Compensation["work"]): PlanWork {
     case "notify": {
       const { workflowKey, to, channels, payload } = work;
       return { kind: "notify", request: compileRequest({ workflow_key: workflowKey, to, channels, payload }) };
+    }
+    case "action": {
+      const { action, connection } = work;
+      return { kind: "action", request: compileRequest({ action, connection, input: work.with }) };
     }
     case "subworkflow": {
       const { key, version, input } = work;

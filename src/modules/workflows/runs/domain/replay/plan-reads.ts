@@ -13,6 +13,7 @@ function templatesOf(work: PlanWork): readonly Template[] {
     case "task":
     case "route":
     case "notify":
+    case "action":
     case "subworkflow":
     case "approval":
       return [work.request];

@@ -76,6 +76,11 @@ export const validDocuments: Readonly<Record<string, JsonObject>> = {
       priority: 5,
     },
   }),
+  "an action": stepOf(
+    { action: { action: "github.issue.create", connection: "=input.connection" } },
+    { with: { title: "=input.title" }, catch: [{ on: ["outcome_unknown", "rate_limited"], steps: [] }] },
+  ),
+  "an action without a connection": stepOf({ action: { action: "github.issue.create" } }, { with: "=input.issue" }),
   "a notification to a subscriber": stepOf({ notify: { workflow_key: "welcome", to: "=input.user" } }),
   "a notification to a topic": stepOf({
     notify: { workflow_key: "welcome", to: { topic: "news" }, channels: ["email"], payload: { name: "=input.name" } },

@@ -179,7 +179,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     document: documentOf([{ id: "one" }]),
     path: "steps[0]",
     message:
-      "must have one of task, route, notify, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail",
+      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail",
   },
   "a step has only one kind": {
     document: stepOf(task, { transform: 1 }),
@@ -614,12 +614,12 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
   "compensate is a step without blocks": {
     document: stepOf(task, { compensate: { branch: [] } }),
     path: "steps[0].compensate.branch",
-    message: "is not a field of compensate; known are task, route, notify, subworkflow, with, retry, timeout",
+    message: "is not a field of compensate; known are task, route, notify, action, subworkflow, with, retry, timeout",
   },
   "compensate has no id": {
     document: stepOf(task, { compensate: { id: "undo", ...task } }),
     path: "steps[0].compensate.id",
-    message: "is not a field of compensate; known are task, route, notify, subworkflow, with, retry, timeout",
+    message: "is not a field of compensate; known are task, route, notify, action, subworkflow, with, retry, timeout",
   },
   "a member named __proto__ is refused": {
     document: JSON.parse(

@@ -15,10 +15,15 @@ const published = new Map<string, readonly SubworkflowCall[]>([
   ],
 ]);
 
-/** A tenant with the pool `sales`, the notification workflow `welcome` and some definitions. */
+/** A tenant with the pool `sales`, the notification workflow `welcome`, an executable action and some definitions. */
 export const lookups: DefinitionLookups = {
   hasPool: (nameOrId) => nameOrId === "sales",
   hasNotificationWorkflow: (key) => key === "welcome",
+  actionUse(key) {
+    if (key === "ocr.read")
+      return { reason: "The action ocr.read is only described in the catalogue: it needs files." };
+    return key === "github.issue.create" ? "usable" : "absent";
+  },
   definitionState(key) {
     if (key === "unpublished") return "unpublished";
     return published.has(key) ? "published" : "absent";

@@ -316,12 +316,12 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "a block is not retried": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { retry: {} }),
     path: "steps[0].retry",
-    message: "branch is not retried: retry is for task, route, notify, subworkflow",
+    message: "branch is not retried: retry is for task, route, notify, action, subworkflow",
   },
   "a wait is not retried": {
     document: stepOf({ wait_timer: { for: "1s" } }, { retry: {} }),
     path: "steps[0].retry",
-    message: "wait_timer is not retried: retry is for task, route, notify, subworkflow",
+    message: "wait_timer is not retried: retry is for task, route, notify, action, subworkflow",
   },
   "a block has no time-out": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { timeout: { total: "1d" } }),
@@ -348,10 +348,21 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].compensate",
     message: "fail never completes, so there is nothing to undo: remove compensate",
   },
-  "action is not available": {
-    document: stepOf({ action: { key: "ocr.read" } }, { with: {} }),
-    path: "steps[0].action",
-    message: "action is not available: use another kind, such as task",
+  "an action exists": {
+    document: stepOf({ action: { action: "github.nothing" } }),
+    path: "steps[0].action.action",
+    message: 'there is no action "github.nothing": list the actions, or add its manifest',
+  },
+  "an action is executable": {
+    document: stepOf({ action: { action: "ocr.read", connection: "=input.connection" } }, { with: {} }),
+    path: "steps[0].action.action",
+    message: "the action cannot be executed: The action ocr.read is only described in the catalogue: it needs files.",
+  },
+  "an action with an unknown outcome is never retried": {
+    document: stepOf({ action: { action: "github.issue.create" } }, { retry: { on: ["outcome_unknown"] } }),
+    path: "steps[0].retry.on[0]",
+    message:
+      "outcome_unknown is never retried; possible are action_failed, auth_expired, conflict, connection_unusable, failed, internal, invalid_input, malformed, not_found, permission_denied, quota_exceeded, rate_limited, state_too_large, unavailable",
   },
   "experiment is not available": {
     document: stepOf({ experiment: { key: "a" } }),

@@ -1,0 +1,46 @@
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { AnswerClass } from "../manifests/index.ts";
+import type { ExecutionStatus } from "./domain/execution.ts";
+
+/** The metrics of executions. */
+export interface ActionMetrics {
+  /** A request to a provider was answered, or failed. */
+  requested(answerClass: AnswerClass, seconds: number): void;
+  /** An execution ended. */
+  ended(status: ExecutionStatus, origin: string): void;
+  /** A provider's limit delayed or refused a request. */
+  limited(outcome: "delayed" | "refused"): void;
+  /** Executions of nodes that died were ended. */
+  swept(count: number): void;
+}
+
+/** Creates the metrics of executions. */
+export function createActionMetrics(metrics: Pick<Metrics, "counter" | "histogram">): ActionMetrics {
+  const requests = metrics.histogram({
+    name: "connector_request_seconds",
+    help: "Requests to providers of connector actions, by the class of the answer.",
+    labels: ["class"],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  });
+  const executions = metrics.counter({
+    name: "connector_executions_total",
+    help: "Executions of connector actions that ended, by status and origin.",
+    labels: ["status", "origin"],
+  });
+  const limits = metrics.counter({
+    name: "connector_rate_limits_total",
+    help: "Requests that a provider's limit delayed or refused before they were sent.",
+    labels: ["outcome"],
+  });
+  const abandoned = metrics.counter({
+    name: "connector_executions_abandoned_total",
+    help: "Executions of connector actions whose node stopped before it stored their outcome.",
+    labels: [],
+  });
+  return {
+    requested: (answerClass, seconds) => requests.observe({ class: answerClass }, seconds),
+    ended: (status, origin) => executions.inc({ status, origin }),
+    limited: (outcome) => limits.inc({ outcome }),
+    swept: (count) => abandoned.inc({}, count),
+  };
+}

@@ -1,0 +1,48 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+
+/** Until when providers want no more requests, as this node knows it. */
+export interface RateLimits {
+  /** 0 if requests are allowed. */
+  blockedUntilMs(tenantId: TenantId, scope: string): number;
+  block(tenantId: TenantId, scope: string, untilMs: number): void;
+}
+
+/** No hint of a provider blocks a connection for longer. */
+export const blockMsMax = 24 * 3_600_000;
+
+const entriesMax = 10_000;
+
+/** What is limited: a connection, or a provider that needs none. */
+export function limitScope(connectionId: string, providerKey: string): string {
+  return connectionId === "" ? `provider:${providerKey}` : connectionId;
+}
+
+/** Creates the limits that this node knows. Other nodes learn of them from the database when they start an execution. */
+export function createRateLimits(clock: Clock): RateLimits {
+  const blocked = new Map<string, number>();
+
+  /** Frees memory: ended limits first, then the oldest ones, which the database still has. */
+  function makeRoom(nowMs: number): void {
+    for (const [key, untilMs] of blocked) if (untilMs <= nowMs) blocked.delete(key);
+    for (const key of blocked.keys()) {
+      if (blocked.size < entriesMax) return;
+      blocked.delete(key);
+    }
+  }
+
+  return {
+    blockedUntilMs(tenantId, scope) {
+      const untilMs = blocked.get(`${tenantId}:${scope}`) ?? 0;
+      return untilMs > clock.now() ? untilMs : 0;
+    },
+    block(tenantId, scope, untilMs) {
+      const key = `${tenantId}:${scope}`;
+      const nowMs = clock.now();
+      const boundedMs = Math.min(untilMs, nowMs + blockMsMax);
+      if (boundedMs <= Math.max(nowMs, blocked.get(key) ?? 0)) return;
+      if (blocked.size >= entriesMax) makeRoom(nowMs);
+      blocked.set(key, boundedMs);
+    },
+  };
+}

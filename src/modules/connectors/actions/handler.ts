@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type ExecuteActionRequest,
+  type ExecuteActionResponse,
+  ExplainExecutionResponseSchema,
+  GetExecutionResponseSchema,
+  ListExecutionsResponseSchema,
+  type ConnectorActionService as Rpc,
+} from "../../../../gen/service/api/connector_action_pb.ts";
+import type { Context } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { JsonObject } from "../../../platform/document/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import type { ActionCall, ActionResult, ActionService } from "./action-service.ts";
+import { executionFailure } from "./domain/action-failure.ts";
+import type { Execution, ExecutionOrigin, ExecutionStatus } from "./domain/execution.ts";
+import { fromExecution, fromExplanation, fromResult } from "./execution-message.ts";
+
+interface Parts {
+  readonly service: ActionService;
+  readonly cursors: Cursors;
+  readonly clock: Clock;
+}
+
+/** The operations of ConnectorActionService. */
+export function actionHandlers({ service, cursors, clock }: Parts): Handlers<typeof Rpc> {
+  /** An execution without success is an error for the caller. */
+  function throwUnlessSucceeded(execution: Execution): void {
+    const failure = executionFailure(execution, clock.now());
+    if (failure !== undefined) throw failure;
+  }
+
+  return {
+    executeAction: {
+      async grouped(context: Context, request: ExecuteActionRequest, keyed) {
+        let last: ActionResult | undefined;
+        const response = await service.execute(context, toCall(request), keyed, (result) => {
+          last = result;
+          return fromResult(result);
+        });
+        if (response !== "duplicate" && last !== undefined && "execution" in last) throwUnlessSucceeded(last.execution);
+        return response;
+      },
+
+      async replay({ tenantId }: Context, recorded: ExecuteActionResponse) {
+        if (recorded.execution?.status === "succeeded") return recorded;
+        const execution = await service.endedExecution(tenantId, recorded.execution!.id);
+        throwUnlessSucceeded(execution);
+        return fromResult({ execution });
+      },
+    },
+
+    async getExecution(context, { executionId }) {
+      const execution = await service.getExecution(context, executionId);
+      return create(GetExecutionResponseSchema, { execution: fromExecution(execution) });
+    },
+
+    async listExecutions(context, request) {
+      const { tenantId, operation } = context;
+      const { connectionId, actionKey, providerKey } = request;
+      const filter = {
+        ...{ connectionId, actionKey, providerKey },
+        ...{ status: request.status as ExecutionStatus | "", origin: request.origin as ExecutionOrigin | "" },
+      };
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: Object.values(filter) },
+        ({ id }: Execution) => id,
+        (wanted) => service.listPage(context, filter, wanted),
+      );
+      return create(ListExecutionsResponseSchema, { ...page, executions: page.items.map(fromExecution) });
+    },
+
+    async explainExecution(context, { executionId }) {
+      const explanation = fromExplanation(await service.explainExecution(context, executionId));
+      return create(ExplainExecutionResponseSchema, { explanation });
+    },
+  };
+}
+
+function toCall({ key, input, deduplicationKey, ...rest }: ExecuteActionRequest): ActionCall {
+  const { connectionId, dryRun, timeoutMs } = rest;
+  const idempotencyKey = deduplicationKey;
+  return { actionKey: key, connectionId, input: (input ?? {}) as JsonObject, idempotencyKey, dryRun, timeoutMs };
+}

@@ -1,0 +1,99 @@
+/**
+ * Actions: operations of providers, executed on behalf of a tenant.
+ *
+ * Execution: one call of an action, with a record. Attempt: one request of an execution to the provider. Safety: how often a
+ * request may be sent: reads and repeatable changes again, other changes once. Outcome unknown: the provider may have
+ * performed the action, but did not confirm it. Limit: until when a provider wants no requests of a connection.
+ * Lease: how long a node has to store the outcome, before other nodes end the execution.
+ */
+import { ConnectorActionService as Rpc } from "../../../../gen/service/api/connector_action_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Quotas } from "../../tenancy/index.ts";
+import type { Connections } from "../connections/index.ts";
+import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
+import { createActionMetrics } from "./action-metrics.ts";
+import { createActionService } from "./action-service.ts";
+import { notExecutable } from "./domain/action-failure.ts";
+import { type ActionExecutor, createActionExecutor } from "./execution/action-executor.ts";
+import { createRateLimits } from "./execution/rate-limits.ts";
+import { actionHandlers } from "./handler.ts";
+import {
+  type AbandonedExecutionSweeper,
+  createAbandonedExecutionSweeper,
+} from "./records/abandoned-execution-sweeper.ts";
+import { createExecutionWriter } from "./records/execution-writer.ts";
+import { maintainExecutionsJob } from "./records/retention-job.ts";
+
+export type { ActionExecutor };
+
+/** Why an action cannot be used, or that it can. */
+export type ActionUse = "usable" | "absent" | { readonly reason: string };
+
+/** The module's public API. */
+export interface Actions {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
+  /** Ends executions of nodes that died, on nodes that do background work. */
+  readonly sweeper: AbandonedExecutionSweeper;
+  /** Executes a prepared action without a record. */
+  readonly executor: ActionExecutor;
+  /** Whether a tenant can execute an action. */
+  checkUse(tenantId: TenantId, actionKey: string): Promise<ActionUse>;
+  /** Resolves when no execution is in progress. */
+  idle(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
+  readonly catalogue: Pick<Catalogue, "action">;
+  readonly connections: Pick<Connections, "open" | "markRejected" | "find">;
+  readonly http: GuardedHttp;
+  readonly platformTenantId: () => string;
+  readonly retentionDays: number;
+  /** The longest time that a caller waits for a response. */
+  readonly callTimeoutMs: number;
+  /** Returns a number from 0 to 1 that spreads retries. */
+  readonly random?: () => number;
+}
+
+const operation = `${Rpc.typeName}/${Rpc.method.executeAction.name}`;
+
+/** Creates the module. */
+export function createActions(parts: Parts): Actions {
+  const { clock, cursors, catalogue, random = Math.random } = parts;
+  const metrics = createActionMetrics(parts.metrics);
+  const rateLimits = createRateLimits(clock);
+  const executor = createActionExecutor({ ...parts, metrics, rateLimits, random });
+  const writer = createExecutionWriter(parts);
+  const service = createActionService({ ...parts, metrics, rateLimits, executor, writer });
+  return {
+    handlers: actionHandlers({ service, cursors, clock }),
+    jobs: [maintainExecutionsJob(parts)],
+    sweeper: createAbandonedExecutionSweeper({ ...parts, metrics, operation }),
+    executor,
+    async checkUse(tenantId, actionKey) {
+      const found = await catalogue.action(tenantId, actionKey);
+      if (found === undefined) return "absent";
+      const refusal = notExecutable(found.action);
+      return refusal === undefined ? "usable" : { reason: refusal.message };
+    },
+    async idle() {
+      await service.idle();
+      await writer.idle();
+    },
+  };
+}

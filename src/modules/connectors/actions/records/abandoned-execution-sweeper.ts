@@ -1,0 +1,77 @@
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { ActionMetrics } from "../action-metrics.ts";
+import { abandonedEvent } from "./execution-events.ts";
+import { deleteEndedLimits, endAbandoned } from "./sweep-store.ts";
+
+/** Ends executions of nodes that died. Every node runs one. */
+export interface AbandonedExecutionSweeper {
+  /** Runs one round; returns whether there may be more to do immediately. */
+  sweep(): Promise<boolean>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly metrics: ActionMetrics;
+  /** The id of the operation whose idempotency records executions have. */
+  readonly operation: string;
+}
+
+const batchSize = 200;
+const everyMs = 1000;
+
+/** Creates the sweeper of this node. */
+export function createAbandonedExecutionSweeper(parts: Parts): AbandonedExecutionSweeper {
+  const { db, clock, log, events, metrics, operation } = parts;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = true;
+
+  async function sweep(): Promise<boolean> {
+    const nowMs = clock.now();
+    const { ended, wake } = await db.transaction(async (tx) => {
+      const ended = await endAbandoned(tx, operation, batchSize);
+      const entries = ended.map((execution) => abandonedEvent(execution, nowMs));
+      return { ended, wake: (await events.recordMany(tx, entries, nowMs)).wake };
+    });
+    wake();
+    for (const { id, status, origin } of ended) {
+      metrics.ended(status, origin);
+      log.warn({ execution_id: id, status }, "a connector action was given up because its node stopped");
+    }
+    if (ended.length > 0) metrics.swept(ended.length);
+    const deleted = await deleteEndedLimits(db.sql, batchSize);
+    return ended.length === batchSize || deleted === batchSize;
+  }
+
+  async function round(): Promise<void> {
+    let waitMs = everyMs;
+    try {
+      if (await sweep()) waitMs = 0;
+    } finally {
+      if (!isStopped) timer = setTimeout(task.run, waitMs);
+    }
+  }
+
+  const task = createSerialTask(round, (error) => log.warn({ err: error }, "sweep of connector actions failed"));
+  return {
+    sweep,
+    start() {
+      isStopped = false;
+      task.start();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await task.stop();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { Json, JsonObject } from "../document/index.ts";
+import { CelError } from "./cel-error.ts";
+import type { CelVariables } from "./cel-type.ts";
+import { compileCel } from "./compile.ts";
+import type { CelExpression, WorkMeter } from "./expression.ts";
+
+/** The values of the variables. */
+export type TemplateValues = Readonly<Record<string, unknown>>;
+
+/** A compiled template: a JSON value in which texts that start with one `=` are expressions. */
+export interface Template {
+  /** The dotted paths that its expressions read, as far as they are static. */
+  readonly paths: readonly string[];
+  /** The root variables that it reads. */
+  readonly variables: readonly string[];
+  /** Evaluates the expressions. Throws CelError if one fails. */
+  evaluate(values: TemplateValues, meter: WorkMeter): Json;
+}
+
+type Evaluate = (values: TemplateValues, meter: WorkMeter) => Json;
+type CompileExpression = (source: string) => CelExpression;
+
+/** Compiles a template. Throws CelError if an expression is invalid. */
+export function compileTemplate(template: Json, declared: CelVariables): Template {
+  const paths = new Set<string>();
+  const roots = new Set<string>();
+  const compiled = compile(template, (source) => {
+    const expression = compileCel(source, declared);
+    for (const root of expression.variables) roots.add(root);
+    for (const path of expression.paths) paths.add(path);
+    return expression;
+  });
+  const evaluate: Evaluate = typeof compiled === "function" ? compiled : () => template;
+  return { paths: [...paths], variables: [...roots], evaluate };
+}
+
+/** Returns a function, or undefined if the template has no expression. */
+function compile(template: Json, expressionOf: CompileExpression): Evaluate | undefined {
+  if (typeof template === "string") return compileText(template, expressionOf);
+  if (Array.isArray(template)) return compileList(template, expressionOf);
+  if (typeof template === "object" && template !== null) return compileObject(template as JsonObject, expressionOf);
+  return undefined;
+}
+
+function compileText(text: string, expressionOf: CompileExpression): Evaluate | undefined {
+  if (!text.startsWith("=")) return undefined;
+  if (text.startsWith("==")) return () => text.slice(1);
+  const expression = expressionOf(text.slice(1));
+  return (values, meter) => toJson(expression.evaluate(values, meter));
+}
+
+function compileList(list: readonly Json[], expressionOf: CompileExpression): Evaluate | undefined {
+  const parts = list.map((each) => compile(each, expressionOf));
+  if (parts.every((part) => part === undefined)) return undefined;
+  return (values, meter) =>
+    list.map((each, at) => {
+      const part = parts[at];
+      return part === undefined ? each : part(values, meter);
+    });
+}
+
+function compileObject(object: JsonObject, expressionOf: CompileExpression): Evaluate | undefined {
+  const parts = Object.entries(object).map(([name, each]) => ({ name, each, part: compile(each, expressionOf) }));
+  if (parts.every(({ part }) => part === undefined)) return undefined;
+  // Object.fromEntries creates an own property for every name, "__proto__" included.
+  return (values, meter) =>
+    Object.fromEntries(parts.map(({ name, each, part }) => [name, part === undefined ? each : part(values, meter)]));
+}
+
+/** Converts the result of an expression to JSON. Throws CelError for values that JSON cannot hold. */
+function toJson(value: unknown): Json {
+  switch (typeof value) {
+    case "number":
+      if (Number.isFinite(value)) return value;
+      throw new CelError("evaluation", "The result is not a finite number.");
+    case "bigint":
+      throw new CelError("evaluation", "The result is an integer that JSON cannot hold exactly.");
+    case "string":
+    case "boolean":
+      return value;
+    case "object":
+      if (value === null) return null;
+      if (value instanceof Date) return value.toISOString();
+      if (Array.isArray(value)) return value.map(toJson);
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toJson(each)]));
+    default:
+      return null;
+  }
+}
