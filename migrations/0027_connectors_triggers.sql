@@ -96,6 +96,7 @@ create table connector_trigger_events (
   tenant_id       ulid not null,
   id              ulid not null,
   subscription_id ulid not null,
+  environment_key text not null,
   type            text not null,
   dedup_key       text not null,
   payload         json not null,

@@ -57,6 +57,7 @@ export { renderEndpoint, renderParameter } from "./domain/request/render-endpoin
 export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
 export type { RequestValues } from "./domain/request/values.ts";
 export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
+export { readOutput } from "./domain/response/output.ts";
 export {
   classify,
   type HttpAnswer,

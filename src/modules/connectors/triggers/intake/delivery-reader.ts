@@ -103,6 +103,12 @@ export function eventsOf(
   return (items as readonly Json[]).flatMap((item) => eventOf(trigger, delivery, input, item));
 }
 
+/** The event of a polled item: none if the filter does not match. */
+export function eventOfItem(trigger: Trigger, item: Json, input: JsonObject): readonly NewEvent[] {
+  const delivery = { method: "GET", headers: {}, rawBody: Buffer.alloc(0), url: "", query: {}, body: item } as const;
+  return eventOf(trigger, delivery, input, item);
+}
+
 function eventOf(trigger: Trigger, delivery: ReadDelivery, input: JsonObject, item: Json): readonly NewEvent[] {
   const values = valuesOf(delivery, input, item);
   const matching =
@@ -113,7 +119,7 @@ function eventOf(trigger: Trigger, delivery: ReadDelivery, input: JsonObject, it
 }
 
 /** The payload that a trigger makes of a body or item. */
-export function payloadOf(
+function payloadOf(
   { output }: Pick<Trigger, "output">,
   item: Json,
   headers: Readonly<Record<string, string | undefined>>,
