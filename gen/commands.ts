@@ -54,7 +54,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "connection",
     description: "Settings and credentials to act for a tenant at a provider; shown without the credentials.",
     isGroup: true,
-    verbs: {"service.api.ConnectionService/CreateConnection":"create","service.api.ConnectionService/GetConnection":"get","service.api.ConnectionService/ListConnections":"list","service.api.ConnectionService/RevokeConnection":"revoke"},
+    verbs: {"service.api.ConnectionService/CreateConnection":"create","service.api.ConnectionService/GetConnection":"get","service.api.ConnectionService/ListConnections":"list","service.api.ConnectionService/RevokeConnection":"revoke","service.api.ConnectionService/TestConnection":"test","service.api.ConnectionService/RefreshConnection":"refresh"},
     services: () => Promise.all([import("./service/api/connection_pb.ts").then((file) => file.ConnectionService)]),
   },
   {
@@ -210,6 +210,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.PoolService/CreatePool":"create","service.api.PoolService/GetPool":"get","service.api.PoolService/UpdatePool":"update","service.api.PoolService/SetPoolEnabled":"set-enabled","service.api.PoolService/DeletePool":"delete","service.api.PoolService/ListPools":"list"},
     services: () => Promise.all([import("./service/api/pool_pb.ts").then((file) => file.PoolService)]),
+  },
+  {
+    word: "provider-config",
+    description: "A tenant's own settings for a provider, such as its OAuth app; shown without the secrets.",
+    isGroup: true,
+    verbs: {"service.api.ProviderConfigService/CreateProviderConfig":"create","service.api.ProviderConfigService/GetProviderConfig":"get","service.api.ProviderConfigService/ListProviderConfigs":"list","service.api.ProviderConfigService/UpdateProviderConfig":"update","service.api.ProviderConfigService/ActivateProviderConfig":"activate","service.api.ProviderConfigService/DisableProviderConfig":"disable","service.api.ProviderConfigService/ArchiveProviderConfig":"archive"},
+    services: () => Promise.all([import("./service/api/provider_config_pb.ts").then((file) => file.ProviderConfigService)]),
   },
   {
     word: "queue",

@@ -42,6 +42,8 @@ export async function compose(foundation: Foundation) {
   const operationsOf = (plane: Plane): readonly Operation[] =>
     plane === "internal" ? definitions : definitions.filter(({ governance }) => !governance.internalOnly);
   let platform: Tenant | undefined;
+  /** Where callers reach this node. The listeners complete it if the settings do not say. */
+  const address = { publicUrl: config["api.public_url"] };
   const parts = {
     ...foundation,
     signals,
@@ -66,6 +68,7 @@ export async function compose(foundation: Foundation) {
   const connectors = createConnectors({
     ...parts,
     events,
+    publicUrl: () => address.publicUrl,
     check: (providerKey, settings, credentials) =>
       notifications.providers.check(providerKey, undefined, settings, credentials),
   });
@@ -114,6 +117,7 @@ export async function compose(foundation: Foundation) {
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
+    ...{ connectors, address },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

@@ -79,6 +79,7 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
       );
       await open("http", "server.http_addr", external);
       if (baseUrl === "") baseUrl = `http://${localAddress(listeners.http?.address ?? config["api.addr"])}`;
+      parts.node.address.publicUrl = baseUrl;
       await open("api", "api.addr", external);
       await open("grpc", "server.grpc_addr", external);
       const internal = served(

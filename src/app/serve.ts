@@ -80,7 +80,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
-    const { tenancy, routing, notifications, workflows, operations } = node;
+    const { tenancy, routing, connectors, notifications, workflows, operations } = node;
     const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
     closers.push(() => notifications.providers.close());
@@ -100,6 +100,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => routing.idle());
     closers.push(() => notifications.idle());
     closers.push(() => workflows.idle());
+    closers.push(() => connectors.idle());
     if (role !== "api") {
       for (const worker of node.workers) {
         await worker.start();

@@ -210,6 +210,14 @@ export const catalogue = {
     meaning: "The workflow run cannot be replayed as requested, because its history does not fit.",
     remedy: "Choose another step, version or other values for the steps that `violations` name.",
   },
+  CONNECTION_UNUSABLE: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Connection unusable",
+    meaning: "The connection is revoked, or its end user must grant access again.",
+    remedy: "Let the end user reconnect with a connect session, or use another connection.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",
@@ -274,6 +282,14 @@ export const catalogue = {
     title: "Service unavailable",
     meaning: "The instance is starting, stopping, at its limit of concurrent requests, or cannot reach a dependency.",
     remedy: "Try again with exponential back-off.",
+  },
+  CONNECTOR_UNAVAILABLE: {
+    http: 503,
+    connect: "unavailable",
+    retryable: true,
+    title: "Provider unavailable",
+    meaning: "The provider of a connection cannot be reached, or cannot answer now.",
+    remedy: "Wait the number of seconds in the `Retry-After` header if there is one, then send the request again.",
   },
   FEATURE_DISABLED: {
     http: 503,

@@ -35,6 +35,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   IDEMPOTENCY_ANSWER_LOST: 5,
   FAILED_PRECONDITION: 5,
   REPLAY_REFUSED: 5,
+  CONNECTION_UNUSABLE: 5,
   LEASE_LOST: 5,
   ROUTING_FAILED: 6,
   PAYLOAD_TOO_LARGE: 2,
@@ -45,6 +46,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   CANCELED: 1,
   INTERNAL: 1,
   UNAVAILABLE: 6,
+  CONNECTOR_UNAVAILABLE: 6,
   FEATURE_DISABLED: 5,
   TIMEOUT: 6,
 };

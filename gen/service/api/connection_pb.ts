@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/connection.proto.
  */
 export const file_service_api_connection: GenFile = /*@__PURE__*/
-  fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSL3AwoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISDgoGc3RhdHVzGAcgASgJEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDImQKEUNvbm5lY3Rpb25FbmRVc2VyEhYKAmlkGAEgASgJQgq6SAdyBRABGIACEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAhIeCgxkaXNwbGF5X25hbWUYAyABKAlCCLpIBXIDGIACItIDChdDcmVhdGVDb25uZWN0aW9uUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGIABEjoKDHByb3ZpZGVyX2tleRgCIAEoCUIkukghch8YQDIbXlthLXowLTldKFsuXy1dP1thLXowLTldKSokEjAKCGVuZF91c2VyGAMgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISIQoGc2NvcGVzGAQgAygJQhG6SA6SAQsQZCIHcgUQARiAAhIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSfQoLY3JlZGVudGlhbHMYBiADKAsyNS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QjGAAQG6SCuaASgQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqCHIGEAEogIABEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJHChhDcmVhdGVDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLQoUR2V0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJEChVHZXRDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24ipQEKFkxpc3RDb25uZWN0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIdCgxwcm92aWRlcl9rZXkYBCABKAlCB7pIBHICGEASNwoGc3RhdHVzGAUgASgJQie6SCTYAQFyH1IGYWN0aXZlUgxuZWVkc19yZWF1dGhSB3Jldm9rZWQiigEKF0xpc3RDb25uZWN0aW9uc1Jlc3BvbnNlEiwKC2Nvbm5lY3Rpb25zGAEgAygLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiMAoXUmV2b2tlQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhSZXZva2VDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24y6gUKEUNvbm5lY3Rpb25TZXJ2aWNlErgBChBDcmVhdGVDb25uZWN0aW9uEiQuc2VydmljZS5hcGkuQ3JlYXRlQ29ubmVjdGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVzcG9uc2UiV8rzGB8IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBgtPkkwIuOgEqYgpjb25uZWN0aW9uIh0vYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucxKsAQoNR2V0Q29ubmVjdGlvbhIhLnNlcnZpY2UuYXBpLkdldENvbm5lY3Rpb25SZXF1ZXN0GiIuc2VydmljZS5hcGkuR2V0Q29ubmVjdGlvblJlc3BvbnNlIlTK8xgaCAEQAhgBIAEqCmNvbm5lY3Rpb24yBHJlYWSC0+STAjBiCmNvbm5lY3Rpb24SIi9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0SowEKD0xpc3RDb25uZWN0aW9ucxIjLnNlcnZpY2UuYXBpLkxpc3RDb25uZWN0aW9uc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSJFyvMYHAgBEAIYASABKgpjb25uZWN0aW9uMgRyZWFkUAKC0+STAh8SHS9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zEsQBChBSZXZva2VDb25uZWN0aW9uEiQuc2VydmljZS5hcGkuUmV2b2tlQ29ubmVjdGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZXZva2VDb25uZWN0aW9uUmVzcG9uc2UiY8rzGB8IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBgtPkkwI6OgEqYgpjb25uZWN0aW9uIikvYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9L3Jldm9rZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSKLBQoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISDgoGc3RhdHVzGAcgASgJEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDEhEKCWF1dGhfbW9kZRgQIAEoCRIvCgdhY2NvdW50GBEgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkFjY291bnQSFQoNc3RhdHVzX3JlYXNvbhgSIAEoCRIbChNwcm92aWRlcl9yZXZvY2F0aW9uGBMgASgJEhoKEmxhc3RfcmVmcmVzaF9lcnJvchgUIAEoCSIuChFDb25uZWN0aW9uQWNjb3VudBIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCSJkChFDb25uZWN0aW9uRW5kVXNlchIWCgJpZBgBIAEoCUIKukgHcgUQARiAAhIXCgVlbWFpbBgCIAEoCUIIukgFcgMYwAISHgoMZGlzcGxheV9uYW1lGAMgASgJQgi6SAVyAxiAAiLWBAoXQ3JlYXRlQ29ubmVjdGlvblJlcXVlc3QSGAoEbmFtZRgBIAEoCUIKukgHcgUQARiAARI6Cgxwcm92aWRlcl9rZXkYAiABKAlCJLpIIXIfGEAyG15bYS16MC05XShbLl8tXT9bYS16MC05XSkqJBIwCghlbmRfdXNlchgDIAEoCzIeLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb25FbmRVc2VyEiEKBnNjb3BlcxgEIAMoCUIRukgOkgELEGQiB3IFEAEYgAISKQoIc2V0dGluZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0En0KC2NyZWRlbnRpYWxzGAYgAygLMjUuc2VydmljZS5hcGkuQ3JlYXRlQ29ubmVjdGlvblJlcXVlc3QuQ3JlZGVudGlhbHNFbnRyeUIxgAEBukgrmgEoEBQiGnIYMhZeW2Etel1bYS16MC05X117MCw2M30kKghyBhABKICAARIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJdCglhdXRoX21vZGUYCCABKAlCSrpIR3JFUgBSBm9hdXRoMlIJb2F1dGgyX2NjUgdhcGlfa2V5UgViYXNpY1IIdHdvX3N0ZXBSA2p3dFIJYXdzX3NpZ3Y0UgRub25lEiMKEnByb3ZpZGVyX2NvbmZpZ19pZBgJIAEoCUIHukgEcgIYQBoyChBDcmVkZW50aWFsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRwoYQ3JlYXRlQ29ubmVjdGlvblJlc3BvbnNlEisKCmNvbm5lY3Rpb24YASABKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uIi0KFEdldENvbm5lY3Rpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiRAoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEisKCmNvbm5lY3Rpb24YASABKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uIukBChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSHQoMcHJvdmlkZXJfa2V5GAQgASgJQge6SARyAhhAEjcKBnN0YXR1cxgFIAEoCUInukgk2AEBch9SBmFjdGl2ZVIMbmVlZHNfcmVhdXRoUgdyZXZva2VkEh0KC2VuZF91c2VyX2lkGAYgASgJQgi6SAVyAxiAAhIjChJwcm92aWRlcl9jb25maWdfaWQYByABKAlCB7pIBHICGEAiigEKF0xpc3RDb25uZWN0aW9uc1Jlc3BvbnNlEiwKC2Nvbm5lY3Rpb25zGAEgAygLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiMAoXUmV2b2tlQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhSZXZva2VDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLgoVVGVzdENvbm5lY3Rpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiqAEKFlRlc3RDb25uZWN0aW9uUmVzcG9uc2USCgoCb2sYASABKAgSDQoFY2xhc3MYAiABKAkSDAoEY29kZRgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEi8KB2FjY291bnQYBSABKAsyHi5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uQWNjb3VudBIOCgZzdGF0dXMYBiABKAkSEwoLZHVyYXRpb25fbXMYByABKAUiMQoYUmVmcmVzaENvbm5lY3Rpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiSAoZUmVmcmVzaENvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbjLmCAoRQ29ubmVjdGlvblNlcnZpY2USuAEKEENyZWF0ZUNvbm5lY3Rpb24SJC5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLkNyZWF0ZUNvbm5lY3Rpb25SZXNwb25zZSJXyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAi46ASpiCmNvbm5lY3Rpb24iHS9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zEqwBCg1HZXRDb25uZWN0aW9uEiEuc2VydmljZS5hcGkuR2V0Q29ubmVjdGlvblJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5HZXRDb25uZWN0aW9uUmVzcG9uc2UiVMrzGBoIARACGAEgASoKY29ubmVjdGlvbjIEcmVhZILT5JMCMGIKY29ubmVjdGlvbhIiL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfRKjAQoPTGlzdENvbm5lY3Rpb25zEiMuc2VydmljZS5hcGkuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBokLnNlcnZpY2UuYXBpLkxpc3RDb25uZWN0aW9uc1Jlc3BvbnNlIkXK8xgcCAEQAhgBIAEqCmNvbm5lY3Rpb24yBHJlYWRQAoLT5JMCHxIdL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMSxAEKEFJldm9rZUNvbm5lY3Rpb24SJC5zZXJ2aWNlLmFwaS5SZXZva2VDb25uZWN0aW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLlJldm9rZUNvbm5lY3Rpb25SZXNwb25zZSJjyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAjo6ASpiCmNvbm5lY3Rpb24iKS9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0vcmV2b2tlEq4BCg5UZXN0Q29ubmVjdGlvbhIiLnNlcnZpY2UuYXBpLlRlc3RDb25uZWN0aW9uUmVxdWVzdBojLnNlcnZpY2UuYXBpLlRlc3RDb25uZWN0aW9uUmVzcG9uc2UiU8rzGB0IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBYLT5JMCLDoBKiInL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS90ZXN0EsgBChFSZWZyZXNoQ29ubmVjdGlvbhIlLnNlcnZpY2UuYXBpLlJlZnJlc2hDb25uZWN0aW9uUmVxdWVzdBomLnNlcnZpY2UuYXBpLlJlZnJlc2hDb25uZWN0aW9uUmVzcG9uc2UiZMrzGB8IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBgtPkkwI7OgEqYgpjb25uZWN0aW9uIiovYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9L3JlZnJlc2hiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * Settings and credentials to act for a tenant at a provider; shown without the credentials.
@@ -127,6 +127,45 @@ export type Connection = Message<"service.api.Connection"> & {
    * @generated from field: int64 record_version = 15;
    */
   recordVersion: bigint;
+
+  /**
+   * How requests are authenticated: a mode of the provider's manifest, such as oauth2 or api_key; empty for a provider of
+   * notifications.
+   *
+   * @generated from field: string auth_mode = 16;
+   */
+  authMode: string;
+
+  /**
+   * The account at the provider, if it is known.
+   *
+   * @generated from field: service.api.ConnectionAccount account = 17;
+   */
+  account?: ConnectionAccount | undefined;
+
+  /**
+   * Why it needs reauthorization: grant_rejected (the provider no longer accepts the grant), refresh_interrupted (a refresh
+   * was cut off and its new credentials are lost), credentials_rejected (the provider refused the credentials) or
+   * refresh_token_missing; empty otherwise.
+   *
+   * @generated from field: string status_reason = 18;
+   */
+  statusReason: string;
+
+  /**
+   * What became of the grant at the provider after a revocation: pending, succeeded, failed or not_offered; empty if it is
+   * not revoked.
+   *
+   * @generated from field: string provider_revocation = 19;
+   */
+  providerRevocation: string;
+
+  /**
+   * Why the last refresh failed (for example: unavailable); empty after a successful one.
+   *
+   * @generated from field: string last_refresh_error = 20;
+   */
+  lastRefreshError: string;
 };
 
 /**
@@ -135,6 +174,34 @@ export type Connection = Message<"service.api.Connection"> & {
  */
 export const ConnectionSchema: GenMessage<Connection> = /*@__PURE__*/
   messageDesc(file_service_api_connection, 0);
+
+/**
+ * The account at a provider that a connection belongs to.
+ *
+ * @generated from message service.api.ConnectionAccount
+ */
+export type ConnectionAccount = Message<"service.api.ConnectionAccount"> & {
+  /**
+   * The provider's id of the account.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * A name for people, such as a login or an email address; empty if unknown.
+   *
+   * @generated from field: string label = 2;
+   */
+  label: string;
+};
+
+/**
+ * Describes the message service.api.ConnectionAccount.
+ * Use `create(ConnectionAccountSchema)` to create a new message.
+ */
+export const ConnectionAccountSchema: GenMessage<ConnectionAccount> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 1);
 
 /**
  * An end user for whom a connection acts.
@@ -169,7 +236,7 @@ export type ConnectionEndUser = Message<"service.api.ConnectionEndUser"> & {
  * Use `create(ConnectionEndUserSchema)` to create a new message.
  */
 export const ConnectionEndUserSchema: GenMessage<ConnectionEndUser> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 1);
+  messageDesc(file_service_api_connection, 2);
 
 /**
  * Request to create a connection.
@@ -225,6 +292,21 @@ export type CreateConnectionRequest = Message<"service.api.CreateConnectionReque
    * @generated from field: google.protobuf.Timestamp expires_at = 7;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * How requests are authenticated; the provider's default mode when empty. With oauth2, the credentials are an existing
+   * grant: access_token, refresh_token or both.
+   *
+   * @generated from field: string auth_mode = 8;
+   */
+  authMode: string;
+
+  /**
+   * The provider config whose OAuth app obtained the grant; required for a refresh with oauth2.
+   *
+   * @generated from field: string provider_config_id = 9;
+   */
+  providerConfigId: string;
 };
 
 /**
@@ -232,7 +314,7 @@ export type CreateConnectionRequest = Message<"service.api.CreateConnectionReque
  * Use `create(CreateConnectionRequestSchema)` to create a new message.
  */
 export const CreateConnectionRequestSchema: GenMessage<CreateConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 2);
+  messageDesc(file_service_api_connection, 3);
 
 /**
  * The new connection.
@@ -253,7 +335,7 @@ export type CreateConnectionResponse = Message<"service.api.CreateConnectionResp
  * Use `create(CreateConnectionResponseSchema)` to create a new message.
  */
 export const CreateConnectionResponseSchema: GenMessage<CreateConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 3);
+  messageDesc(file_service_api_connection, 4);
 
 /**
  * Identifies a connection.
@@ -274,7 +356,7 @@ export type GetConnectionRequest = Message<"service.api.GetConnectionRequest"> &
  * Use `create(GetConnectionRequestSchema)` to create a new message.
  */
 export const GetConnectionRequestSchema: GenMessage<GetConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 4);
+  messageDesc(file_service_api_connection, 5);
 
 /**
  * The requested connection.
@@ -295,7 +377,7 @@ export type GetConnectionResponse = Message<"service.api.GetConnectionResponse">
  * Use `create(GetConnectionResponseSchema)` to create a new message.
  */
 export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 5);
+  messageDesc(file_service_api_connection, 6);
 
 /**
  * Request for a page of connections.
@@ -337,6 +419,20 @@ export type ListConnectionsRequest = Message<"service.api.ListConnectionsRequest
    * @generated from field: string status = 5;
    */
   status: string;
+
+  /**
+   * Only those of this end user.
+   *
+   * @generated from field: string end_user_id = 6;
+   */
+  endUserId: string;
+
+  /**
+   * Only those of this provider config.
+   *
+   * @generated from field: string provider_config_id = 7;
+   */
+  providerConfigId: string;
 };
 
 /**
@@ -344,7 +440,7 @@ export type ListConnectionsRequest = Message<"service.api.ListConnectionsRequest
  * Use `create(ListConnectionsRequestSchema)` to create a new message.
  */
 export const ListConnectionsRequestSchema: GenMessage<ListConnectionsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 6);
+  messageDesc(file_service_api_connection, 7);
 
 /**
  * A page of connections.
@@ -386,7 +482,7 @@ export type ListConnectionsResponse = Message<"service.api.ListConnectionsRespon
  * Use `create(ListConnectionsResponseSchema)` to create a new message.
  */
 export const ListConnectionsResponseSchema: GenMessage<ListConnectionsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 7);
+  messageDesc(file_service_api_connection, 8);
 
 /**
  * Selects the connection to revoke.
@@ -407,7 +503,7 @@ export type RevokeConnectionRequest = Message<"service.api.RevokeConnectionReque
  * Use `create(RevokeConnectionRequestSchema)` to create a new message.
  */
 export const RevokeConnectionRequestSchema: GenMessage<RevokeConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 8);
+  messageDesc(file_service_api_connection, 9);
 
 /**
  * The revoked connection.
@@ -428,7 +524,136 @@ export type RevokeConnectionResponse = Message<"service.api.RevokeConnectionResp
  * Use `create(RevokeConnectionResponseSchema)` to create a new message.
  */
 export const RevokeConnectionResponseSchema: GenMessage<RevokeConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 9);
+  messageDesc(file_service_api_connection, 10);
+
+/**
+ * Selects the connection to test.
+ *
+ * @generated from message service.api.TestConnectionRequest
+ */
+export type TestConnectionRequest = Message<"service.api.TestConnectionRequest"> & {
+  /**
+   * The connection's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message service.api.TestConnectionRequest.
+ * Use `create(TestConnectionRequestSchema)` to create a new message.
+ */
+export const TestConnectionRequestSchema: GenMessage<TestConnectionRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 11);
+
+/**
+ * The result of a test.
+ *
+ * @generated from message service.api.TestConnectionResponse
+ */
+export type TestConnectionResponse = Message<"service.api.TestConnectionResponse"> & {
+  /**
+   * Whether the provider accepted the credentials.
+   *
+   * @generated from field: bool ok = 1;
+   */
+  ok: boolean;
+
+  /**
+   * ok; unverified (the provider offers no request to check an account); unusable (see code); unreachable (no response); or
+   * the class of the provider's response: rate_limited, auth_expired, permission_denied, not_found, conflict, invalid_input,
+   * unavailable, failed or malformed.
+   *
+   * @generated from field: string class = 2;
+   */
+  class: string;
+
+  /**
+   * The provider's error code, or why the connection is unusable: revoked, needs_reauth, expired, decrypt_failed or
+   * refresh_failed.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * What failed, in words.
+   *
+   * @generated from field: string message = 4;
+   */
+  message: string;
+
+  /**
+   * The account that the provider reported, if any.
+   *
+   * @generated from field: service.api.ConnectionAccount account = 5;
+   */
+  account?: ConnectionAccount | undefined;
+
+  /**
+   * The status of the connection after the test.
+   *
+   * @generated from field: string status = 6;
+   */
+  status: string;
+
+  /**
+   * How long the provider took to respond, in milliseconds.
+   *
+   * @generated from field: int32 duration_ms = 7;
+   */
+  durationMs: number;
+};
+
+/**
+ * Describes the message service.api.TestConnectionResponse.
+ * Use `create(TestConnectionResponseSchema)` to create a new message.
+ */
+export const TestConnectionResponseSchema: GenMessage<TestConnectionResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 12);
+
+/**
+ * Selects the connection to refresh.
+ *
+ * @generated from message service.api.RefreshConnectionRequest
+ */
+export type RefreshConnectionRequest = Message<"service.api.RefreshConnectionRequest"> & {
+  /**
+   * The connection's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message service.api.RefreshConnectionRequest.
+ * Use `create(RefreshConnectionRequestSchema)` to create a new message.
+ */
+export const RefreshConnectionRequestSchema: GenMessage<RefreshConnectionRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 13);
+
+/**
+ * The refreshed connection.
+ *
+ * @generated from message service.api.RefreshConnectionResponse
+ */
+export type RefreshConnectionResponse = Message<"service.api.RefreshConnectionResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.Connection connection = 1;
+   */
+  connection?: Connection | undefined;
+};
+
+/**
+ * Describes the message service.api.RefreshConnectionResponse.
+ * Use `create(RefreshConnectionResponseSchema)` to create a new message.
+ */
+export const RefreshConnectionResponseSchema: GenMessage<RefreshConnectionResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 14);
 
 /**
  * Connections: settings and credentials to act for a tenant at a provider. Credentials are never returned.
@@ -467,7 +692,8 @@ export const ConnectionService: GenService<{
     output: typeof ListConnectionsResponseSchema;
   },
   /**
-   * Revokes a connection permanently and deletes its credentials. A revoked connection stays unchanged.
+   * Revokes a connection permanently. The grant is revoked at the provider if it offers that, then the credentials are
+   * deleted. A revoked connection stays unchanged.
    *
    * @generated from rpc service.api.ConnectionService.RevokeConnection
    */
@@ -475,6 +701,28 @@ export const ConnectionService: GenService<{
     methodKind: "unary";
     input: typeof RevokeConnectionRequestSchema;
     output: typeof RevokeConnectionResponseSchema;
+  },
+  /**
+   * Checks a connection at its provider: expired credentials are refreshed, then the account is requested. Reports what
+   * failed. Nothing but the credentials and the status can change.
+   *
+   * @generated from rpc service.api.ConnectionService.TestConnection
+   */
+  testConnection: {
+    methodKind: "unary";
+    input: typeof TestConnectionRequestSchema;
+    output: typeof TestConnectionResponseSchema;
+  },
+  /**
+   * Refreshes the credentials of a connection now, whether they have expired or not. Concurrent refreshes of a connection
+   * share one request to the provider.
+   *
+   * @generated from rpc service.api.ConnectionService.RefreshConnection
+   */
+  refreshConnection: {
+    methodKind: "unary";
+    input: typeof RefreshConnectionRequestSchema;
+    output: typeof RefreshConnectionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_connection, 0);

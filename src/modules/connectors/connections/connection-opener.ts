@@ -1,52 +1,115 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
-import { bindingOf, type ConnectionId, type Credentials, type SealedConnection } from "./domain/connection.ts";
-import { connectionStore } from "./store.ts";
+import type { AccountValues, AuthMode } from "../manifests/index.ts";
+import type { ProviderConfigs } from "../provider-configs/index.ts";
+import type { ConnectionCache } from "./connection-cache.ts";
+import { type ConnectionId, hasTokens, type SealedConnection } from "./domain/connection.ts";
+import { minValidMsDefault, urgencyOf } from "./domain/refresh-policy.ts";
+import type { Refresher, RefreshOutcome } from "./refresh/refresher.ts";
+import { openCredentials } from "./sealed-credentials.ts";
 
 /** A usable connection with its credentials in plain text. Never store, log or return it. */
-export interface OpenConnection {
+export interface OpenConnection extends AccountValues {
   readonly id: ConnectionId;
+  readonly tenantId: TenantId;
   readonly providerKey: string;
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly credentials: Credentials;
+  readonly providerConfigId: string;
+  /** The manifest that was used for the grant; empty without one. */
+  readonly manifestVersion: string;
+  readonly manifestDigest: string;
+  readonly scopes: readonly string[];
+  /** Raised with every change of the credentials. */
+  readonly credentialVersion: number;
 }
 
-/** Why a connection cannot be used. */
-export type ConnectionFault = "connection_missing" | "revoked" | "decrypt_failed" | "refresh_failed";
+/** Why a connection cannot be used. `refresh_failed`: the provider cannot be reached now; it may work later. */
+export type ConnectionFault =
+  | "connection_missing"
+  | "revoked"
+  | "needs_reauth"
+  | "expired"
+  | "decrypt_failed"
+  | "refresh_failed";
+
+/** What a caller needs of an open connection. */
+export interface OpenOptions {
+  /** How long the credentials must still be valid; 15 seconds by default. */
+  readonly minValidMs?: number | undefined;
+}
 
 interface Parts {
-  readonly db: Database;
-  readonly changes: TenantChanges;
+  readonly cache: ConnectionCache;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
+  readonly configs: Pick<ProviderConfigs, "read">;
+  readonly refresher: Refresher;
 }
 
-/** Creates a function that opens connections. It caches only sealed credentials, until the tenant changes. */
-export function createConnectionOpener({ db, changes, clock, keyring }: Parts) {
-  const cache = createTenantCache<string, { readonly sealed: SealedConnection | undefined }>({
-    changes,
-    async load(key) {
-      const [tenantId, id] = key.split(" ") as [TenantId, string];
-      return { sealed: await connectionStore(db.sql).findSealed(tenantId, id) };
-    },
-    tenantOf: (key) => key.split(" ")[0],
-  });
+/** Creates a function that opens connections, and refreshes them when they are due. Only sealed credentials are cached. */
+export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Parts) {
+  async function decrypt(sealed: SealedConnection): Promise<OpenConnection | ConnectionFault> {
+    const credentials = openCredentials(keyring, sealed);
+    if (credentials === undefined) return "decrypt_failed";
+    const { id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest } = sealed;
+    const config = providerConfigId === "" ? undefined : await configs.read(tenantId, providerConfigId);
+    const { refresh_token: _, ...usable } = credentials;
+    return {
+      ...{ id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest },
+      mode: (sealed.authMode || "none") as AuthMode,
+      scopes: sealed.scopes,
+      settings: sealed.settings,
+      captured: sealed.captured,
+      account: sealed.account,
+      credentials: usable,
+      credentialVersion: sealed.credentialVersion,
+      config: config === undefined ? {} : { ...config.settings, client_id: config.clientId },
+    };
+  }
 
-  return async function open(tenantId: TenantId, connectionId: string): Promise<OpenConnection | ConnectionFault> {
-    const { sealed } = await cache.get(`${tenantId} ${connectionId}`);
-    if (sealed === undefined) return "connection_missing";
-    const { id, providerKey, settings, status, expiresAt, ciphertext } = sealed;
-    if (status === "revoked") return "revoked";
-    if (status === "needs_reauth" || (expiresAt !== null && expiresAt.getTime() <= clock.now()))
-      return "refresh_failed";
-    if (keyring === undefined) return "decrypt_failed";
-    try {
-      const credentials = JSON.parse(keyring.open(ciphertext, bindingOf(sealed))) as Credentials;
-      return { id, providerKey, settings, credentials };
-    } catch {
-      return "decrypt_failed";
+  return async function open(
+    tenantId: TenantId,
+    connectionId: string,
+    { minValidMs = minValidMsDefault }: OpenOptions = {},
+  ): Promise<OpenConnection | ConnectionFault> {
+    const ref = { tenantId, id: connectionId };
+    for (let refreshed = false; ; refreshed = true) {
+      const found = cache.get(ref);
+      const sealed = found instanceof Promise ? await found : found;
+      if (sealed === undefined) return "connection_missing";
+      if (sealed.status !== "active") return sealed.status;
+      const urgency = hasTokens(sealed.authMode)
+        ? urgencyOf(sealed, minValidMs, clock.now())
+        : isExpired(sealed, clock.now());
+      if (urgency === "expired") return "expired";
+      const request = { spentVersion: sealed.credentialVersion, cause: "due" as const };
+      if (urgency === "soon") refresher.refreshLater(ref, request);
+      // After a refresh the credentials are as good as the provider makes them.
+      if (urgency !== "now" || refreshed) return decrypt(sealed);
+      const outcome = await refresher.refresh(ref, request);
+      const fault = faultOf(outcome);
+      // Credentials that are valid for a short time are better than none.
+      if (fault === "refresh_failed" && isExpired(sealed, clock.now()) === "none") return decrypt(sealed);
+      if (fault !== undefined) return fault;
     }
   };
+}
+
+function isExpired({ expiresAt }: SealedConnection, nowMs: number): "none" | "expired" {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "none";
+}
+
+function faultOf(outcome: RefreshOutcome): ConnectionFault | undefined {
+  switch (outcome.kind) {
+    case "refreshed":
+      return undefined;
+    case "missing":
+      return "connection_missing";
+    case "revoked":
+    case "needs_reauth":
+      return outcome.kind;
+    case "not_refreshable":
+    case "failed":
+      return "refresh_failed";
+  }
 }

@@ -5,28 +5,41 @@ import {
   CreateConnectionResponseSchema,
   GetConnectionResponseSchema,
   ListConnectionsResponseSchema,
+  type RefreshConnectionRequest,
+  RefreshConnectionResponseSchema,
   RevokeConnectionResponseSchema,
   type ConnectionService as Rpc,
+  TestConnectionResponseSchema,
 } from "../../../../gen/service/api/connection_pb.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import type { AuthMode } from "../manifests/index.ts";
+import type { TestResult } from "./connection-tester.ts";
 import type { Connection } from "./domain/connection.ts";
 import type { ConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 
+interface Parts {
+  readonly service: ConnectionService;
+  readonly test: (tenantId: TenantId, id: string) => Promise<TestResult>;
+  readonly cursors: Cursors;
+}
+
 /** Creates the handlers of ConnectionService. */
-export function connectionHandlers(service: ConnectionService, cursors: Cursors): Handlers<typeof Rpc> {
+export function connectionHandlers({ service, test, cursors }: Parts): Handlers<typeof Rpc> {
   return {
-    async createConnection(context, { name, providerKey, endUser, scopes, settings, credentials, expiresAt }) {
+    async createConnection(context, request) {
+      const { name, providerKey, endUser, scopes, settings, credentials, expiresAt, authMode, providerConfigId } =
+        request;
       const connection = await service.createConnection(context, {
-        name,
-        providerKey,
+        ...{ name, providerKey, scopes, credentials, providerConfigId },
         endUser: endUser && { id: endUser.id, email: endUser.email, displayName: endUser.displayName },
-        scopes,
         settings: settings ?? {},
-        credentials,
+        authMode: authMode as AuthMode | "",
         expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
       });
       return create(CreateConnectionResponseSchema, { connection: fromConnection(connection) });
@@ -37,6 +50,19 @@ export function connectionHandlers(service: ConnectionService, cursors: Cursors)
       return create(GetConnectionResponseSchema, { connection: fromConnection(connection) });
     },
 
+    async testConnection({ tenantId }, { id }) {
+      const { account, class: answerClass, ...result } = await test(tenantId, id);
+      return create(TestConnectionResponseSchema, { ...result, class: answerClass, ...(account && { account }) });
+    },
+
+    refreshConnection: {
+      prepare: (context: Context, { id }: RefreshConnectionRequest) => service.refreshConnection(context, id),
+      async run(context: Context, { id }: RefreshConnectionRequest) {
+        const connection = await service.getConnection(context, id);
+        return create(RefreshConnectionResponseSchema, { connection: fromConnection(connection) });
+      },
+    },
+
     async revokeConnection(context, { id }) {
       const connection = await service.revokeConnection(context, id);
       return create(RevokeConnectionResponseSchema, { connection: fromConnection(connection) });
@@ -44,11 +70,20 @@ export function connectionHandlers(service: ConnectionService, cursors: Cursors)
 
     async listConnections(context, request) {
       const { tenantId, sql, operation } = context;
-      const filter = { providerKey: request.providerKey || undefined, status: request.status || undefined };
+      const filter = {
+        providerKey: request.providerKey || undefined,
+        status: request.status || undefined,
+        endUserId: request.endUserId || undefined,
+        providerConfigId: request.providerConfigId || undefined,
+      };
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [filter.providerKey, filter.status] },
+        {
+          tenantId,
+          operation: operation.id,
+          filter: [filter.providerKey, filter.status, filter.endUserId, filter.providerConfigId],
+        },
         (connection: Connection) => connection.id,
         (wanted) => connectionStore(sql).list(tenantId, filter, wanted),
       );
@@ -58,18 +93,24 @@ export function connectionHandlers(service: ConnectionService, cursors: Cursors)
 }
 
 function fromConnection(connection: Connection): ConnectionMessage {
+  const { account, endUser } = connection;
   return create(ConnectionSchema, {
     id: connection.id,
     tenantId: connection.tenantId,
     name: connection.name,
     providerKey: connection.providerKey,
     providerConfigId: connection.providerConfigId,
-    ...(connection.endUser !== undefined && { endUser: connection.endUser }),
+    ...(endUser !== undefined && { endUser }),
+    ...(account.id !== "" && { account }),
+    authMode: connection.authMode,
     status: connection.status,
+    statusReason: connection.statusReason,
+    providerRevocation: connection.providerRevocation,
     scopes: connection.scopes as string[],
     settings: connection.settings as never,
     expiresAt: optionalTime(connection.expiresAt),
     lastRefreshedAt: optionalTime(connection.lastRefreshedAt),
+    lastRefreshError: connection.lastRefreshError,
     revokedAt: optionalTime(connection.revokedAt),
     ...stampFields(connection),
   });

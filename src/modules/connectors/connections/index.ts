@@ -1,52 +1,130 @@
 /**
  * Connections: settings and credentials for access to other systems on behalf of a tenant.
  *
- * Connection: settings, which are not secret, and credentials, which are sealed and never returned. Open: decrypt a
- * connection for use. Revoked: permanently unusable, with its credentials erased.
+ * Connection: settings, which are not secret, and credentials, which are sealed and never returned. Mode: how the provider's
+ * manifest authenticates requests. Open: decrypt a connection for use. Refresh: exchange a refresh token, or the fields of a
+ * connection, for a new access token; it happens once across all nodes. Lease: the right to send a connection's grant to its
+ * provider; its fence tells a late holder from the current one. Spent: sent to the provider, which may not accept it again.
+ * needs_reauth: unusable until the end user grants access again. Revoked: permanently unusable, with its credentials erased.
  */
-
+import type { ConnectionService as Rpc } from "../../../../gen/service/api/connection_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Reencryptable } from "../../../platform/crypto/index.ts";
+import type { Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
-import { type ConnectionFault, createConnectionOpener, type OpenConnection } from "./connection-opener.ts";
+import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
+import type { ProviderConfigs } from "../provider-configs/index.ts";
+import { createConnectionCache } from "./connection-cache.ts";
+import {
+  type ConnectionFault,
+  createConnectionOpener,
+  type OpenConnection,
+  type OpenOptions,
+} from "./connection-opener.ts";
+import { createAccountProbe, type ProbeAccount, type ProbeResult } from "./connection-probe.ts";
+import { createConnectionTester } from "./connection-tester.ts";
 import type { Connection } from "./domain/connection.ts";
+import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
+import { reencryptableConnections } from "./reencryptable-connections.ts";
+import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
+import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
+import { createRefresher, type RefreshTimes } from "./refresh/refresher.ts";
+import { createRejection, type Rejection } from "./rejected-credentials.ts";
+import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
-import { connectionStore, reencryptableConnections } from "./store.ts";
+import { connectionStore } from "./store.ts";
+import { createTokenClient, type TokenClient } from "./tokens/token-client.ts";
 
-export type { Connection, ConnectionFault, ConnectionParts, OpenConnection };
+export { checkCredentials, checkFields, fitFields } from "./domain/field-check.ts";
+export type { FetchedTokenAuth } from "./tokens/fetched-tokens.ts";
+export type { TokenCall, TokenGrant, TokenResult } from "./tokens/oauth-request.ts";
+export type { AuthorizedCallback } from "./tokens/token-client.ts";
+export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, ProbeResult, Rejection, TokenClient };
+
+/** Validates settings and credentials of providers that are not in the catalogue. */
+export type ConnectionCheck = ConnectionParts["check"];
 
 /** The module's public API. */
 export interface Connections {
-  readonly handlers: ReturnType<typeof connectionHandlers>;
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
   /** Finds a connection in any state, without its credentials. */
   find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
   /** Whether a provider has connections that are not revoked. */
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
-  /** Opens a connection, from a cache for most calls; returns a fault if it cannot be used. */
-  open(tenantId: TenantId, connectionId: string): Promise<OpenConnection | ConnectionFault>;
+  /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
+  open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
+  /** Reacts to a provider that rejected the credentials of an open connection. */
+  markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Rejection>;
+  /**
+   * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous grant.
+   * The caller proves the grant with `probeAccount` before.
+   */
+  storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal>;
+  /** Requests the account that credentials belong to. */
+  readonly probeAccount: ProbeAccount;
+  /** Requests tokens as manifests describe it. */
+  readonly tokens: TokenClient;
   /** The credentials, for re-encryption when the master key changes. */
   readonly sealed: Reencryptable;
+  /** Resolves when no refresh is running on this node. */
+  idle(): Promise<void>;
 }
 
-interface Parts extends ConnectionParts {
+interface Parts {
+  readonly check: ConnectionCheck;
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
   readonly side: Database;
+  readonly signals: Signals;
   readonly clock: Clock;
   readonly cursors: Cursors;
+  readonly keyring: Keyring | undefined;
+  readonly events: EventRecorder;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly jobs: Pick<JobRunner, "wake">;
+  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly configs: ProviderConfigs;
+  readonly http: GuardedHttp;
+  readonly platformTenantId: () => string;
+  readonly times?: RefreshTimes;
 }
 
 /** Creates the module. */
-export function createConnections({ db, side, clock, cursors, ...parts }: Parts): Connections {
-  const { changes, keyring } = parts;
+export function createConnections(parts: Parts): Connections {
+  const { db, side, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = parts;
+  const cache = createConnectionCache({ db: side, signals });
+  const tokens = createTokenClient(http);
+  const openForTokens = createTokenOpener({ catalogue, configs, keyring });
+  const prepare = createRefreshPreparation({ openForTokens, tokens });
+  const refresher = createRefresher({ ...parts, cache, prepare });
+  const open = createConnectionOpener({ cache, clock, keyring, configs, refresher });
+  const markRejected = createRejection({ db, clock, refresher });
+  const probeAccount = createAccountProbe(http);
+  const test = createConnectionTester({ db, clock, catalogue, open, probe: probeAccount, markRejected });
+  const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
   return {
-    handlers: connectionHandlers(createConnectionService(parts), cursors),
+    handlers: connectionHandlers({ service, test, cursors }),
+    jobs: [
+      revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }),
+      refreshSweepJob({ ...parts, refresher }),
+    ],
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
-    open: createConnectionOpener({ db: side, changes, clock, keyring }),
+    open,
+    markRejected,
+    storeGrant: createGrantService({ ...parts, cache }),
+    probeAccount,
+    tokens,
     sealed: reencryptableConnections(db.sql),
+    idle: refresher.idle,
   };
 }

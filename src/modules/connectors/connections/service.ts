@@ -1,112 +1,197 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, type Violation } from "../../../errors/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
-import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import { enqueueJobs } from "../../../platform/jobs/index.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { AuthMode, Catalogue, Provider } from "../manifests/index.ts";
+import type { ProviderConfigs } from "../provider-configs/index.ts";
+import type { ConnectionCache } from "./connection-cache.ts";
 import {
-  bindingOf,
   type Connection,
   type ConnectionId,
   type Credentials,
   checkNewConnection,
   connectionsMax,
+  hasTokens,
   type NewConnection,
 } from "./domain/connection.ts";
+import { fitFields } from "./domain/field-check.ts";
+import { idleRefreshAt } from "./domain/refresh-policy.ts";
+import { eventData } from "./grant-service.ts";
+import { leaseStore } from "./refresh/lease-store.ts";
+import type { Refresher } from "./refresh/refresher.ts";
+import { revocationAttemptsMax, revokeGrantKind } from "./revocation.ts";
+import { sealCredentials } from "./sealed-credentials.ts";
 import { connectionStore } from "./store.ts";
 
 /** Dependencies of the service. */
 export interface ConnectionParts {
   readonly events: EventRecorder;
-  readonly changes: TenantChanges;
+  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly configs: Pick<ProviderConfigs, "find">;
   /** Undefined if the instance has no master key. Then no connection can be created. */
   readonly keyring: Keyring | undefined;
-  /** Validates settings and credentials against the provider's rules. */
+  /** Validates settings and credentials of providers that are not in the catalogue. */
   readonly check: (
     providerKey: string,
     settings: Readonly<Record<string, unknown>>,
     credentials: Credentials,
   ) => readonly Violation[];
+  readonly cache: Pick<ConnectionCache, "changed">;
+  readonly refresher: Pick<Refresher, "refresh">;
+  /** Wakes the nodes that run jobs. */
+  readonly wakeJobs: () => void;
 }
 
 /** The operations on connections. */
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
+/** The mode of a connection, with the manifest that describes it. */
+interface Fit extends Pick<NewConnection, "settings" | "credentials"> {
+  readonly mode: AuthMode | "";
+  readonly provider: Provider | undefined;
+}
+
 /** Creates the service of connections. */
-export function createConnectionService({ events, changes, keyring, check }: ConnectionParts) {
-  /** Invalidates the tenant's cache entries on every node. */
-  async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
+export function createConnectionService(parts: ConnectionParts) {
+  const { events, catalogue, configs, keyring, check, cache, refresher, wakeJobs } = parts;
+
+  /** Finds the mode that the fields fit: of the catalogue, or else of a provider of notifications. */
+  async function fitOf({ tenantId }: Context, input: NewConnection): Promise<Fit> {
+    const { providerKey, authMode, settings, credentials } = input;
+    const provider = await catalogue.provider(tenantId, providerKey);
+    const fit = provider && fitFields(provider, authMode, settings, credentials);
+    if (fit !== undefined && "mode" in fit) return { ...fit, provider };
+    const violations = check(providerKey, settings, credentials);
+    if (violations.length === 0 && authMode === "") return { mode: "", settings, credentials, provider: undefined };
+    throw invalidFields(fit ?? violations);
+  }
+
+  async function checkConfig(context: Context, { providerConfigId, providerKey }: NewConnection): Promise<void> {
+    if (providerConfigId === "") return;
+    const config = await configs.find(context.sql, context.tenantId, providerConfigId);
+    if (config === undefined) throw notFound("provider config");
+    requireEnvironmentAccess(context, config.environmentKey);
+    if (config.status === "archived") {
+      throw fail("FAILED_PRECONDITION", { public: "The provider config is archived. Use another one." });
+    }
+    if (config.providerKey !== providerKey) {
+      const message = `must be a config of the provider ${providerKey}, not of ${config.providerKey}`;
+      throw invalidFields([{ field: "provider_config_id", rule: "provider", message }]);
+    }
+  }
+
+  async function getConnection({ sql, tenantId }: Context, id: string): Promise<Connection> {
+    const connection = await connectionStore(sql).find(tenantId, id);
+    if (connection === undefined) throw notFound("connection");
+    return connection;
   }
 
   return {
-    async createConnection(context: Context, { credentials, ...input }: NewConnection): Promise<Connection> {
+    getConnection,
+
+    async createConnection(context: Context, input: NewConnection): Promise<Connection> {
       const { sql, tenantId, nowMs } = context;
-      checkNewConnection({ credentials, ...input }, nowMs);
-      const violations = check(input.providerKey, input.settings, credentials);
-      if (violations.length > 0) {
-        const [{ field, message }] = violations as [Violation];
-        throw fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
-      }
-      const keys = requireKeyring(keyring);
-      // Also locks out concurrent creation in the tenant, so that the count stays correct.
-      await invalidateCaches(context);
+      checkNewConnection(input, nowMs);
+      const { mode, provider, settings, credentials } = await fitOf(context, input);
+      await checkConfig(context, input);
+      const id = ulid(nowMs) as ConnectionId;
+      const sealed = sealCredentials(keyring, { tenantId, id }, credentials);
       const store = connectionStore(sql);
-      if ((await store.count(tenantId)) >= connectionsMax) {
+      if (!(await store.countNew(tenantId, connectionsMax))) {
         throw fail("FAILED_PRECONDITION", {
           public: `A tenant can have at most ${connectionsMax} connections. Revoke one first.`,
         });
       }
-      const id = ulid(nowMs) as ConnectionId;
-      const connection = await store.insert({
-        ...input,
-        tenantId,
-        id,
-        providerConfigId: "",
-        status: "active",
-        lastRefreshedAt: null,
-        revokedAt: null,
-        ciphertext: keys.seal(JSON.stringify(credentials), bindingOf({ tenantId, id })),
-        keyId: keys.activeKeyId,
-        ...newStamps(nowMs),
-      });
+      const { credentials: _, authMode: __, ...details } = input;
+      // Without a token, the first use fetches one.
+      const isDue = hasTokens(mode) && credentials.access_token === undefined;
+      const connection = await store.insert(
+        {
+          ...{ ...details, settings, tenantId, id, authMode: mode, status: "active", statusReason: "" },
+          expiresAt: isDue ? new Date(nowMs) : input.expiresAt,
+          manifestVersion: provider?.version ?? "",
+          manifestDigest: provider?.digest ?? "",
+          account: { id: "", label: "" },
+          captured: {},
+          credentialVersion: 1,
+          ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          ...sealed,
+          ...newStamps(nowMs),
+        },
+        credentials.refresh_token === undefined ? null : idleRefreshAt(idleTimeOf(provider, mode), nowMs),
+      );
       await events.record(context, "connection.created", id, eventData(connection));
       return connection;
     },
 
-    async getConnection({ sql, tenantId }: Context, id: string): Promise<Connection> {
-      const connection = await connectionStore(sql).find(tenantId, id);
-      if (connection === undefined) throw notFound("connection");
-      return connection;
+    /** Refreshes a connection before the transaction of the call, because no transaction may be open during the request. */
+    async refreshConnection(context: Context, id: string): Promise<void> {
+      const { tenantId } = context;
+      const { credentialVersion: spentVersion } = await getConnection(context, id);
+      const outcome = await refresher.refresh({ tenantId, id }, { spentVersion, cause: "requested" });
+      switch (outcome.kind) {
+        case "refreshed":
+          return;
+        case "missing":
+          throw notFound("connection");
+        case "revoked":
+          throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Create another one." });
+        case "needs_reauth":
+          throw fail("CONNECTION_UNUSABLE", { public: "The end user must grant access again." });
+        case "not_refreshable":
+          throw fail("FAILED_PRECONDITION", {
+            public:
+              "The credentials of the connection cannot be refreshed: they have no refresh token, or do not expire.",
+          });
+        case "failed":
+          throw fail("CONNECTOR_UNAVAILABLE", {
+            public: `The credentials could not be refreshed: ${outcome.code}.`,
+            headers: { "retry-after": String(Math.max(1, Math.ceil(outcome.retryAfterMs / 1000))) },
+          });
+      }
     },
 
     /** Revokes a connection permanently. A second revocation changes nothing. */
     async revokeConnection(context: Context, id: string): Promise<Connection> {
-      const { sql, tenantId, nowMs } = context;
+      const { sql, tenantId, nowMs, afterCommit } = context;
       const store = connectionStore(sql);
-      const revoked = await store.revoke(tenantId, id, new Date(nowMs));
-      if (revoked === undefined) {
-        const current = await store.find(tenantId, id);
-        if (current === undefined) throw notFound("connection");
-        return current;
+      const current = await store.lock(tenantId, id);
+      if (current === undefined) throw notFound("connection");
+      if (current.status === "revoked") return current;
+      const offersRevocation = await canRevoke(current);
+      const revocation = offersRevocation ? "pending" : "not_offered";
+      const revoked = await store.revoke(tenantId, id, revocation, new Date(nowMs));
+      await store.countRevoked(tenantId);
+      await leaseStore(sql).reset(current);
+      if (offersRevocation) {
+        const job = { tenantId, kind: revokeGrantKind, payload: { connectionId: id }, runAt: new Date(nowMs) };
+        await enqueueJobs(sql, [{ ...job, dedupeKey: id, maxAttempts: revocationAttemptsMax }], nowMs);
+        afterCommit(wakeJobs);
       }
-      await invalidateCaches(context);
-      await events.record(context, "connection.revoked", id, eventData(revoked));
-      return revoked;
+      await events.record(context, "connection.revoked", id, eventData(revoked!));
+      afterCommit(() => cache.changed(current));
+      return revoked!;
     },
   };
+
+  async function canRevoke({ tenantId, providerKey, authMode }: Connection): Promise<boolean> {
+    if (authMode !== "oauth2") return false;
+    const auth = (await catalogue.provider(tenantId, providerKey))?.auth("oauth2");
+    return auth?.mode === "oauth2" && auth.revoke !== undefined;
+  }
 }
 
-function eventData({ name, providerKey }: Connection) {
-  return { name, provider_key: providerKey };
+function idleTimeOf(provider: Provider | undefined, mode: AuthMode | ""): number | undefined {
+  const auth = mode === "" ? undefined : provider?.auth(mode);
+  return auth?.mode === "oauth2" ? auth.refresh.idleS : undefined;
 }
 
-function requireKeyring(keyring: Keyring | undefined): Keyring {
-  if (keyring !== undefined) return keyring;
-  throw fail("FAILED_PRECONDITION", {
-    public:
-      "Connections require a master key: the operator must set connector.encryption_key (for example to the output of: openssl rand -base64 32).",
-  });
+function invalidFields(violations: readonly Violation[]) {
+  const [{ field, message }] = violations as readonly [Violation, ...Violation[]];
+  return fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
 }

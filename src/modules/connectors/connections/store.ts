@@ -1,40 +1,95 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Reencryptable } from "../../../platform/crypto/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { bindingOf, type Connection, type SealedConnection } from "./domain/connection.ts";
+import type {
+  Account,
+  Connection,
+  ConnectionStatus,
+  ProviderRevocation,
+  ReauthReason,
+  SealedConnection,
+} from "./domain/connection.ts";
 
 /** The filter of a list of connections. */
 export interface ConnectionFilter {
+  readonly endUserId: string | undefined;
+  readonly providerConfigId: string | undefined;
   readonly providerKey: string | undefined;
   readonly status: string | undefined;
 }
 
-type Row = Omit<Connection, "endUser"> & { readonly endUser: Partial<NonNullable<Connection["endUser"]>> };
+/** New credentials of a connection, with everything that the provider reported with them. */
+export interface StoredGrant {
+  readonly ciphertext: string;
+  readonly keyId: string;
+  readonly expiresAt: Date | null;
+  readonly idleRefreshAt: Date | null;
+  readonly captured: Readonly<Record<string, unknown>>;
+  readonly scopes: readonly string[];
+}
+
+/** Everything that a reconnection replaces. */
+export interface StoredReconnection extends StoredGrant {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly account: Account;
+  readonly authMode: string;
+  readonly manifestVersion: string;
+  readonly manifestDigest: string;
+  readonly providerConfigId: string;
+}
+
+/** Identifies a connection. */
+export interface ConnectionRef {
+  readonly tenantId: TenantId;
+  readonly id: string;
+}
+
+type Row = Omit<Connection, "endUser" | "account"> & {
+  readonly endUser: Partial<NonNullable<Connection["endUser"]>>;
+  readonly accountId: string;
+  readonly accountLabel: string;
+};
+type SealedRow = Row & { readonly ciphertext: string; readonly keyId: string };
 
 /** The SQL queries of connections. Only queries that need ciphertexts read them. */
 export function connectionStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, name, provider_key, provider_config_id, end_user, status, scopes, settings, expires_at,
-    last_refreshed_at, revoked_at, created_at, updated_at, record_version`;
+    tenant_id, id, name, provider_key, provider_config_id, end_user, status, status_reason, provider_revocation, scopes,
+    settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, credential_version,
+    expires_at, last_refreshed_at, last_refresh_error, revoked_at, created_at, updated_at, record_version`;
   return {
-    async insert(connection: SealedConnection): Promise<Connection> {
+    async insert(connection: SealedConnection, idleRefreshAt: Date | null): Promise<Connection> {
       const [row] = await sql<Row[]>`
-        insert into connector_connections (tenant_id, id, name, provider_key, end_user, status, scopes, settings,
-          ciphertext, key_id, expires_at, created_at, updated_at)
+        insert into connector_connections (tenant_id, id, name, provider_key, provider_config_id, end_user, status, scopes,
+          settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, ciphertext, key_id,
+          expires_at, idle_refresh_at, created_at, updated_at)
         values (${connection.tenantId}, ${connection.id}, ${connection.name}, ${connection.providerKey},
-          ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status}, ${connection.scopes as string[]},
-          ${sql.json(connection.settings as never)}, ${connection.ciphertext}, ${connection.keyId},
-          ${connection.expiresAt}, ${connection.createdAt}, ${connection.updatedAt})
+          ${connection.providerConfigId}, ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status},
+          ${connection.scopes as string[]}, ${sql.json(connection.settings as never)},
+          ${sql.json(connection.captured as never)}, ${connection.authMode}, ${connection.manifestVersion},
+          ${connection.manifestDigest}, ${connection.account.id}, ${connection.account.label}, ${connection.ciphertext},
+          ${connection.keyId}, ${connection.expiresAt}, ${idleRefreshAt}, ${connection.createdAt},
+          ${connection.updatedAt})
         returning ${columns}`;
-      return asConnection(row!);
+      return toConnection(row!);
     },
 
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from connector_connections
-        where tenant_id = ${tenantId} and status <> 'revoked'`;
-      return row!.count;
+    /**
+     * Counts a new connection, unless the tenant has the maximum. Also locks out concurrent creation in the tenant until the
+     * transaction ends.
+     */
+    async countNew(tenantId: TenantId, max: number): Promise<boolean> {
+      const rows = await sql`
+        insert into connector_connection_counts as counted (tenant_id, live_count) values (${tenantId}, 1)
+        on conflict (tenant_id) do update set live_count = counted.live_count + 1 where counted.live_count < ${max}
+        returning 1`;
+      return rows.length > 0;
+    },
+
+    /** Counts a revocation. */
+    async countRevoked(tenantId: TenantId): Promise<void> {
+      await sql`
+        update connector_connection_counts set live_count = greatest(live_count - 1, 0) where tenant_id = ${tenantId}`;
     },
 
     /** Whether a provider has connections that are not revoked. */
@@ -48,70 +103,141 @@ export function connectionStore(sql: Sql) {
     async find(tenantId: TenantId, id: string): Promise<Connection | undefined> {
       const [row] = await sql<Row[]>`
         select ${columns} from connector_connections where tenant_id = ${tenantId} and id = ${id}`;
-      return row && asConnection(row);
+      return row && toConnection(row);
+    },
+
+    /** Finds a connection and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<Connection | undefined> {
+      const [row] = await sql<Row[]>`
+        select ${columns} from connector_connections where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row && toConnection(row);
     },
 
     async findSealed(tenantId: TenantId, id: string): Promise<SealedConnection | undefined> {
-      const [row] = await sql<(Row & { ciphertext: string; keyId: string })[]>`
+      const [row] = await sql<SealedRow[]>`
         select ${columns}, ciphertext, key_id from connector_connections
         where tenant_id = ${tenantId} and id = ${id}`;
-      return row && { ...asConnection(row), ciphertext: row.ciphertext, keyId: row.keyId };
+      return row && toSealed(row);
     },
 
-    /** Revokes a connection and erases its credentials; undefined if it is already revoked or does not exist. */
-    async revoke(tenantId: TenantId, id: string, now: Date): Promise<Connection | undefined> {
+    /** Finds many connections of any tenants with one statement. */
+    async findManySealed(refs: readonly ConnectionRef[]): Promise<SealedConnection[]> {
+      const rows = await sql<SealedRow[]>`
+        select ${columns}, ciphertext, key_id from connector_connections
+        where (tenant_id, id) in (
+          select * from unnest(${refs.map((each) => each.tenantId)}::text[], ${refs.map((each) => each.id)}::text[]))`;
+      return rows.map(toSealed);
+    },
+
+    /** Replaces the credentials and everything that belongs to them. The caller holds a lock. */
+    async reconnect(tenantId: TenantId, id: string, grant: StoredReconnection, now: Date): Promise<Connection> {
       const [row] = await sql<Row[]>`
-        update connector_connections set status = 'revoked', ciphertext = '', key_id = '', revoked_at = ${now},
-          updated_at = ${now}, record_version = record_version + 1
+        update connector_connections set ciphertext = ${grant.ciphertext}, key_id = ${grant.keyId},
+          credential_version = credential_version + 1, expires_at = ${grant.expiresAt},
+          idle_refresh_at = ${grant.idleRefreshAt}, captured = ${sql.json(grant.captured as never)},
+          scopes = ${grant.scopes as string[]}, settings = ${sql.json(grant.settings as never)},
+          account_id = ${grant.account.id}, account_label = ${grant.account.label}, auth_mode = ${grant.authMode},
+          manifest_version = ${grant.manifestVersion}, manifest_digest = ${grant.manifestDigest},
+          provider_config_id = ${grant.providerConfigId}, status = 'active', status_reason = '',
+          last_refreshed_at = ${now}, last_refresh_error = '', updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+        returning ${columns}`;
+      return toConnection(row!);
+    },
+
+    /**
+     * Revokes a connection; undefined if it is already revoked or does not exist. The credentials are erased unless they are
+     * needed to revoke the grant at the provider.
+     */
+    async revoke(
+      tenantId: TenantId,
+      id: string,
+      revocation: ProviderRevocation & ("pending" | "not_offered"),
+      now: Date,
+    ): Promise<Connection | undefined> {
+      const erased = revocation === "pending" ? sql`` : sql`ciphertext = '', key_id = '',`;
+      const [row] = await sql<Row[]>`
+        update connector_connections set status = 'revoked', status_reason = '', ${erased}
+          provider_revocation = ${revocation}, idle_refresh_at = null, revoked_at = ${now}, updated_at = ${now},
+          record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'revoked'
         returning ${columns}`;
-      return row && asConnection(row);
+      return row && toConnection(row);
+    },
+
+    /** Erases the credentials of a revoked connection and records what became of its grant at the provider. */
+    async eraseRevoked(
+      { tenantId, id }: ConnectionRef,
+      revocation: "succeeded" | "failed" | "not_offered",
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        update connector_connections set ciphertext = '', key_id = '', provider_revocation = ${revocation},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status = 'revoked' and provider_revocation = 'pending'`;
+    },
+
+    /** Erases the credentials of connections whose revocation at the provider never ended; returns their number. */
+    async eraseAbandoned(revokedBefore: Date, now: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        update connector_connections set ciphertext = '', key_id = '', provider_revocation = 'failed',
+          updated_at = ${now}, record_version = record_version + 1
+        where (tenant_id, id) in (
+          select tenant_id, id from connector_connections
+          where provider_revocation = 'pending' and revoked_at < ${revokedBefore}
+          order by tenant_id, id limit ${limit} for update skip locked)`;
+      return count;
+    },
+
+    /** Marks a connection that only the end user can repair; undefined if its credentials or its status changed. */
+    async markNeedsReauth(
+      { tenantId, id }: ConnectionRef,
+      credentialVersion: number,
+      reason: ReauthReason,
+      now: Date,
+    ): Promise<Connection | undefined> {
+      const [row] = await sql<Row[]>`
+        update connector_connections set status = 'needs_reauth', status_reason = ${reason}, idle_refresh_at = null,
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and credential_version = ${credentialVersion} and status = 'active'
+        returning ${columns}`;
+      return row && toConnection(row);
     },
 
     async list(tenantId: TenantId, filter: ConnectionFilter, page: Page): Promise<PageRows<Connection>> {
-      const where = sql`tenant_id = ${tenantId}
-        ${filter.providerKey === undefined ? sql`` : sql`and provider_key = ${filter.providerKey}`}
-        ${filter.status === undefined ? sql`` : sql`and status = ${filter.status}`}`;
-      const { rows, total } = await readKeyset<Row>(sql, { columns, table: "connector_connections", where }, page);
-      return { rows: rows.map(asConnection), total };
+      const { endUserId, providerConfigId, providerKey, status } = filter;
+      // The most selective condition uses its index. The others are evaluated row by row.
+      const conditions = [
+        ...(endUserId === undefined ? [] : [sql`end_user ->> 'id' = ${endUserId}`]),
+        ...(providerConfigId === undefined
+          ? []
+          : [sql`provider_config_id = ${providerConfigId} and provider_config_id <> ''`]),
+        ...(providerKey === undefined ? [] : [sql`provider_key = ${providerKey}`]),
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+      ];
+      const [first, ...others] = conditions;
+      const where = sql`tenant_id = ${tenantId} ${first === undefined ? sql`` : sql`and ${first}`}`;
+      const condition = others.reduce<Fragment | undefined>(
+        (all, each) => (all === undefined ? each : sql`${all} and ${each}`),
+        undefined,
+      );
+      const table = "connector_connections";
+      const { rows, ...rest } = await readKeyset<Row>(sql, { columns, table, where, filter: condition }, page);
+      return { ...rest, rows: rows.map(toConnection) };
     },
   };
 }
 
-function asConnection({ endUser, ...row }: Row): Connection {
+function toConnection({ endUser, accountId, accountLabel, ...row }: Row): Connection {
   const { id = "", email = "", displayName = "" } = endUser;
-  return { ...row, endUser: id === "" ? undefined : { id, email, displayName } };
+  return {
+    ...row,
+    status: row.status as ConnectionStatus,
+    account: { id: accountId, label: accountLabel },
+    endUser: id === "" ? undefined : { id, email, displayName },
+  };
 }
 
-/** The credentials of all tenants, for re-encryption. Revoked connections have none. */
-export function reencryptableConnections(sql: Sql): Reencryptable {
-  return {
-    bindingOf,
-
-    async next(activeKeyId, after, limit) {
-      // An index supports < and > but not <>. Mostly no row matches.
-      return sql`
-        select tenant_id, id, ciphertext from connector_connections
-        where (key_id < ${activeKeyId} or key_id > ${activeKeyId}) and ciphertext <> ''
-          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
-        order by tenant_id, id limit ${limit}`;
-    },
-
-    async replace(activeKeyId, replacements) {
-      // Lock rows in the global order to avoid deadlocks between nodes.
-      const { count } = await sql`
-        with unchanged as (
-          select connection.tenant_id, connection.id, sealed.replacement
-          from connector_connections connection join unnest(
-              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-              ${replacements.map((each) => each.ciphertext)}::text[],
-              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
-            on connection.tenant_id = sealed.tenant_id and connection.id = sealed.id
-              and connection.ciphertext = sealed.ciphertext
-          order by connection.tenant_id, connection.id for update of connection)
-        update connector_connections connection set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
-        from unchanged where connection.tenant_id = unchanged.tenant_id and connection.id = unchanged.id`;
-      return count;
-    },
-  };
+function toSealed({ ciphertext, keyId, ...row }: SealedRow): SealedConnection {
+  return { ...toConnection(row), ciphertext, keyId };
 }

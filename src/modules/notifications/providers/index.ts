@@ -32,6 +32,7 @@ import { smtp } from "./smtp/smtp.ts";
 import { twilio } from "./twilio.ts";
 import { webPushProvider } from "./web-push.ts";
 
+export { credentialCode } from "./domain/failure.ts";
 export type {
   FailureCode,
   FailurePhase,

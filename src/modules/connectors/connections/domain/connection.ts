@@ -2,6 +2,7 @@ import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
+import type { AuthMode } from "../../manifests/index.ts";
 
 /** A connection's id. */
 export type ConnectionId = string & { readonly __id: "connection" };
@@ -9,11 +10,31 @@ export type ConnectionId = string & { readonly __id: "connection" };
 /** A connection's status. `needs_reauth`: unusable until access is granted again. */
 export type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
+/** Why a connection needs reauthorization. */
+export type ReauthReason =
+  /** The provider no longer accepts the grant. */
+  | "grant_rejected"
+  /** A refresh was cut off, and the provider does not accept the spent refresh token any more. */
+  | "refresh_interrupted"
+  /** The provider refused the credentials, also fresh ones. */
+  | "credentials_rejected"
+  /** The access token has expired, and there is no refresh token. */
+  | "refresh_token_missing";
+
+/** What became of the grant at the provider after a revocation; empty if the connection is not revoked. */
+export type ProviderRevocation = "" | "pending" | "succeeded" | "failed" | "not_offered";
+
 /** The end user on whose behalf a connection acts. */
 export interface EndUser {
   readonly id: string;
   readonly email: string;
   readonly displayName: string;
+}
+
+/** The account at the provider; both fields are empty if it is unknown. */
+export interface Account {
+  readonly id: string;
+  readonly label: string;
 }
 
 /** The caller-supplied fields of a connection, without its credentials. */
@@ -24,17 +45,31 @@ interface ConnectionDetails {
   readonly scopes: readonly string[];
   /** Provider settings that are not secret, such as a host name. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** When the credentials expire. They may be refreshed before. */
   readonly expiresAt: Date | null;
+  /** The id of the provider config that its grant belongs to; empty without one. */
+  readonly providerConfigId: string;
 }
 
 /** A tenant's account in another system, without the credentials. */
 export interface Connection extends ConnectionDetails, Stamps {
   readonly tenantId: TenantId;
   readonly id: ConnectionId;
-  /** The id of the provider configuration that it was created from; empty without one. */
-  readonly providerConfigId: string;
+  /** Empty for providers of notifications, which are not in the catalogue. */
+  readonly authMode: AuthMode | "";
+  /** The manifest that was used for the grant; empty without one. */
+  readonly manifestVersion: string;
+  readonly manifestDigest: string;
+  readonly account: Account;
+  /** Values from the provider's answers that templates use. */
+  readonly captured: Readonly<Record<string, unknown>>;
+  /** Raised with every change of the credentials. */
+  readonly credentialVersion: number;
   readonly status: ConnectionStatus;
+  readonly statusReason: ReauthReason | "";
+  readonly providerRevocation: ProviderRevocation;
   readonly lastRefreshedAt: Date | null;
+  readonly lastRefreshError: string;
   readonly revokedAt: Date | null;
 }
 
@@ -44,30 +79,45 @@ export interface SealedConnection extends Connection {
   readonly keyId: string;
 }
 
-/** Credential values by name. */
+/** Credential values by name. Tokens are `access_token` and `refresh_token`. */
 export type Credentials = Readonly<Record<string, string>>;
 
 /** The input for a new connection. */
 export interface NewConnection extends ConnectionDetails {
+  /** Empty for the provider's default. */
+  readonly authMode: AuthMode | "";
   readonly credentials: Credentials;
 }
 
 /** Maximum number of connections per tenant, without revoked ones. */
-export const connectionsMax = 1000;
+export const connectionsMax = 100_000;
 
 const settingsBytesMax = 16 * 1024;
 const credentialsBytesMax = 64 * 1024;
 
+/** The modes whose requests carry a token that is fetched and renewed. */
+const tokenModes: ReadonlySet<string> = new Set(["oauth2", "oauth2_cc", "two_step", "jwt"]);
+
+/** Whether the requests of a mode carry a token that is fetched and renewed. */
+export function hasTokens(mode: AuthMode | ""): boolean {
+  return tokenModes.has(mode);
+}
+
 /** Checks the rules that the definitions cannot express. */
 export function checkNewConnection({ settings, credentials, expiresAt }: NewConnection, nowMs: number): void {
+  checkSizes(settings, credentials);
+  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
+    throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
+  }
+}
+
+/** Checks the size of settings and credentials. */
+export function checkSizes(settings: Readonly<Record<string, unknown>>, credentials: Credentials): void {
   if (Buffer.byteLength(JSON.stringify(settings)) > settingsBytesMax) {
     throw invalid("settings", "max_bytes", `must have at most ${settingsBytesMax} bytes as JSON`);
   }
   if (Buffer.byteLength(JSON.stringify(credentials)) > credentialsBytesMax) {
     throw invalid("credentials", "max_bytes", `must have at most ${credentialsBytesMax} bytes as JSON`);
-  }
-  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
-    throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
   }
 }
 

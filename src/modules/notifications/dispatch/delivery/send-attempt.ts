@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Connections } from "../../../connectors/index.ts";
-import type { Providers } from "../../providers/index.ts";
+import { credentialCode, type Providers } from "../../providers/index.ts";
 import {
   type FailedMessage,
   failedMessage,
@@ -92,7 +92,10 @@ export function createMessageSender({ prepare, connections, providers, clock }: 
     const connection = await open(delivery.tenantId, route.connectionId);
     if (typeof connection === "string") {
       const detail = "The connection of the integration cannot be used.";
-      return { done: failedMessage(route, { phase: "credential", code: connection, detail }), failover: true };
+      return {
+        done: failedMessage(route, { phase: "credential", code: credentialCode(connection), detail }),
+        failover: true,
+      };
     }
     if (connection === null) return { done: { ...internalFailure(), ...route }, failover: false };
     if (!(await handOver(route).catch(() => false)))

@@ -4,7 +4,7 @@ import type { Connections } from "../../../connectors/index.ts";
 import type { Integration, Integrations, SelectionFault } from "../../integrations/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
 import type { NotificationWorkflow } from "../../preferences/index.ts";
-import type { OutgoingMessage, Providers } from "../../providers/index.ts";
+import { credentialCode, type OutgoingMessage, type Providers } from "../../providers/index.ts";
 import type { Subscriber } from "../../subscribers/index.ts";
 import { type Delivery, type DeliveryFailure, sendKey } from "../domain/delivery.ts";
 import { contentOf, type Overrides, type Target } from "../domain/plan.ts";
@@ -149,7 +149,7 @@ export function createMessagePreparer({
     if (typeof pinned === "string") {
       return {
         phase: "credential",
-        code: pinned,
+        code: credentialCode(pinned),
         detail: "The connection to which the address is pinned cannot be used.",
       };
     }

@@ -1,3 +1,5 @@
+import type { ConnectionFault } from "../../../connectors/index.ts";
+
 /** The failure codes of each sending phase. */
 const failureCodes = {
   admission: ["queue_unavailable", "payload_store_failed", "manifest_failed"],
@@ -26,6 +28,11 @@ export type FailurePhase = keyof typeof failureCodes;
 
 /** The failure within its phase. */
 export type FailureCode = (typeof failureCodes)[FailurePhase][number];
+
+/** The failure code of a connection that cannot be used. */
+export function credentialCode(fault: ConnectionFault): (typeof failureCodes)["credential"][number] {
+  return fault === "needs_reauth" || fault === "expired" ? "refresh_failed" : fault;
+}
 
 /** A message that the provider did not accept, as far as the service knows. */
 export interface SendFailure {

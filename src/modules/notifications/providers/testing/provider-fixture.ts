@@ -47,7 +47,12 @@ export function connectionTo(
   settings: Readonly<Record<string, unknown>>,
   credentials: Readonly<Record<string, string>> = {},
 ): OpenConnection {
-  return { id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" as OpenConnection["id"], providerKey, settings, credentials };
+  return {
+    id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" as OpenConnection["id"],
+    tenantId: "01JXXXXXXXXXXXXXXXXXXXXXXX" as OpenConnection["tenantId"],
+    ...{ providerKey, settings, credentials, providerConfigId: "", manifestVersion: "", manifestDigest: "" },
+    ...{ mode: "none", scopes: [], captured: {}, account: { id: "", label: "" }, credentialVersion: 1, config: {} },
+  };
 }
 
 /** A message with default values for fields that are not given. */

@@ -154,10 +154,42 @@ export const eventTypes = {
     meaning: "A dead letter of a notification was queued for another attempt.",
     data: ["kind", "transaction_id", "delivery_id"],
   },
-  "connection.created": { meaning: "A connection was created.", data: ["name", "provider_key"] },
+  "provider_config.created": {
+    meaning: "A provider config was created as a draft.",
+    data: ["name", "provider_key", "environment_id"],
+  },
+  "provider_config.updated": {
+    meaning: "A provider config was changed.",
+    data: ["name", "provider_key", "environment_id", "fields"],
+  },
+  "provider_config.activated": {
+    meaning: "A provider config was activated: connect sessions can use it.",
+    data: ["name", "provider_key", "environment_id"],
+  },
+  "provider_config.disabled": {
+    meaning: "A provider config was disabled: no connect session can use it, but its connections still work.",
+    data: ["name", "provider_key", "environment_id"],
+  },
+  "provider_config.archived": {
+    meaning: "A provider config was archived and its secrets were erased.",
+    data: ["name", "provider_key", "environment_id"],
+  },
+  "connection.created": {
+    meaning: "A connection was created.",
+    data: ["name", "provider_key", "provider_config_id", "end_user_id"],
+  },
+  "connection.reconnected": {
+    meaning: "The end user of a connection granted access again.",
+    data: ["name", "provider_key", "provider_config_id", "end_user_id"],
+  },
+  "connection.needs_reauth": {
+    meaning: "A connection is unusable until its end user grants access again.",
+    data: ["name", "provider_key", "provider_config_id", "end_user_id", "reason"],
+  },
   "connection.revoked": {
-    meaning: "A connection was revoked and its credentials were erased.",
-    data: ["name", "provider_key"],
+    meaning:
+      "A connection was revoked. Its grant is revoked at the provider if possible, and its credentials are erased.",
+    data: ["name", "provider_key", "provider_config_id", "end_user_id"],
   },
   "connector.manifest.created": {
     meaning: "A version of a connector manifest was created.",

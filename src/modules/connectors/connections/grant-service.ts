@@ -1,0 +1,112 @@
+import type { Keyring } from "../../../platform/crypto/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { newStamps } from "../../../platform/records/index.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import type { AuthMode } from "../manifests/index.ts";
+import type { ConnectionCache } from "./connection-cache.ts";
+import {
+  type Account,
+  type Connection,
+  type ConnectionId,
+  type Credentials,
+  checkSizes,
+  connectionsMax,
+  type EndUser,
+} from "./domain/connection.ts";
+import { idleRefreshAt } from "./domain/refresh-policy.ts";
+import { leaseStore } from "./refresh/lease-store.ts";
+import { sealCredentials } from "./sealed-credentials.ts";
+import { connectionStore } from "./store.ts";
+
+/** Access that an end user has granted and the provider has confirmed. */
+export interface Grant {
+  /** The connection to reconnect; undefined for a new one. */
+  readonly connectionId: string | undefined;
+  /** The name and the end user of a new connection. A reconnected one keeps its own. */
+  readonly name: string;
+  readonly endUser: EndUser | undefined;
+  readonly providerKey: string;
+  /** Empty without a provider config. */
+  readonly providerConfigId: string;
+  readonly authMode: AuthMode;
+  readonly manifestVersion: string;
+  readonly manifestDigest: string;
+  readonly scopes: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly captured: Readonly<Record<string, unknown>>;
+  /** The account that the provider confirmed; fields are empty if the provider cannot confirm one. */
+  readonly account: Account;
+  readonly credentials: Credentials;
+  readonly expiresAt: Date | null;
+  /** How long the refresh token may stay unused, from the manifest. */
+  readonly idleS: number | undefined;
+}
+
+/** Why a grant was not stored. The connection keeps its previous grant. */
+export type GrantRefusal =
+  | "connection_missing"
+  | "connection_revoked"
+  | "provider_mismatch"
+  | "account_mismatch"
+  | "too_many_connections";
+
+interface Parts {
+  readonly events: EventRecorder;
+  readonly keyring: Keyring | undefined;
+  readonly cache: Pick<ConnectionCache, "changed">;
+}
+
+/** Creates the storage of grants for connect sessions. */
+export function createGrantService({ events, keyring, cache }: Parts) {
+  /**
+   * Stores a grant in the caller's transaction: in a new connection, or in place of the previous grant of an existing one. The
+   * caller has proven the grant at the provider before.
+   */
+  return async function storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal> {
+    const { sql, tenantId, nowMs, afterCommit } = context;
+    const { connectionId, endUser, name, idleS, credentials, ...stored } = grant;
+    checkSizes(grant.settings, credentials);
+    const store = connectionStore(sql);
+    const now = new Date(nowMs);
+    const hasRefreshToken = credentials.refresh_token !== undefined;
+    const idleAt = hasRefreshToken ? idleRefreshAt(idleS, nowMs) : null;
+    if (connectionId === undefined) {
+      if (!(await store.countNew(tenantId, connectionsMax))) return "too_many_connections";
+      const id = ulid(nowMs) as ConnectionId;
+      const connection = await store.insert(
+        {
+          ...{ ...stored, tenantId, id, name, endUser, credentialVersion: 1, status: "active", statusReason: "" },
+          ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          ...sealCredentials(keyring, { tenantId, id }, credentials),
+          ...newStamps(nowMs),
+        },
+        idleAt,
+      );
+      await events.record(context, "connection.created", id, eventData(connection));
+      return connection;
+    }
+    const current = await store.lock(tenantId, connectionId);
+    if (current === undefined) return "connection_missing";
+    if (current.status === "revoked") return "connection_revoked";
+    if (current.providerKey !== grant.providerKey) return "provider_mismatch";
+    // Also refuses a grant whose account is unknown, because it cannot be shown to be the same one.
+    if (current.account.id !== "" && current.account.id !== grant.account.id) return "account_mismatch";
+    const sealed = sealCredentials(keyring, current, credentials);
+    const replacement = { ...stored, ...sealed, idleRefreshAt: idleAt };
+    const connection = await store.reconnect(tenantId, connectionId, replacement, now);
+    await leaseStore(sql).reset(current);
+    await events.record(context, "connection.reconnected", connectionId, eventData(connection));
+    afterCommit(() => cache.changed(connection));
+    return connection;
+  };
+}
+
+/** The data of a connection's events. */
+export function eventData({ name, providerKey, providerConfigId, endUser }: Connection) {
+  return {
+    name,
+    provider_key: providerKey,
+    provider_config_id: providerConfigId,
+    end_user_id: endUser?.id ?? "",
+  };
+}

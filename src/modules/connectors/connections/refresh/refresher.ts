@@ -1,0 +1,335 @@
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { Keyring } from "../../../../platform/crypto/index.ts";
+import { type Database, nextWake, type Signals } from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { Metrics } from "../../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import { type ConnectionCache, topicOf } from "../connection-cache.ts";
+import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
+import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
+import { sealCredentials } from "../sealed-credentials.ts";
+import { type ConnectionRef, connectionStore } from "../store.ts";
+import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
+import { type LeaseFailure, leaseStore, type RefreshLease } from "./lease-store.ts";
+import type { PreparedRefresh, RefreshPreparation } from "./refresh-preparation.ts";
+
+/** Why a refresh is requested. */
+export type RefreshCause = "due" | "requested" | "rejected" | "idle" | "interrupted";
+
+/** A request for credentials that are newer than the spent ones. */
+export interface RefreshRequest {
+  /** The version of the credentials that the caller cannot use. */
+  readonly spentVersion: number;
+  readonly cause: RefreshCause;
+}
+
+/** The result of a refresh. */
+export type RefreshOutcome =
+  /** Newer credentials are stored, by this or another node. */
+  | { readonly kind: "refreshed" }
+  | { readonly kind: "missing" | "revoked" | "needs_reauth" }
+  /** The credentials are not of a kind that can be refreshed. */
+  | { readonly kind: "not_refreshable" }
+  /** There are no new credentials now. The code is safe to show. */
+  | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number };
+
+/** Refreshes credentials: one request at a time across all nodes. */
+export interface Refresher {
+  /** Resolves when newer credentials are stored, or with the reason why there are none. */
+  refresh(ref: ConnectionRef, request: RefreshRequest): Promise<RefreshOutcome>;
+  /** Starts a refresh in the background. */
+  refreshLater(ref: ConnectionRef, request: RefreshRequest): void;
+  /** Marks a connection that a refresh cannot repair, unless it has newer credentials than these. */
+  giveUp(ref: ConnectionRef, credentialVersion: number, reason: ReauthReason): Promise<RefreshOutcome>;
+  /** Runs work while no refresh of the connection is running on any node; undefined if the lease does not get free in time. */
+  withLease<T>(ref: ConnectionRef, work: () => Promise<T>): Promise<T | undefined>;
+  /** Resolves when no refresh is running on this node. */
+  idle(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly keyring: Keyring | undefined;
+  readonly events: EventRecorder;
+  readonly cache: Pick<ConnectionCache, "changed">;
+  readonly prepare: RefreshPreparation;
+  readonly times?: RefreshTimes;
+}
+
+/** The times of refreshes; for tests. */
+export interface RefreshTimes {
+  /** How long a lease lasts; longer than a token request takes. */
+  readonly leaseMs?: number;
+  /** How long a refresh waits for one of another node. It never proceeds without the lease. */
+  readonly waitMs?: number;
+}
+
+/** Longer than the time limit of a token request, so that a holder that lives has its answer before the lease ends. */
+const leaseMsDefault = 20_000;
+/** Longer than a lease, so that a refresh survives the end of the node that holds it. */
+const waitMsDefault = 25_000;
+/** Covers lost signals. */
+const pollMs = 250;
+const busyRetryMs = 1000;
+
+/** Creates the refresher of this node. */
+export function createRefresher(parts: Parts): Refresher {
+  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = parts;
+  const { leaseMs = leaseMsDefault, waitMs = waitMsDefault } = times ?? {};
+  const flights = new Map<string, Promise<RefreshOutcome>>();
+  const leases = leaseStore(db.sql);
+  const connections = connectionStore(db.sql);
+  const neverAborted = new AbortController().signal;
+  const outcomes = metrics.counter({
+    name: "connector_refreshes_total",
+    help: "Refreshes of connections, by cause and outcome. shared: another node refreshed the credentials meanwhile.",
+    labels: ["cause", "outcome"],
+  });
+  const durations = metrics.histogram({
+    name: "connector_token_request_seconds",
+    help: "Time of a token request to a provider, by outcome.",
+    labels: ["outcome"],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+  });
+
+  /** Claims the lease, or waits until it is free or the connection needs none any more. */
+  async function claimOrWait(
+    ref: ConnectionRef,
+    force: boolean,
+    settled: () => Promise<RefreshOutcome | undefined>,
+  ): Promise<RefreshLease | RefreshOutcome> {
+    const untilMs = performance.now() + waitMs;
+    for (;;) {
+      // Subscribes before it looks, so that no signal is missed in between.
+      const wake = nextWake(signals, topicOf(ref), neverAborted, pollMs);
+      try {
+        const outcome = await settled();
+        if (outcome !== undefined) return outcome;
+        const claimed = await leases.claim(ref, leaseMs, force);
+        if ("fence" in claimed) return claimed;
+        if (claimed.kind === "backing_off") return failed("backing_off", claimed.waitMs);
+        if (performance.now() > untilMs) return failed("refresh_busy", busyRetryMs);
+        await wake.reason;
+      } finally {
+        wake.cancel();
+      }
+    }
+  }
+
+  /** What the stored connection says without a refresh; undefined if it still has the spent credentials. */
+  function settledBy(
+    sealed: SealedConnection | undefined,
+    { spentVersion }: RefreshRequest,
+  ): RefreshOutcome | undefined {
+    if (sealed === undefined) return { kind: "missing" };
+    if (sealed.status !== "active") return { kind: sealed.status };
+    return sealed.credentialVersion > spentVersion ? { kind: "refreshed" } : undefined;
+  }
+
+  async function run(ref: ConnectionRef, request: RefreshRequest): Promise<RefreshOutcome> {
+    const force = request.cause === "requested";
+    for (;;) {
+      const claimed = await claimOrWait(ref, force, async () =>
+        settledBy(await connections.findSealed(ref.tenantId, ref.id), request),
+      );
+      if (!("fence" in claimed)) {
+        const outcome = claimed.kind === "failed" ? await withStoredError(ref, claimed) : claimed;
+        outcomes.inc({ cause: request.cause, outcome: outcome.kind === "refreshed" ? "shared" : outcome.kind });
+        return outcome;
+      }
+      const outcome = await refreshWith(ref, request, claimed);
+      if (outcome === "lease_lost") continue;
+      outcomes.inc({ cause: request.cause, outcome: outcome.kind });
+      return outcome;
+    }
+  }
+
+  /** The failure that a back-off follows is more useful than the back-off. */
+  async function withStoredError(ref: ConnectionRef, outcome: RefreshOutcome & { readonly kind: "failed" }) {
+    if (outcome.code !== "backing_off") return outcome;
+    const code = (await connections.find(ref.tenantId, ref.id))?.lastRefreshError || outcome.code;
+    return { ...outcome, code };
+  }
+
+  async function refreshWith(
+    ref: ConnectionRef,
+    request: RefreshRequest,
+    lease: RefreshLease,
+  ): Promise<RefreshOutcome | "lease_lost"> {
+    const { fence } = lease;
+    // Another node may have finished between the first look and the claim.
+    const sealed = await connections.findSealed(ref.tenantId, ref.id);
+    const settled = settledBy(sealed, request);
+    if (settled !== undefined) {
+      await leases.release(ref, fence);
+      return settled;
+    }
+    const current = sealed!;
+    const { credentialVersion: version } = current;
+    const prepared = await prepare(current, clock.now());
+    if (prepared.kind === "not_refreshable") {
+      const isUnusable = request.cause === "rejected" || isExpired(current, clock.now());
+      if (isUnusable && prepared.reason !== undefined) return markNeedsReauth(ref, fence, version, prepared.reason);
+      await leases.release(ref, fence);
+      return { kind: "not_refreshable" };
+    }
+    if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, false);
+    if (!(await leases.begin(ref, fence, version))) return "lease_lost";
+    const isRepeat = lease.attemptedVersion === version;
+    const startedAtMs = performance.now();
+    const result = await prepared.request();
+    durations.observe({ outcome: result.kind }, (performance.now() - startedAtMs) / 1000);
+    switch (result.kind) {
+      case "granted":
+        return storeGrant(ref, fence, prepared, result);
+      case "refused": {
+        const reason = reauthReason(prepared, result, isRepeat);
+        if (reason === undefined) return recordFailure(ref, lease, result.code, undefined, false);
+        return markNeedsReauth(ref, fence, version, reason);
+      }
+      case "unavailable":
+        return recordFailure(ref, lease, result.code, result.retryAfterMs, result.mayHaveArrived || isRepeat);
+    }
+  }
+
+  async function storeGrant(
+    ref: ConnectionRef,
+    fence: string,
+    { sealed, credentials, auth }: PreparedRefresh,
+    grant: TokenGrant,
+  ): Promise<RefreshOutcome> {
+    const nowMs = clock.now();
+    const merged: Credentials = {
+      ...credentials,
+      access_token: grant.accessToken,
+      // An answer without a refresh token leaves the previous one valid.
+      ...(grant.refreshToken !== undefined && { refresh_token: grant.refreshToken }),
+    };
+    const stored = {
+      ...sealCredentials(keyring, sealed, merged),
+      expiresAt: grant.expiresAt,
+      idleRefreshAt: auth.mode === "oauth2" ? idleRefreshAt(auth.refresh.idleS, nowMs) : null,
+      captured: { ...sealed.captured, ...grant.captured },
+      scopes: grant.scopes ?? sealed.scopes,
+    };
+    const { credentialVersion: version } = sealed;
+    if (!(await leases.storeGrant(ref, fence, version, stored, new Date(nowMs)))) {
+      // The lease ended before the answer came. If nobody has stored newer credentials, these are the only good ones.
+      const again = await leases.claim(ref, leaseMs, true);
+      if ("fence" in again && !(await leases.storeGrant(ref, again.fence, version, stored, new Date(nowMs)))) {
+        await leases.release(ref, again.fence);
+      }
+    }
+    cache.changed(ref);
+    return { kind: "refreshed" };
+  }
+
+  async function markNeedsReauth(
+    ref: ConnectionRef,
+    fence: string,
+    version: number,
+    reason: ReauthReason,
+  ): Promise<RefreshOutcome | "lease_lost"> {
+    const nowMs = clock.now();
+    const actions: (() => unknown)[] = [];
+    const outcome = await db.transaction(async (tx): Promise<RefreshOutcome | "lease_lost"> => {
+      if (!(await leaseStore(tx).release(ref, fence))) return "lease_lost";
+      const store = connectionStore(tx);
+      // Whoever stored other credentials in the meantime knows better.
+      const marked = await store.markNeedsReauth(ref, version, reason, new Date(nowMs));
+      if (marked === undefined) {
+        const current = await store.findSealed(ref.tenantId, ref.id);
+        return settledBy(current, { spentVersion: version, cause: "due" }) ?? { kind: "needs_reauth" };
+      }
+      const context = { ...ref, sql: tx, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
+      const { name, providerKey, providerConfigId, endUser } = marked;
+      await events.record(context, "connection.needs_reauth", ref.id, {
+        name,
+        provider_key: providerKey,
+        provider_config_id: providerConfigId,
+        end_user_id: endUser?.id ?? "",
+        reason,
+      });
+      return { kind: "needs_reauth" };
+    });
+    for (const action of actions) action();
+    cache.changed(ref);
+    return outcome;
+  }
+
+  async function recordFailure(
+    ref: ConnectionRef,
+    lease: RefreshLease,
+    code: string,
+    retryAfterMs: number | undefined,
+    outcomeUnknown: boolean,
+  ): Promise<RefreshOutcome> {
+    const failures = lease.failures + 1;
+    const retryInMs = Math.max(retryAfterMs ?? 0, backoffMs(failures));
+    const failure: LeaseFailure = { failures, retryInMs, outcomeUnknown };
+    await leases.recordError(ref, code, new Date(clock.now()));
+    await leases.release(ref, lease.fence, failure);
+    cache.changed(ref);
+    log.warn({ connection: ref.id, code, failures }, "the credentials of a connection could not be refreshed");
+    return failed(code, retryInMs);
+  }
+
+  function refresh(ref: ConnectionRef, request: RefreshRequest): Promise<RefreshOutcome> {
+    const key = topicOf(ref);
+    const running = flights.get(key);
+    if (running !== undefined) return running;
+    const flight = run(ref, request).finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  }
+
+  return {
+    refresh,
+    refreshLater(ref, request) {
+      refresh(ref, request).catch((error) => log.warn({ err: error, connection: ref.id }, "a refresh failed"));
+    },
+    async giveUp(ref, credentialVersion, reason) {
+      for (;;) {
+        const claimed = await claimOrWait(ref, true, async () => undefined);
+        if (!("fence" in claimed)) return claimed;
+        const outcome = await markNeedsReauth(ref, claimed.fence, credentialVersion, reason);
+        if (outcome !== "lease_lost") return outcome;
+      }
+    },
+    async withLease(ref, work) {
+      const claimed = await claimOrWait(ref, true, async () => undefined);
+      if (!("fence" in claimed)) return undefined;
+      try {
+        return await work();
+      } finally {
+        await leases.release(ref, claimed.fence);
+      }
+    },
+    async idle() {
+      await Promise.allSettled(flights.values());
+    },
+  };
+}
+
+function failed(code: string, retryAfterMs: number) {
+  return { kind: "failed", code, retryAfterMs } as const;
+}
+
+function isExpired({ expiresAt }: SealedConnection, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs;
+}
+
+/** Whether only the end user can repair a refused refresh, and why; undefined if the provider config is to be repaired. */
+function reauthReason(
+  { auth }: PreparedRefresh,
+  { what }: TokenResult & { readonly kind: "refused" },
+  isRepeat: boolean,
+): ReauthReason | undefined {
+  if (auth.mode !== "oauth2") return what === "request" ? undefined : "credentials_rejected";
+  if (what !== "grant") return undefined;
+  return isRepeat ? "refresh_interrupted" : "grant_rejected";
+}

@@ -1,0 +1,76 @@
+import { ResponseBodyError } from "oauth4webapi";
+import { EgressError } from "../../../../platform/egress/index.ts";
+import type { RenderFault } from "../../manifests/index.ts";
+import type { StandardAnswer } from "../domain/token-answer.ts";
+
+/** Why a token request brought no token. Codes are safe to show. */
+export type TokenFault =
+  /** The provider answered that it grants nothing. */
+  | { readonly kind: "refused"; readonly what: "grant" | "client" | "request"; readonly code: string }
+  /** There is no usable answer. `mayHaveArrived`: the provider may have spent the grant nevertheless. */
+  | {
+      readonly kind: "unavailable";
+      readonly code: string;
+      readonly mayHaveArrived: boolean;
+      readonly retryAfterMs: number | undefined;
+    };
+
+/** Ends a token request that brings no token. */
+export class TokenRequestError extends Error {
+  readonly fault: TokenFault;
+
+  constructor(fault: TokenFault, options?: ErrorOptions) {
+    super(`The token request failed: ${fault.code}.`, options);
+    this.fault = fault;
+  }
+}
+
+/** Runs a token request and returns its failure. The texts of errors are dropped, because they may contain tokens. */
+export async function tokenOrFault<T>(request: () => Promise<T>): Promise<T | TokenFault> {
+  try {
+    return await request();
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+function faultOf(error: unknown): TokenFault {
+  if (error instanceof TokenRequestError) return error.fault;
+  if (error instanceof ResponseBodyError) return refusal(error.error);
+  if (error instanceof EgressError) {
+    const { reason: code, mayHaveArrived } = error;
+    return { kind: "unavailable", code, mayHaveArrived, retryAfterMs: undefined };
+  }
+  return { kind: "unavailable", code: "malformed", mayHaveArrived: true, retryAfterMs: undefined };
+}
+
+/** The refusal that a standard error code means. */
+export function refusal(code: string): TokenFault {
+  const what = code === "invalid_grant" ? "grant" : code === "invalid_client" ? "client" : "request";
+  return { kind: "refused", what, code };
+}
+
+/** The error of an answer that is not one of a token endpoint. */
+export function unusableAnswer(answer: Exclude<StandardAnswer, { readonly kind: "standard" }>): TokenRequestError {
+  if (answer.kind === "malformed") {
+    return new TokenRequestError({
+      ...{ kind: "unavailable", code: "malformed", mayHaveArrived: true, retryAfterMs: undefined },
+    });
+  }
+  const { code, retryAfterMs } = answer;
+  // A limited request was not carried out.
+  return new TokenRequestError({
+    ...{ kind: "unavailable", code, mayHaveArrived: code !== "rate_limited", retryAfterMs },
+  });
+}
+
+/** Returns what was rendered, or ends the token request. */
+export function rendered<T>(value: T | RenderFault): Exclude<T, RenderFault> {
+  if (!isFault(value)) return value as Exclude<T, RenderFault>;
+  throw new TokenRequestError({ kind: "refused", what: "request", code: value.fault });
+}
+
+/** Whether something could not be rendered. */
+export function isFault(value: unknown): value is RenderFault {
+  return typeof value === "object" && value !== null && "fault" in value;
+}

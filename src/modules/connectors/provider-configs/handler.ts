@@ -1,0 +1,109 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ActivateProviderConfigResponseSchema,
+  ArchiveProviderConfigResponseSchema,
+  CreateProviderConfigResponseSchema,
+  DisableProviderConfigResponseSchema,
+  GetProviderConfigResponseSchema,
+  ListProviderConfigsResponseSchema,
+  type ProviderConfig as ProviderConfigMessage,
+  ProviderConfigSchema,
+  type ProviderConfigService as Rpc,
+  UpdateProviderConfigResponseSchema,
+} from "../../../../gen/service/api/provider_config_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { readPage } from "../../../platform/paging/index.ts";
+import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import type { ProviderConfig } from "./domain/provider-config.ts";
+import type { ProviderConfigService } from "./service.ts";
+import { providerConfigStore } from "./store.ts";
+
+interface Parts {
+  readonly service: ProviderConfigService;
+  readonly cursors: Cursors;
+  readonly redirectUriOf: (id: string) => string;
+}
+
+/** Creates the handlers of ProviderConfigService. */
+export function providerConfigHandlers({ service, cursors, redirectUriOf }: Parts): Handlers<typeof Rpc> {
+  const fromConfig = (config: ProviderConfig): ProviderConfigMessage =>
+    create(ProviderConfigSchema, {
+      id: config.id,
+      tenantId: config.tenantId,
+      environmentId: config.environmentId,
+      providerKey: config.providerKey,
+      name: config.name,
+      status: config.status,
+      clientId: config.clientId,
+      secretNames: [...config.secretNames],
+      scopes: [...config.scopes],
+      settings: { ...config.settings },
+      redirectUri: redirectUriOf(config.id),
+      activatedAt: optionalTime(config.activatedAt),
+      ...stampFields(config),
+    });
+
+  return {
+    async createProviderConfig(context, request) {
+      const { providerKey, name, environmentId, clientId, secrets, scopes, settings } = request;
+      const input = { providerKey, name, environmentId, clientId, secrets, scopes, settings };
+      const config = await service.createProviderConfig(context, input);
+      return create(CreateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+    },
+
+    async getProviderConfig(context, { id }) {
+      const config = await service.getProviderConfig(context, id);
+      return create(GetProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+    },
+
+    async listProviderConfigs({ tenantId, sql, operation, principal }, request) {
+      const mode = principal.environmentMode;
+      const filter = {
+        providerKey: request.providerKey || undefined,
+        status: request.status || undefined,
+        environmentId: request.environmentId || undefined,
+        inProduction: mode === "any" ? undefined : mode === "production_only",
+      };
+      const page = await readPage(
+        cursors,
+        request,
+        {
+          tenantId,
+          operation: operation.id,
+          filter: [filter.providerKey, filter.status, filter.environmentId, mode],
+        },
+        ({ id }: ProviderConfig) => id,
+        (wanted) => providerConfigStore(sql).list(tenantId, filter, wanted),
+      );
+      return create(ListProviderConfigsResponseSchema, { ...page, providerConfigs: page.items.map(fromConfig) });
+    },
+
+    async updateProviderConfig(context, { id, name, clientId, secrets, scopeSet, settingSet, recordVersion }) {
+      const change = {
+        name,
+        clientId,
+        secrets: Object.keys(secrets).length === 0 ? undefined : secrets,
+        scopes: scopeSet?.scopes,
+        settings: settingSet?.settings,
+      };
+      const config = await service.updateProviderConfig(context, id, change, expectedVersion(recordVersion));
+      return create(UpdateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+    },
+
+    async activateProviderConfig(context, { id }) {
+      const config = await service.changeStatus(context, id, "activate");
+      return create(ActivateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+    },
+
+    async disableProviderConfig(context, { id }) {
+      const config = await service.changeStatus(context, id, "disable");
+      return create(DisableProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+    },
+
+    async archiveProviderConfig(context, { id }) {
+      const config = await service.changeStatus(context, id, "archive");
+      return create(ArchiveProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Provider configs: a tenant's own OAuth apps and other settings for providers.
+ *
+ * Provider config: the client id, secrets, scopes and settings for one provider in one environment. Secrets are sealed and never
+ * returned. Draft: being set up. Active: connect sessions can use it; of several, the one activated last is the default.
+ * Disabled: no connect session can use it, but its connections still work and are refreshed. Archived: permanently unusable,
+ * with its secrets erased. Redirect URI: the address at which the provider returns the end user; every config has its own, so
+ * that a callback can never be meant for another app.
+ */
+import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Reencryptable } from "../../../platform/crypto/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
+import type { ProviderConfig, ProviderSecrets, SealedProviderConfig } from "./domain/provider-config.ts";
+import { providerConfigHandlers } from "./handler.ts";
+import { createProviderConfigService, openSecrets, type ProviderConfigParts } from "./service.ts";
+import { providerConfigStore, reencryptableProviderConfigs } from "./store.ts";
+
+export type { ProviderConfig };
+
+/** A provider config with its secrets in plain text. Never store, log or return it. */
+export interface OpenProviderConfig extends ProviderConfig {
+  readonly secrets: ProviderSecrets;
+}
+
+/** Why a provider config cannot be used. */
+export type ProviderConfigFault = "config_missing" | "config_archived" | "decrypt_failed";
+
+/** The module's public API. */
+export interface ProviderConfigs {
+  readonly handlers: Handlers<typeof Rpc>;
+  /** Finds a config in any status, without its secrets. */
+  find(sql: Sql, tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
+  /** The active config of a provider that was activated last in an environment (production for an empty id). */
+  findDefault(
+    sql: Sql,
+    tenantId: TenantId,
+    providerKey: string,
+    environmentId: string,
+  ): Promise<ProviderConfig | undefined>;
+  /** Whether a provider has configs that are not archived. */
+  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
+  /** The best status of a tenant's configs by provider, without drafts and archived ones, from a cache for most calls. */
+  states(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">>;
+  /** Reads a config in any status, without its secrets, from a cache for most calls. */
+  read(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
+  /** Opens a config with its secrets, from a cache for most calls. */
+  open(tenantId: TenantId, id: string): Promise<OpenProviderConfig | ProviderConfigFault>;
+  /** The address at which a provider returns the end user. */
+  redirectUriOf(id: string): string;
+  /** The secrets, for re-encryption when the master key changes. */
+  readonly sealed: Reencryptable;
+}
+
+interface Parts extends ProviderConfigParts {
+  readonly db: Database;
+  /** A separate connection pool for cache reads during calls. */
+  readonly side: Database;
+  readonly cursors: Cursors;
+  /** The URL at which callers reach the service. */
+  readonly publicUrl: () => string;
+}
+
+/** Creates the module. */
+export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }: Parts): ProviderConfigs {
+  const { changes, keyring } = parts;
+  const redirectUriOf = (id: string) => `${publicUrl()}/connect/callback/${id}`;
+  const cache = createTenantCache<string, { readonly sealed: SealedProviderConfig | undefined }>({
+    changes,
+    async load(key) {
+      const [tenantId, id] = key.split(" ") as [TenantId, string];
+      return { sealed: await providerConfigStore(side.sql).findSealed(tenantId, id) };
+    },
+    tenantOf: (key) => key.split(" ")[0],
+  });
+  const states = createTenantCache<TenantId, ReadonlyMap<string, "active" | "disabled">>({
+    changes,
+    load: (tenantId) => providerConfigStore(side.sql).findStates(tenantId),
+    tenantOf: (tenantId) => tenantId,
+  });
+  return {
+    handlers: providerConfigHandlers({ service: createProviderConfigService(parts), cursors, redirectUriOf }),
+    find: (sql, tenantId, id) => providerConfigStore(sql).find(tenantId, id),
+    async findDefault(sql, tenantId, providerKey, environmentId) {
+      const store = providerConfigStore(sql);
+      const environment = await store.findEnvironment(tenantId, environmentId);
+      return environment && store.findLastActivated(tenantId, providerKey, environment.id);
+    },
+    hasProvider: (sql, tenantId, providerKey) => providerConfigStore(sql).hasProvider(tenantId, providerKey),
+    states: async (tenantId) => states.get(tenantId),
+    async read(tenantId, id) {
+      return (await cache.get(`${tenantId} ${id}`)).sealed;
+    },
+    async open(tenantId, id) {
+      const { sealed } = await cache.get(`${tenantId} ${id}`);
+      if (sealed === undefined) return "config_missing";
+      if (sealed.status === "archived") return "config_archived";
+      try {
+        const { ciphertext: _, keyId: __, ...config } = sealed;
+        return { ...config, secrets: openSecrets(keyring, sealed) };
+      } catch {
+        return "decrypt_failed";
+      }
+    },
+    redirectUriOf,
+    sealed: reencryptableProviderConfigs(db.sql),
+  };
+}

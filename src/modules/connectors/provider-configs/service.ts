@@ -1,0 +1,194 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import type { Keyring } from "../../../platform/crypto/index.ts";
+import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Catalogue, Provider } from "../manifests/index.ts";
+import {
+  bindingOf,
+  checkChange,
+  checkDetails,
+  mergeSecrets,
+  type NewProviderConfig,
+  nextStatus,
+  type ProviderConfig,
+  type ProviderConfigChange,
+  type ProviderConfigId,
+  type ProviderConfigVerb,
+  type ProviderSecrets,
+  providerConfigsMax,
+  type SealedProviderConfig,
+} from "./domain/provider-config.ts";
+import { providerConfigStore, type StoredChange } from "./store.ts";
+
+/** Dependencies of the service. */
+export interface ProviderConfigParts {
+  readonly events: EventRecorder;
+  readonly changes: TenantChanges;
+  readonly catalogue: Pick<Catalogue, "provider">;
+  /** Undefined if the instance has no master key. Then no secret can be stored. */
+  readonly keyring: Keyring | undefined;
+}
+
+/** The operations on provider configs. */
+export type ProviderConfigService = ReturnType<typeof createProviderConfigService>;
+
+const pastTense = { activate: "activated", disable: "disabled", archive: "archived" } as const;
+
+/** Creates the service of provider configs. */
+export function createProviderConfigService({ events, changes, catalogue, keyring }: ProviderConfigParts) {
+  /** Invalidates the tenant's cache entries on every node. */
+  async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {
+    await changes.record(sql, tenantId);
+    afterCommit(() => changes.published(tenantId));
+  }
+
+  async function getProviderConfig(context: Context, id: string): Promise<ProviderConfig> {
+    return requireAccess(context, await providerConfigStore(context.sql).find(context.tenantId, id));
+  }
+
+  function seal(record: { tenantId: string; id: string }, secrets: ProviderSecrets): Sealed {
+    const secretNames = Object.keys(secrets).sort();
+    if (secretNames.length === 0) return { secretNames, ciphertext: "", keyId: "" };
+    const keys = requireKeyring(keyring);
+    const ciphertext = keys.seal(JSON.stringify(secrets), bindingOf(record));
+    return { secretNames, ciphertext, keyId: keys.activeKeyId };
+  }
+
+  return {
+    getProviderConfig,
+
+    async createProviderConfig(context: Context, input: NewProviderConfig): Promise<ProviderConfig> {
+      const { sql, tenantId, nowMs } = context;
+      const { secrets, environmentId, ...details } = input;
+      checkDetails(input);
+      if ((await catalogue.provider(tenantId, input.providerKey)) === undefined) {
+        throw invalid(
+          "provider_key",
+          "unknown",
+          "must be the key of a provider of the catalogue (for example: github)",
+        );
+      }
+      const store = providerConfigStore(sql);
+      const environment = await store.findEnvironment(tenantId, environmentId);
+      if (environment === undefined) throw notFound("environment");
+      requireEnvironmentAccess(context, environment.key);
+      // Also locks out concurrent creation in the tenant, so that the count stays correct.
+      await invalidateCaches(context);
+      if (await store.hasAtLeast(tenantId, providerConfigsMax)) {
+        throw fail("FAILED_PRECONDITION", {
+          public: `A tenant can have at most ${providerConfigsMax} provider configs. Archive one first.`,
+        });
+      }
+      const id = ulid(nowMs) as ProviderConfigId;
+      const config = await store.insert({
+        ...details,
+        tenantId,
+        id,
+        environmentId: environment.id,
+        environmentKey: environment.key,
+        status: "draft",
+        activatedAt: null,
+        ...seal({ tenantId, id }, mergeSecrets({}, secrets)),
+        ...newStamps(nowMs),
+      });
+      await events.record(context, "provider_config.created", id, eventData(config));
+      return config;
+    },
+
+    async updateProviderConfig(
+      context: Context,
+      id: string,
+      change: ProviderConfigChange,
+      expectedVersion: number | undefined,
+    ): Promise<ProviderConfig> {
+      const { sql, tenantId, nowMs } = context;
+      checkDetails(change);
+      if (isEmptyChange(change)) {
+        return unchangedRecord(await getProviderConfig(context, id), expectedVersion, "provider config");
+      }
+      const store = providerConfigStore(sql);
+      const current = requireAccess(context, await store.lock(tenantId, id));
+      checkChange(current, change);
+      const { secrets, ...rest } = change;
+      const sealed = secrets && seal(current, mergeSecrets(openSecrets(keyring, current), secrets));
+      const config = await store.update(tenantId, id, { ...rest, sealed }, expectedVersion, new Date(nowMs));
+      if (config === undefined) throw updateRefusal(current, "provider config");
+      await invalidateCaches(context);
+      const { clientId, ...named } = change;
+      const fields = changedFields({ ...named, client_id: clientId });
+      await events.record(context, "provider_config.updated", id, { ...eventData(config), fields });
+      return config;
+    },
+
+    /** Activates, disables or archives a config. A config that already has the status stays unchanged. */
+    async changeStatus(context: Context, id: string, verb: ProviderConfigVerb): Promise<ProviderConfig> {
+      const { sql, tenantId, nowMs } = context;
+      const store = providerConfigStore(sql);
+      const current = requireAccess(context, await store.lock(tenantId, id));
+      const status = nextStatus(current.status, verb);
+      if (status === current.status) return getProviderConfig(context, id);
+      const now = new Date(nowMs);
+      let change: StoredChange = { status };
+      if (verb === "activate") {
+        requireComplete(current, await catalogue.provider(tenantId, current.providerKey));
+        change = { status, activatedAt: now };
+      }
+      if (verb === "archive") {
+        if (await store.hasConnections(tenantId, id)) {
+          throw fail("IN_USE", {
+            public: "Connections that are not revoked use the provider config. Revoke them first.",
+          });
+        }
+        change = { status, sealed: { secretNames: [], ciphertext: "", keyId: "" } };
+      }
+      const config = await store.update(tenantId, id, change, undefined, now);
+      await invalidateCaches(context);
+      await events.record(context, `provider_config.${pastTense[verb]}`, id, eventData(config!));
+      return config!;
+    },
+  };
+}
+
+type Sealed = Pick<SealedProviderConfig, "secretNames" | "ciphertext" | "keyId">;
+
+/** Decrypts the secrets of a config. */
+export function openSecrets(keyring: Keyring | undefined, config: SealedProviderConfig): ProviderSecrets {
+  if (config.ciphertext === "") return {};
+  return JSON.parse(requireKeyring(keyring).open(config.ciphertext, bindingOf(config))) as ProviderSecrets;
+}
+
+/** Checks that a config has what the provider needs for authorizations and token requests. */
+function requireComplete({ clientId, secretNames }: ProviderConfig, provider: Provider | undefined): void {
+  const refuse = (text: string) => fail("FAILED_PRECONDITION", { public: text });
+  if (provider === undefined) throw refuse("The provider of the provider config is not in the catalogue any more.");
+  const auth = provider.auth("oauth2");
+  if (auth?.mode !== "oauth2") return;
+  if (clientId === "") throw refuse("The provider uses OAuth 2. Set client_id to the id of your OAuth app first.");
+  const { clientAuth } = auth.token;
+  const needed = clientAuth === "none" ? undefined : clientAuth === "private_key_jwt" ? "private_key" : "client_secret";
+  if (needed !== undefined && !secretNames.includes(needed)) {
+    throw refuse(`The provider authenticates OAuth apps with a secret. Set ${needed} in secrets first.`);
+  }
+}
+
+function requireAccess<T extends ProviderConfig>(context: Context, config: T | undefined): T {
+  if (config === undefined) throw notFound("provider config");
+  requireEnvironmentAccess(context, config.environmentKey);
+  return config;
+}
+
+function requireKeyring(keyring: Keyring | undefined): Keyring {
+  if (keyring !== undefined) return keyring;
+  throw fail("FAILED_PRECONDITION", {
+    public:
+      "Secrets of provider configs require a master key: the operator must set connector.encryption_key (for example to the output of: openssl rand -base64 32).",
+  });
+}
+
+function eventData({ name, providerKey, environmentId }: ProviderConfig) {
+  return { name, provider_key: providerKey, environment_id: environmentId };
+}

@@ -1,0 +1,194 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Reencryptable } from "../../../platform/crypto/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import {
+  bindingOf,
+  type ProviderConfig,
+  type ProviderConfigStatus,
+  type SealedProviderConfig,
+} from "./domain/provider-config.ts";
+
+/** The filter of a list of provider configs. */
+export interface ProviderConfigFilter {
+  readonly providerKey: string | undefined;
+  readonly status: string | undefined;
+  readonly environmentId: string | undefined;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** A change of a provider config. Undefined fields stay unchanged. */
+export interface StoredChange {
+  readonly name?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  readonly sealed?: Pick<SealedProviderConfig, "secretNames" | "ciphertext" | "keyId"> | undefined;
+  readonly status?: ProviderConfigStatus | undefined;
+  readonly activatedAt?: Date | undefined;
+}
+
+/** The SQL queries of provider configs. Only queries that need ciphertexts read them. */
+export function providerConfigStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, environment_id, environment_key, provider_key, name, status, client_id, scopes, settings,
+    secret_names, activated_at, created_at, updated_at, record_version`;
+  return {
+    async insert(config: SealedProviderConfig): Promise<ProviderConfig> {
+      const [row] = await sql<ProviderConfig[]>`
+        insert into connector_provider_configs (tenant_id, id, environment_id, environment_key, provider_key, name, status,
+          client_id, scopes, settings, secret_names, ciphertext, key_id, created_at, updated_at)
+        values (${config.tenantId}, ${config.id}, ${config.environmentId}, ${config.environmentKey},
+          ${config.providerKey}, ${config.name}, ${config.status}, ${config.clientId}, ${config.scopes as string[]},
+          ${sql.json(config.settings as never)}, ${config.secretNames as string[]}, ${config.ciphertext},
+          ${config.keyId}, ${config.createdAt}, ${config.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    /** Whether a tenant has at least this many configs that are not archived. */
+    async hasAtLeast(tenantId: TenantId, count: number): Promise<boolean> {
+      const rows = await sql`
+        select from connector_provider_configs where tenant_id = ${tenantId} and status <> 'archived'
+        offset ${count - 1} limit 1`;
+      return rows.length > 0;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined> {
+      const [row] = await sql<ProviderConfig[]>`
+        select ${columns} from connector_provider_configs where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async findSealed(tenantId: TenantId, id: string): Promise<SealedProviderConfig | undefined> {
+      const [row] = await sql<SealedProviderConfig[]>`
+        select ${columns}, ciphertext, key_id from connector_provider_configs
+        where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Finds a config with its secrets and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<SealedProviderConfig | undefined> {
+      const [row] = await sql<SealedProviderConfig[]>`
+        select ${columns}, ciphertext, key_id from connector_provider_configs
+        where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    /** Whether a provider has configs that are not archived. */
+    async hasProvider(tenantId: TenantId, providerKey: string): Promise<boolean> {
+      const rows = await sql`
+        select from connector_provider_configs
+        where tenant_id = ${tenantId} and provider_key = ${providerKey} and status <> 'archived' limit 1`;
+      return rows.length > 0;
+    },
+
+    /** The best status of the configs of each provider. */
+    async findStates(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">> {
+      const rows = await sql<{ providerKey: string; status: "active" | "disabled" }[]>`
+        select provider_key, min(status) as status from connector_provider_configs
+        where tenant_id = ${tenantId} and status in ('active', 'disabled') group by provider_key`;
+      return new Map(rows.map(({ providerKey, status }) => [providerKey, status]));
+    },
+
+    /** The active config of a provider that was activated last. */
+    async findLastActivated(
+      tenantId: TenantId,
+      providerKey: string,
+      environmentId: string,
+    ): Promise<ProviderConfig | undefined> {
+      const [row] = await sql<ProviderConfig[]>`
+        select ${columns} from connector_provider_configs
+        where tenant_id = ${tenantId} and provider_key = ${providerKey} and status = 'active'
+          and environment_id = ${environmentId}
+        order by activated_at desc, id desc limit 1`;
+      return row;
+    },
+
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: StoredChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<ProviderConfig | undefined> {
+      const { name, clientId, scopes, settings, sealed, status, activatedAt } = change;
+      const [row] = await sql<ProviderConfig[]>`
+        update connector_provider_configs set
+          name = ${name === undefined ? sql`name` : name},
+          client_id = ${clientId === undefined ? sql`client_id` : clientId},
+          scopes = ${scopes === undefined ? sql`scopes` : (scopes as string[])},
+          settings = ${settings === undefined ? sql`settings` : sql.json(settings as never)},
+          secret_names = ${sealed === undefined ? sql`secret_names` : (sealed.secretNames as string[])},
+          ciphertext = ${sealed === undefined ? sql`ciphertext` : sealed.ciphertext},
+          key_id = ${sealed === undefined ? sql`key_id` : sealed.keyId},
+          status = ${status === undefined ? sql`status` : status},
+          activated_at = ${activatedAt === undefined ? sql`activated_at` : activatedAt},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          ${expectedVersion === undefined ? sql`` : sql`and record_version = ${expectedVersion}`}
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Whether a connection that is not revoked belongs to a config. */
+    async hasConnections(tenantId: TenantId, id: string): Promise<boolean> {
+      const rows = await sql`
+        select from connector_connections
+        where tenant_id = ${tenantId} and provider_config_id = ${id} and provider_config_id <> '' and status <> 'revoked'
+        limit 1`;
+      return rows.length > 0;
+    },
+
+    /** Finds an environment by id, or production for an empty id. */
+    async findEnvironment(tenantId: TenantId, id: string): Promise<{ id: string; key: string } | undefined> {
+      const [row] = await sql<{ id: string; key: string }[]>`
+        select id, key from environments
+        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: ProviderConfigFilter, page: Page): Promise<PageRows<ProviderConfig>> {
+      const { providerKey, status, environmentId, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId}
+        ${providerKey === undefined ? sql`` : sql`and provider_key = ${providerKey}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${environmentId === undefined ? sql`` : sql`and environment_id = ${environmentId}`}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      return readKeyset<ProviderConfig>(sql, { columns, table: "connector_provider_configs", where }, page);
+    },
+  };
+}
+
+/** The secrets of all tenants' provider configs, for re-encryption. */
+export function reencryptableProviderConfigs(sql: Sql): Reencryptable {
+  return {
+    bindingOf,
+
+    async next(activeKeyId, after, limit) {
+      // An index supports < and > but not <>. Mostly no row matches.
+      return sql`
+        select tenant_id, id, ciphertext from connector_provider_configs
+        where (key_id < ${activeKeyId} or key_id > ${activeKeyId}) and ciphertext <> ''
+          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
+        order by tenant_id, id limit ${limit}`;
+    },
+
+    async replace(activeKeyId, replacements) {
+      // Lock rows in the global order to avoid deadlocks between nodes.
+      const { count } = await sql`
+        with unchanged as (
+          select config.tenant_id, config.id, sealed.replacement
+          from connector_provider_configs config join unnest(
+              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
+              ${replacements.map((each) => each.ciphertext)}::text[],
+              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
+            on config.tenant_id = sealed.tenant_id and config.id = sealed.id and config.ciphertext = sealed.ciphertext
+          order by config.tenant_id, config.id for update of config)
+        update connector_provider_configs config set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
+        from unchanged where config.tenant_id = unchanged.tenant_id and config.id = unchanged.id`;
+      return count;
+    },
+  };
+}
