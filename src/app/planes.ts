@@ -5,6 +5,7 @@ import type { Plane } from "../chain/call.ts";
 import { type Config, ConfigError, environmentName, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks.ts";
+import { createConnectorCallbacks } from "../gateway/connector-callbacks.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
@@ -126,7 +127,10 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     operational,
     docsHandler(operations, parts, baseUrl, errorsUrl),
   ];
-  if (plane === "external") handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
+  if (plane === "external") {
+    handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
+    handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
+  }
   return createEdge({
     ...edgeOptions(parts),
     stopping,

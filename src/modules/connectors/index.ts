@@ -4,12 +4,15 @@
  * manifests: providers, actions and triggers as data, and the catalogue of them.
  * provider-configs: a tenant's own OAuth apps and other settings for providers.
  * connections: the settings and sealed credentials of a tenant's accounts in other systems.
+ * triggers: subscriptions to what happens in those accounts.
  */
+import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
+import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
 
@@ -19,6 +22,11 @@ interface Parts extends AreaParts {
   readonly check: ConnectionCheck;
   /** The URL at which callers reach the service. */
   readonly publicUrl: () => string;
+  readonly environments: EnvironmentLookup;
+  readonly compileTemplate: CompileTemplate;
+  readonly findPoolId: FindPoolId;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
 }
 
 /** Creates the area. */
@@ -29,25 +37,40 @@ export function createConnectors(parts: Parts) {
     configStates: (tenantId) => configs.states(tenantId),
     async findUse(sql, tenantId, providerKey) {
       if (await connections.hasProvider(sql, tenantId, providerKey)) return "connections";
+      if (await triggers.hasProvider(sql, tenantId, providerKey)) return "trigger subscriptions";
       return (await configs.hasProvider(sql, tenantId, providerKey)) ? "provider configs" : undefined;
     },
   });
   const { catalogue } = manifests;
   const configs = createProviderConfigs({ ...parts, catalogue });
   const connections = createConnections({ ...parts, catalogue, configs, http });
+  const triggers = createTriggers({
+    ...parts,
+    catalogue,
+    connections,
+    http,
+    retentionDays: parts.config["connector.trigger_event_retention_days"],
+    idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
+  });
   return {
     handlers: {
       "service.api.ProviderConfigService": configs.handlers,
       "service.api.ConnectionService": connections.handlers,
       "service.api.ConnectorCatalogService": manifests.handlers.catalogue,
       "service.api.ConnectorManifestService": manifests.handlers.manifests,
+      "service.api.TriggerSubscriptionService": triggers.handlers,
     },
-    jobs: connections.jobs,
-    workers: [],
+    jobs: [...connections.jobs, ...triggers.jobs],
+    workers: [triggers.worker],
     connections,
+    /** Receives the webhook deliveries of providers. */
+    receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */
-    sealed: [configs.sealed, connections.sealed],
-    /** Resolves when no refresh is running. */
-    idle: connections.idle,
+    sealed: [configs.sealed, connections.sealed, ...triggers.sealed],
+    /** Resolves when no refresh is running and no event is being written. */
+    async idle() {
+      await connections.idle();
+      await triggers.idle();
+    },
   } satisfies Area & Record<string, unknown>;
 }

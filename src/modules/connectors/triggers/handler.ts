@@ -72,7 +72,13 @@ export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: P
 
     async updateTriggerSubscription(context, request) {
       const { subscriptionId, name, input, condition, target, signingSecret, recordVersion } = request;
-      const change = { name, input: input as JsonObject | undefined, condition, target: toTarget(target), signingSecret };
+      const change = {
+        name,
+        input: input as JsonObject | undefined,
+        condition,
+        target: toTarget(target),
+        signingSecret,
+      };
       const version = expectedVersion(recordVersion);
       const subscription = await subscriptions.updateSubscription(context, subscriptionId, change, version);
       return create(UpdateTriggerSubscriptionResponseSchema, shown(subscription));

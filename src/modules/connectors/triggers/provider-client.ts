@@ -49,7 +49,11 @@ export interface ProviderCall {
   /** Secrets besides the credentials, which no message may contain. */
   readonly secrets?: readonly string[] | undefined;
   /** Further parameters of the query or body. */
-  readonly parameters?: readonly { readonly in: "query" | "body"; readonly name: string; readonly value: string | number }[];
+  readonly parameters?: readonly {
+    readonly in: "query" | "body";
+    readonly name: string;
+    readonly value: string | number;
+  }[];
   readonly paginate?: PaginationSpec | undefined;
   readonly page?: PageState | undefined;
   readonly signal: AbortSignal;
@@ -96,12 +100,10 @@ export function createProviderClient({ connections, http, clock }: Parts): Provi
     }
     try {
       const answer = await http.send(provider, account.settings, rendered, { timeoutMs, bytesMax, signal });
-      const read = readResponse(
-        provider,
-        { errors: trigger.errors, response: "any", paginate },
-        answer,
-        { nowMs, page },
-      );
+      const read = readResponse(provider, { errors: trigger.errors, response: "any", paginate }, answer, {
+        nowMs,
+        page,
+      });
       if (read.class === "ok") return { class: "ok", answer: read, redactor };
       const message = shortMessage(redactor.text(`${read.code}: ${read.message}`));
       return { class: read.class, message, retryAtMs: read.retryAtMs, mayHaveArrived: true };

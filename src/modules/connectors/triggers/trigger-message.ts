@@ -3,12 +3,12 @@ import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   type TriggerEvent as EventMessage,
   type TriggerSubscription as SubscriptionMessage,
+  type TriggerTarget as TargetMessage,
   TriggerEventSchema,
   TriggerPollingSchema,
   TriggerRecordTargetSchema,
   TriggerRegistrationSchema,
   TriggerSubscriptionSchema,
-  type TriggerTarget as TargetMessage,
   TriggerTargetSchema,
   TriggerWorkflowTargetSchema,
 } from "../../../../gen/service/api/trigger_subscription_pb.ts";

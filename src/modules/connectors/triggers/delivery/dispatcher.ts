@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import { classifyDatabaseError, createBatcher, type Database, mayBeCommitted, type Signals } from "../../../../platform/db/index.ts";
+import {
+  classifyDatabaseError,
+  createBatcher,
+  type Database,
+  mayBeCommitted,
+  type Signals,
+} from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -66,7 +72,12 @@ export function createDispatcher(parts: Parts): Dispatcher {
 
   async function claimDue(limit: number): Promise<readonly ClaimedDelivery[]> {
     const from = (start: string, count: number) =>
-      store.claimDue({ after: start, tenantsMax, perTenant: Math.max(4, Math.ceil(count / 4)) }, claim, count, parts.claimMs);
+      store.claimDue(
+        { after: start, tenantsMax, perTenant: Math.max(4, Math.ceil(count / 4)) },
+        claim,
+        count,
+        parts.claimMs,
+      );
     const claimed = await from(after, limit);
     if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
     // The next claim starts after the last tenant of this one.
@@ -121,8 +132,10 @@ export function createDispatcher(parts: Parts): Dispatcher {
     if (known !== deliveryError) await storeStatus({ tenantId, subscriptionId }, { deliveryError });
   }
 
-  async function reportDead({ tenantId, subscriptionId, eventId, type }: ClaimedDelivery, message: string) {
-    const data = { event_id: eventId, type, message };
+  async function reportDead(delivery: ClaimedDelivery, message: string): Promise<void> {
+    const { tenantId, subscriptionId, subscription, eventId, type } = delivery;
+    const environment = subscription && { environment_id: subscription.environmentId };
+    const data = { ...environment, event_id: eventId, type, message };
     const entry = { tenantId, type: "connector.trigger.event_dead", subject: subscriptionId, data } as const;
     const { wake } = await db.transaction((tx) => events.recordMany(tx, [entry], clock.now()));
     wake();

@@ -30,7 +30,7 @@ export type CallTarget = (
 
 /** Creates the function that passes events to targets. */
 export function createTargetCaller({ call, findPoolId, compileTemplate }: Parts): CallTarget {
-  return async (target, environmentId, origin, event) => {
+  return async (target, environmentId, origin, event): Promise<JsonObject> => {
     if (target.kind === "workflow") {
       const { definition, version } = target;
       const { input, runKey } = evaluateRun(compileTemplate, target, event);

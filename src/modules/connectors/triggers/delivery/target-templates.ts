@@ -1,5 +1,11 @@
 import { fail, invalid } from "../../../../errors/index.ts";
-import { CelError, type CelVariables, compileCel, evaluateCondition, type WorkMeter } from "../../../../platform/cel/index.ts";
+import {
+  CelError,
+  type CelVariables,
+  compileCel,
+  evaluateCondition,
+  type WorkMeter,
+} from "../../../../platform/cel/index.ts";
 import { isTooDeep, type Json, type JsonObject } from "../../../../platform/document/index.ts";
 import type { Target } from "../domain/subscription.ts";
 
@@ -50,7 +56,11 @@ export function checkTarget(compile: CompileTemplate, target: Target): void {
   }
   const unknown = Object.keys(target.request).find((name) => !(routeFields as readonly string[]).includes(name));
   if (unknown !== undefined) {
-    throw invalid(`target.route.${unknown}`, "unknown", `is not a field of a route; known are ${routeFields.join(", ")}`);
+    throw invalid(
+      `target.route.${unknown}`,
+      "unknown",
+      `is not a field of a route; known are ${routeFields.join(", ")}`,
+    );
   }
   checkTemplate(compile, "target.route", target.request);
 }
@@ -59,7 +69,7 @@ function checkTemplate(compile: CompileTemplate, field: string, template: Json):
   if (JSON.stringify(template).length > templateLengthMax) {
     throw invalid(field, "max_bytes", "must be at most 64 KiB as JSON");
   }
-  if (isTooDeep(template)) throw invalid(field, "depth", "must be nested at most 16 levels deep");
+  if (isTooDeep(template, 16)) throw invalid(field, "depth", "must be nested at most 16 levels deep");
   try {
     compile(template, eventVariables);
   } catch (error) {
@@ -83,7 +93,10 @@ export function evaluateRun(
   const evaluate = (template: Json) => compile(template, eventVariables).evaluate({ event }, { steps: 0 });
   const key = evaluate(runKey);
   if (typeof key === "object" || String(key).length > runKeyLengthMax || /[\x00-\x1f\x7f]/.test(String(key))) {
-    throw new CelError("evaluation", "The run key must be a text of at most 255 characters without control characters.");
+    throw new CelError(
+      "evaluation",
+      "The run key must be a text of at most 255 characters without control characters.",
+    );
   }
   const whole = { ...event, time: event.time.toISOString() } satisfies JsonObject;
   return { input: input === undefined ? whole : evaluate(input), runKey: String(key) };

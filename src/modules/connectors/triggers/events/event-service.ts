@@ -4,6 +4,7 @@ import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { EventStatus } from "../domain/event.ts";
+import type { Subscription } from "../domain/subscription.ts";
 import type { SubscriptionService } from "../subscriptions/subscription-service.ts";
 import { eventStore, type FullEvent } from "./event-store.ts";
 
@@ -35,8 +36,8 @@ export function createEventService({ events, subscriptions, wakeDelivery }: Part
     return event;
   }
 
-  async function recordReplay(context: Context, subscriptionId: string, count: number): Promise<void> {
-    await events.record(context, "connector.trigger.replayed", subscriptionId, { count });
+  async function recordReplay(context: Context, { id, environmentId }: Subscription, count: number): Promise<void> {
+    await events.record(context, "connector.trigger.replayed", id, { environment_id: environmentId, count });
     context.afterCommit(wakeDelivery);
   }
 
@@ -47,23 +48,25 @@ export function createEventService({ events, subscriptions, wakeDelivery }: Part
       const { sql, tenantId } = context;
       const event = await getEvent(context, id);
       // An event of a deleted subscription has no target.
-      await subscriptions.getSubscription(context, event.subscriptionId);
+      const subscription = await subscriptions.getSubscription(context, event.subscriptionId);
       if (event.payload === null && event.status === "dead") {
         throw fail("FAILED_PRECONDITION", { public: "The event has no payload that could be delivered." });
       }
       if (!(await eventStore(sql).replay(tenantId, id))) {
-        throw fail("FAILED_PRECONDITION", { public: "The event is still being delivered. Replay it when that has ended." });
+        throw fail("FAILED_PRECONDITION", {
+          public: "The event is still being delivered. Replay it when that has ended.",
+        });
       }
-      await recordReplay(context, event.subscriptionId, 1);
+      await recordReplay(context, subscription, 1);
       return getEvent(context, id);
     },
 
     async replayEvents(context: Context, subscriptionId: string, range: ReplayRange) {
       const { sql, tenantId } = context;
       if (range.to <= range.from) throw invalid("to", "after", "must be after from");
-      await subscriptions.getSubscription(context, subscriptionId);
+      const subscription = await subscriptions.getSubscription(context, subscriptionId);
       const replayed = await eventStore(sql).replayMany(tenantId, { subscriptionId, ...range, limit: replaysMax });
-      if (replayed > 0) await recordReplay(context, subscriptionId, replayed);
+      if (replayed > 0) await recordReplay(context, subscription, replayed);
       return { replayed, hasMore: replayed === replaysMax };
     },
   };

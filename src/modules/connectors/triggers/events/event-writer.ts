@@ -30,7 +30,13 @@ export function toEventRow(
   return {
     ...ref,
     type,
-    dedupKey: key === undefined ? "" : key.slice(0, keyLengthMax).replace(/[\x00-\x1f\x7f]/g, " ").toWellFormed(),
+    dedupKey:
+      key === undefined
+        ? ""
+        : key
+            .slice(0, keyLengthMax)
+            .replace(/[\x00-\x1f\x7f]/g, " ")
+            .toWellFormed(),
     digest: key === undefined ? null : createHash("sha256").update(key).digest("hex"),
     payload: isTooLarge ? "null" : text,
     error: isTooLarge ? `The payload has more than ${payloadBytesMax} bytes.` : "",

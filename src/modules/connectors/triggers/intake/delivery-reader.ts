@@ -1,4 +1,4 @@
-import { type CelExpression, CelError, evaluateCondition } from "../../../../platform/cel/index.ts";
+import { CelError, type CelExpression, evaluateCondition } from "../../../../platform/cel/index.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
 import { readOutput, type Trigger, valueAt } from "../../manifests/index.ts";
 import type { NewEvent } from "../domain/event.ts";
@@ -91,11 +91,7 @@ function textReply(value: Json | undefined): Reply | undefined {
 }
 
 /** The events of a verified delivery: none if the filter matches nothing; undefined if the delivery cannot be read. */
-export function eventsOf(
-  trigger: Trigger,
-  delivery: ReadDelivery,
-  input: JsonObject,
-): readonly NewEvent[] | undefined {
+export function eventsOf(trigger: Trigger, delivery: ReadDelivery, input: JsonObject): readonly NewEvent[] | undefined {
   const { items: pointer } = trigger;
   if (pointer === undefined) return eventOf(trigger, delivery, input, delivery.body);
   const items = valueAt(delivery.body, pointer);

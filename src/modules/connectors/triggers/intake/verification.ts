@@ -85,22 +85,27 @@ function isRecent({ unit, toleranceS }: SignatureTimestamp, text: string, nowMs:
 function signedText(over: readonly SignedPart[], timestamp: string, delivery: ReadDelivery): Buffer {
   return Buffer.concat(
     over.map((part) => {
-      switch (part.kind) {
-        case "literal":
-          return Buffer.from(part.text);
-        case "body":
-          return delivery.rawBody;
-        case "timestamp":
-          return Buffer.from(timestamp);
-        case "url":
-          return Buffer.from(delivery.url);
-        case "sorted_form":
-          return Buffer.from(sortedForm(delivery.rawBody));
-        case "header":
-          return Buffer.from(delivery.headers[part.name] ?? "");
-      }
+      const signed = signedPart(part, timestamp, delivery);
+      return typeof signed === "string" ? Buffer.from(signed) : signed;
     }),
   );
+}
+
+function signedPart(part: SignedPart, timestamp: string, { rawBody, url, headers }: ReadDelivery): string | Buffer {
+  switch (part.kind) {
+    case "literal":
+      return part.text;
+    case "body":
+      return rawBody;
+    case "timestamp":
+      return timestamp;
+    case "url":
+      return url;
+    case "sorted_form":
+      return sortedForm(rawBody);
+    case "header":
+      return headers[part.name] ?? "";
+  }
 }
 
 /** The names and values of a form, sorted by name. Names that occur several times are sorted by value too. */

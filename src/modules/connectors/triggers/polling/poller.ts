@@ -2,7 +2,15 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { type Catalogue, type PageState, type PollSpec, type Provider, type Redactor, type Trigger, valueAt } from "../../manifests/index.ts";
+import {
+  type Catalogue,
+  type PageState,
+  type PollSpec,
+  type Provider,
+  type Redactor,
+  type Trigger,
+  valueAt,
+} from "../../manifests/index.ts";
 import { backoffMs } from "../domain/backoff.ts";
 import type { NewEvent } from "../domain/event.ts";
 import { formatSince, itemKey, ledgerSeconds, windowStartMs } from "../domain/poll-window.ts";
@@ -72,12 +80,18 @@ export function createPoller(parts: Parts): Poller {
         return storeFailure(poll, { class: "malformed", message, mayHaveArrived: true }, scan !== undefined);
       }
       const items = (all as readonly Json[]).slice(page?.items.length ?? 0);
-      const position = nextPage && { startedAtMs, pages: nextPage.pages, items: nextPage.items.length, next: nextPage.next };
+      const position = nextPage && {
+        startedAtMs,
+        pages: nextPage.pages,
+        items: nextPage.items.length,
+        next: nextPage.next,
+      };
       if (!(await storePage(poll, polled, items, result.redactor, position))) return metrics.poll("lost");
       const waitMs = retryAtMs === undefined ? 0 : retryAtMs - clock.now();
       if (waitMs > 0) await store.delayConnection(poll, waitMs);
       if (position === undefined || position.pages >= pagesPerScanMax) {
-        const error = position === undefined ? "" : `The list has more than ${pagesPerScanMax} pages. The others are not read.`;
+        const error =
+          position === undefined ? "" : `The list has more than ${pagesPerScanMax} pages. The others are not read.`;
         await finish(poll, spec, { startedAtMs, waitMs, error });
         return metrics.poll("complete");
       }

@@ -72,6 +72,10 @@ export function createRegistrar(parts: Parts): Registrar {
 
   async function register(registration: Registration, registered: Registered, signal: AbortSignal): Promise<void> {
     const { spec, secrets } = registered;
+    if (publicUrl() === "") {
+      const message = "The operator must set api.public_url, so that providers can reach this node.";
+      return storeFailure(registration, { class: "failed", message, mayHaveArrived: false });
+    }
     const isRenewal = registration.state === "active";
     const operation = isRenewal ? "renew" : "register";
     const call = callOf(registration, registered, signal);

@@ -97,7 +97,11 @@ export function registrationStore(sql: Sql) {
     /** Stores a failed attempt; undefined if the claim is lost. */
     async storeFailure(
       registration: Registration,
-      { waitMs, message, isExpired }: { readonly waitMs: number; readonly message: string; readonly isExpired: boolean },
+      {
+        waitMs,
+        message,
+        isExpired,
+      }: { readonly waitMs: number; readonly message: string; readonly isExpired: boolean },
     ): Promise<Registration["state"] | undefined> {
       const [row] = await sql<Pick<Registration, "state">[]>`
         update connector_trigger_registrations set claim = '', failures = failures + 1, last_error = ${message},

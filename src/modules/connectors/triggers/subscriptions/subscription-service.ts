@@ -1,11 +1,11 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
 import { covers, requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { checkCondition } from "../../../../platform/cel/index.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
-import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
 import { shardOf } from "../../../../platform/shards/index.ts";
@@ -15,9 +15,9 @@ import { type CompileTemplate, checkTarget, eventVariables } from "../delivery/t
 import {
   registrationBinding,
   type Secrets,
-  shardCount,
   type Subscription,
   type SubscriptionId,
+  shardCount,
   subscriptionBinding,
   subscriptionsMax,
   type Target,
@@ -89,7 +89,11 @@ export function createSubscriptionService(parts: SubscriptionParts) {
   async function requireTrigger({ tenantId }: Context, triggerKey: string) {
     const found = await catalogue.trigger(tenantId, triggerKey);
     if (found === undefined) {
-      throw invalid("trigger_key", "unknown", "is not the key of a trigger; list them with GET /api/v2/connector/triggers");
+      throw invalid(
+        "trigger_key",
+        "unknown",
+        "is not the key of a trigger; list them with GET /api/v2/connector/triggers",
+      );
     }
     if (found.trigger.runtime.status === "catalog_only") {
       throw fail("FAILED_PRECONDITION", {
@@ -208,7 +212,8 @@ export function createSubscriptionService(parts: SubscriptionParts) {
         checkTarget(compileTemplate, change.target);
         requireTargetAccess(context, change.target);
       }
-      const restarts = input !== undefined && JSON.stringify(input) !== JSON.stringify(current.input) && !current.paused;
+      const restarts =
+        input !== undefined && JSON.stringify(input) !== JSON.stringify(current.input) && !current.paused;
       const store = subscriptionStore(sql);
       const stored = {
         ...settings,

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import {
   type RegistrationStatus,
   type Subscription,
@@ -61,7 +61,9 @@ export interface StoredChange {
 }
 
 type Row = Omit<Subscription, "registration"> & {
-  readonly registration: (Omit<RegistrationStatus, "expiresAt" | "dueAt"> & Record<"expiresAt" | "dueAt", string | null>) | null;
+  readonly registration:
+    | (Omit<RegistrationStatus, "expiresAt" | "dueAt"> & Record<"expiresAt" | "dueAt", string | null>)
+    | null;
 };
 
 /** The SQL queries of subscriptions for callers. */
