@@ -46,8 +46,8 @@ export function createClaimLoop<T>(parts: Parts<T>): ClaimLoop {
         })
         .finally(() => {
           running.delete(done);
-          // There may be more than one claim returned.
-          if (claimed.length === limit) task.run();
+          // There may be more than one claim returned. Few large claims cost less than many small ones.
+          if (running.size <= concurrency / 2) task.run();
         });
       running.add(done);
     }

@@ -46,7 +46,7 @@ export interface Dispatcher extends ClaimLoop {
   idle(): Promise<void>;
 }
 
-const concurrency = 32;
+const concurrency = 64;
 const tenantsMax = 50;
 const retries = { firstMs: 1000, maxMs: 60 * 60_000 };
 /** With the back-off, attempts end after about nine hours. */
@@ -72,12 +72,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
 
   async function claimDue(limit: number): Promise<readonly ClaimedDelivery[]> {
     const from = (start: string, count: number) =>
-      store.claimDue(
-        { after: start, tenantsMax, perTenant: Math.max(4, Math.ceil(count / 4)) },
-        claim,
-        count,
-        parts.claimMs,
-      );
+      store.claimDue({ after: start, tenantsMax, perTenant: Math.ceil(count / 2) }, claim, count, parts.claimMs);
     const claimed = await from(after, limit);
     if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
     // The next claim starts after the last tenant of this one.
