@@ -178,12 +178,13 @@ export async function startTriggerStage(options: StageOptions) {
       tenantId: TenantId,
       providerKey = "acme",
       credentials: object = { token: "token-of-the-account" },
+      authMode = "",
     ) {
       const { handlers } = first.connections;
       const { connection } = await call<typeof CreateConnectionRequestSchema, { connection: { id: string } }>(
         handlers.createConnection,
         CreateConnectionRequestSchema,
-        { name: "test", providerKey, credentials: credentials as Record<string, string>, settings: {} },
+        { name: "test", providerKey, authMode, credentials: credentials as Record<string, string>, settings: {} },
         { tenantId },
       );
       return connection.id;
