@@ -77,7 +77,7 @@ export function readResponse(
 }
 
 /** The class of an answer and the rule that decided it. */
-export function classify(
+function classify(
   rules: readonly ErrorRule[],
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -105,7 +105,7 @@ function matches(
 }
 
 /** The class of a status without a rule. */
-export function classOfStatus(status: number): AnswerClass {
+function classOfStatus(status: number): AnswerClass {
   if (status >= 200 && status < 300) return "ok";
   if (status >= 500) return "unavailable";
   switch (status) {
