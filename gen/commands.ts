@@ -331,6 +331,20 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
   },
   {
+    word: "trigger-subscription",
+    description: "Receives the events of a trigger for one connection and passes them to a target.",
+    isGroup: true,
+    verbs: {"service.api.TriggerSubscriptionService/CreateTriggerSubscription":"create","service.api.TriggerSubscriptionService/GetTriggerSubscription":"get","service.api.TriggerSubscriptionService/ListTriggerSubscriptions":"list","service.api.TriggerSubscriptionService/UpdateTriggerSubscription":"update","service.api.TriggerSubscriptionService/PauseTriggerSubscription":"pause","service.api.TriggerSubscriptionService/ResumeTriggerSubscription":"resume","service.api.TriggerSubscriptionService/DeleteTriggerSubscription":"delete"},
+    services: () => Promise.all([import("./service/api/trigger_subscription_pb.ts").then((file) => file.TriggerSubscriptionService)]),
+  },
+  {
+    word: "trigger-event",
+    description: "Something that happened in a connected account.",
+    isGroup: true,
+    verbs: {"service.api.TriggerSubscriptionService/ListTriggerEvents":"list","service.api.TriggerSubscriptionService/GetTriggerEvent":"get","service.api.TriggerSubscriptionService/ReplayTriggerEvent":"replay","service.api.TriggerSubscriptionService/ReplayTriggerEvents":"replay-range"},
+    services: () => Promise.all([import("./service/api/trigger_subscription_pb.ts").then((file) => file.TriggerSubscriptionService)]),
+  },
+  {
     word: "webhook-endpoint",
     description: "An HTTP endpoint that receives events.",
     isGroup: true,

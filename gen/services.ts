@@ -29,6 +29,7 @@ import { SecretService } from "./service/api/secret_pb.ts";
 import { SubscriberService } from "./service/api/subscriber_pb.ts";
 import { TenantService } from "./service/api/tenant_pb.ts";
 import { TopicService } from "./service/api/topic_pb.ts";
+import { TriggerSubscriptionService } from "./service/api/trigger_subscription_pb.ts";
 import { WebhookService } from "./service/api/webhook_pb.ts";
 import { WorkService } from "./service/api/work_pb.ts";
 import { WorkflowDeadLetterService } from "./service/api/workflow_dead_letter_pb.ts";
@@ -38,4 +39,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];

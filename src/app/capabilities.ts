@@ -98,6 +98,15 @@ export function createCapabilitySources({
       services: ["service.api.ConnectorCatalogService", "service.api.ConnectorManifestService"],
     },
     {
+      ...simple(
+        "connector_triggers",
+        "Connector triggers",
+        "Workflow runs and routed items for what happens in connected accounts.",
+        "TriggerSubscriptionService",
+      ),
+      settings: ["connector.trigger_event_retention_days", "api.public_url"],
+    },
+    {
       ...simple("connections", "Connections", "Credentials for external services.", "ConnectionService"),
       settings: ["connector.encryption_key", "connector.encryption_key_id", "connector.rotation_keys"],
       dependencies: ["database", "master_key"],

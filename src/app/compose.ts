@@ -72,6 +72,10 @@ export async function compose(foundation: Foundation) {
     events,
     publicUrl: () => address.publicUrl,
     quotas: () => tenants.quotas,
+    environments: { require: (context, id) => workflows.environments.require(context, id) },
+    compileTemplate: (template, variables) => workflows.compileTemplate(template, variables),
+    findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
+    call: (method, origin, request) => invoke.call(method, origin, request),
     check: (providerKey, settings, credentials) =>
       notifications.providers.check(providerKey, undefined, settings, credentials),
   });

@@ -6,6 +6,7 @@ import { type Config, ConfigError, environmentName, isLoopback } from "../config
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks.ts";
 import { createConnectPageHandler } from "../gateway/connect-pages.ts";
+import { createConnectorCallbacks } from "../gateway/connector-callbacks.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
@@ -130,6 +131,7 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
   if (plane === "external") {
     handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
+    handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
   }
   return createEdge({
     ...edgeOptions(parts),

@@ -261,6 +261,11 @@ export const settings = {
     // Each day is a partition, and a list looks into all of them.
     maximum: 180,
   }),
+  "connector.trigger_event_retention_days": integer(30, "Days that events of connector triggers are stored.", {
+    minimum: 1,
+    // Each day is a partition, and a list looks into all of them.
+    maximum: 180,
+  }),
   "events.retention_days": integer(30, "Days that events are stored.", { minimum: 1 }),
   "webhooks.retention_days": integer(30, "Days that webhook deliveries are stored after they have ended.", {
     minimum: 1,

@@ -56,3 +56,11 @@ export function createCallbackGuard(clock: Clock, runningMax = runningMaxDefault
 export function retryLater(code: "RATE_LIMITED" | "UNAVAILABLE", reason: string, seconds: number): Failure {
   return fail(code, { public: reason, headers: { "retry-after": String(Math.ceil(seconds)) } });
 }
+
+/** Creates the refusal of every callback that is not verified, whatever the reason. */
+export function unverified(): Failure {
+  return fail("UNAUTHENTICATED", {
+    public: "The callback's signature is missing or not valid.",
+    headers: { "www-authenticate": 'Signature realm="callbacks"' },
+  });
+}

@@ -1,15 +1,9 @@
 import { fail, invalid, unreachable } from "../errors/index.ts";
 import { type Clock, systemClock } from "../platform/clock/clock.ts";
-import { createCallbackGuard, retryLater } from "./callback-guard.ts";
+import { createCallbackGuard, retryLater, unverified } from "./callback-guard.ts";
+import { addressOf, type CallbackRequest, readCallback } from "./callback-request.ts";
 import type { PathHandler } from "./edge.ts";
-import { type Exchange, headerOf, readBody, writeHead } from "./exchange.ts";
-
-/** A provider's callback, unchanged. */
-interface Callback {
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly rawBody: Buffer;
-  readonly url: string;
-}
+import { type Exchange, writeHead } from "./exchange.ts";
 
 interface Options {
   /**
@@ -19,7 +13,7 @@ interface Options {
   readonly receive: (
     tenantId: string,
     integrationId: string,
-    callback: Callback,
+    callback: CallbackRequest,
   ) => Promise<"taken" | "refused" | "malformed" | "early">;
   /** The public URL that providers were configured with. */
   readonly baseUrl: () => string;
@@ -29,7 +23,6 @@ interface Options {
 }
 
 const pattern = /^\/callbacks\/notifications\/([0-9A-Z]{26})\/([0-9A-Z]{26})$/;
-const bytesMax = 1024 * 1024;
 /** The Retry-After of an early callback. */
 const earlyS = 5;
 
@@ -47,24 +40,18 @@ export function createCallbacks({ receive, baseUrl, clock = systemClock, bodyMsM
     if (exchange.request.method !== "POST") {
       throw fail("METHOD_NOT_ALLOWED", { public: "This path accepts only POST.", headers: { allow: "POST" } });
     }
-    const address = exchange.request.socket.remoteAddress ?? "";
-    return guard.run({ address, path: exchange.path }, () => process(exchange, address, match[1]!, match[2]!));
+    const address = addressOf(exchange);
+    return guard.run({ address, path: exchange.path }, () => process(exchange, match[1]!, match[2]!));
   };
 
-  async function process(exchange: Exchange, address: string, tenantId: string, integrationId: string): Promise<true> {
-    const rawBody = await bodyOf(exchange, address);
-    const { request, path, query } = exchange;
-    const headers = Object.fromEntries(Object.keys(request.headers).map((name) => [name, headerOf(request, name)]));
-    const url = `${baseUrl()}${path}${query === "" ? "" : `?${query}`}`;
-    const received = await receive(tenantId, integrationId, { headers, rawBody, url });
+  async function process(exchange: Exchange, tenantId: string, integrationId: string): Promise<true> {
+    const callback = await readCallback(exchange, baseUrl(), { bodyMsMax, guard });
+    const received = await receive(tenantId, integrationId, callback);
     if (received === "refused") {
-      guard.countRefusal(address);
-      throw fail("UNAUTHENTICATED", {
-        public: "The callback's signature is missing or not valid.",
-        headers: { "www-authenticate": 'Signature realm="callbacks"' },
-      });
+      guard.countRefusal(addressOf(exchange));
+      throw unverified();
     }
-    guard.markVerified(path);
+    guard.markVerified(exchange.path);
     switch (received) {
       case "taken":
         writeHead(exchange, 204);
@@ -76,19 +63,6 @@ export function createCallbacks({ receive, baseUrl, clock = systemClock, bodyMsM
         throw retryLater("UNAVAILABLE", "The callback refers to a message that is not stored yet.", earlyS);
       default:
         return unreachable(received);
-    }
-  }
-
-  /** Reads a body within the time limit, so that a slow sender does not block other callbacks. */
-  async function bodyOf(exchange: Exchange, address: string): Promise<Buffer> {
-    const timer = setTimeout(() => {
-      guard.countRefusal(address);
-      exchange.request.destroy();
-    }, bodyMsMax);
-    try {
-      return await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, bytesMax) });
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -23,9 +23,15 @@ function* namesOf(schema: Json): Generator<string> {
   if (Array.isArray(schema)) for (const each of schema as readonly Json[]) yield* namesOf(each);
   if (!isJsonObject(schema)) return;
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === "properties") yield* Object.keys(value as object);
-    if (keyword === "enum")
-      for (const each of value as readonly Json[]) if (typeof each === "string" && each.length > 1) yield each;
-    yield* namesOf(value);
+    if (keyword === "properties" || keyword === "$defs") {
+      for (const [name, member] of Object.entries(value as Record<string, Json>)) {
+        if (keyword === "properties") yield name;
+        yield* namesOf(member);
+      }
+    } else if (keyword === "enum") {
+      for (const choice of value as readonly Json[]) if (typeof choice === "string" && choice.length > 1) yield choice;
+    } else {
+      yield* namesOf(value);
+    }
   }
 }

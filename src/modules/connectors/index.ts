@@ -6,7 +6,9 @@
  * connections: the settings and sealed credentials of a tenant's accounts in other systems.
  * connect-sessions: the hosted page on which end users connect their accounts.
  * actions: the execution of actions, with records.
+ * triggers: subscriptions to what happens in those accounts.
  */
+import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
@@ -15,6 +17,7 @@ import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
+import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
 export type { ActionUse } from "./actions/index.ts";
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
@@ -27,6 +30,11 @@ interface Parts extends AreaParts {
   readonly publicUrl: () => string;
   /** The quotas of tenants, which are composed later. */
   readonly quotas: () => Quotas;
+  readonly environments: EnvironmentLookup;
+  readonly compileTemplate: CompileTemplate;
+  readonly findPoolId: FindPoolId;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
 }
 
 /** Creates the area. */
@@ -37,6 +45,7 @@ export function createConnectors(parts: Parts) {
     configStates: (tenantId) => configs.states(tenantId),
     async findUse(sql, tenantId, providerKey) {
       if (await connections.hasProvider(sql, tenantId, providerKey)) return "connections";
+      if (await triggers.hasProvider(sql, tenantId, providerKey)) return "trigger subscriptions";
       return (await configs.hasProvider(sql, tenantId, providerKey)) ? "provider configs" : undefined;
     },
   });
@@ -50,6 +59,14 @@ export function createConnectors(parts: Parts) {
     retentionDays: parts.config["connector.execution_retention_days"],
     callTimeoutMs: parts.config["api.request_timeout_s"] * 1000,
   });
+  const triggers = createTriggers({
+    ...parts,
+    catalogue,
+    connections,
+    http,
+    retentionDays: parts.config["connector.trigger_event_retention_days"],
+    idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
+  });
   return {
     handlers: {
       "service.api.ProviderConfigService": configs.handlers,
@@ -58,19 +75,23 @@ export function createConnectors(parts: Parts) {
       "service.api.ConnectorCatalogService": manifests.handlers.catalogue,
       "service.api.ConnectorManifestService": manifests.handlers.manifests,
       "service.api.ConnectorActionService": actions.handlers,
+      "service.api.TriggerSubscriptionService": triggers.handlers,
     },
-    jobs: [...connections.jobs, ...connectSessions.jobs, ...actions.jobs],
-    workers: [actions.sweeper],
+    jobs: [...connections.jobs, ...connectSessions.jobs, ...actions.jobs, ...triggers.jobs],
+    workers: [actions.sweeper, triggers.worker],
     connections,
     /** The pages on which end users connect their accounts. */
     connectPages: connectSessions.pages,
     /** Whether a tenant can execute an action. */
     checkActionUse: actions.checkUse,
+    /** Receives the webhook deliveries of providers. */
+    receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */
-    sealed: [configs.sealed, connections.sealed],
-    /** Resolves when no action is executed and no refresh is running on this node. Starts no waits for others. */
+    sealed: [configs.sealed, connections.sealed, ...triggers.sealed],
+    /** Resolves when no action is executed, no refresh is running and no event is being written. Starts no waits. */
     async stop() {
       await actions.idle();
+      await triggers.idle();
       await connections.stop();
     },
   } satisfies Area & Record<string, unknown>;

@@ -9,7 +9,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
-import { createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
+import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers } from "./triggers/index.ts";
 
@@ -50,6 +50,8 @@ export function createWorkflows({ config, ...parts }: Parts) {
     },
     jobs: runs.jobs,
     workers: [runs.sweeper, tasks.sweeper, triggers.worker],
+    environments,
+    compileTemplate,
     /** Ends the long polls of workers when the node stops. */
     endWaits: tasks.endWaits,
     /** Resolves when nothing is being written or performed. */

@@ -21,6 +21,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "layout:write",
     "workflow_definition:write",
     "workflow_trigger:write",
+    "connector_trigger:write",
     "workflow_task:write",
     "workflow_run:write",
     "workflow_run:approve",

@@ -230,6 +230,46 @@ export const eventTypes = {
       ...["status", "class", "code"],
     ],
   },
+  "connector.trigger.created": {
+    meaning: "A trigger subscription was created.",
+    data: ["environment_id", "name", "trigger_key", "connection_id"],
+  },
+  "connector.trigger.updated": {
+    meaning: "A trigger subscription was changed.",
+    data: ["environment_id", "name", "trigger_key", "fields"],
+  },
+  "connector.trigger.paused": {
+    meaning: "A trigger subscription was paused.",
+    data: ["environment_id", "name", "trigger_key"],
+  },
+  "connector.trigger.resumed": {
+    meaning: "A trigger subscription was resumed.",
+    data: ["environment_id", "name", "trigger_key"],
+  },
+  "connector.trigger.deleted": {
+    meaning: "A trigger subscription was deleted.",
+    data: ["environment_id", "name", "trigger_key"],
+  },
+  "connector.trigger.failing": {
+    meaning: "A trigger subscription fails. The service keeps trying.",
+    data: ["environment_id", "name", "trigger_key", "message"],
+  },
+  "connector.trigger.expired": {
+    meaning: "The provider ended the registration of a trigger subscription, and it could not be renewed yet.",
+    data: ["environment_id", "name", "trigger_key", "message"],
+  },
+  "connector.trigger.recovered": {
+    meaning: "A trigger subscription works again.",
+    data: ["environment_id", "name", "trigger_key"],
+  },
+  "connector.trigger.event_dead": {
+    meaning: "An event of a trigger could not be delivered to its target.",
+    data: ["environment_id", "event_id", "type", "message"],
+  },
+  "connector.trigger.replayed": {
+    meaning: "Ended events of a trigger subscription are delivered again.",
+    data: ["environment_id", "count"],
+  },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
   "integration.updated": {
     meaning: "An integration was changed.",

@@ -1,0 +1,43 @@
+import type { CallbackGuard } from "./callback-guard.ts";
+import { type Exchange, headerOf, readBody } from "./exchange.ts";
+
+/** A provider's request, unchanged. */
+export interface CallbackRequest {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly rawBody: Buffer;
+  /** The public URL with its query. */
+  readonly url: string;
+}
+
+interface Limits {
+  /** How long a body may take to arrive. A slower callback counts as refused. */
+  readonly bodyMsMax: number;
+  readonly guard: Pick<CallbackGuard, "countRefusal">;
+}
+
+const bytesMax = 1024 * 1024;
+
+/** The address that a callback comes from. */
+export function addressOf({ request }: Exchange): string {
+  return request.socket.remoteAddress ?? "";
+}
+
+/** Reads a callback within the time limit, so that a slow sender does not block other callbacks. */
+export async function readCallback(
+  exchange: Exchange,
+  baseUrl: string,
+  { bodyMsMax, guard }: Limits,
+): Promise<CallbackRequest> {
+  const timer = setTimeout(() => {
+    guard.countRefusal(addressOf(exchange));
+    exchange.request.destroy();
+  }, bodyMsMax);
+  try {
+    const rawBody = await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, bytesMax) });
+    const { request, path, query } = exchange;
+    const headers = Object.fromEntries(Object.keys(request.headers).map((name) => [name, headerOf(request, name)]));
+    return { headers, rawBody, url: `${baseUrl}${path}${query === "" ? "" : `?${query}`}` };
+  } finally {
+    clearTimeout(timer);
+  }
+}

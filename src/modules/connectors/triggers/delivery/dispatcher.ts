@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { Failure } from "../../../../errors/index.ts";
+import { CelError } from "../../../../platform/cel/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import {
+  classifyDatabaseError,
+  createBatcher,
+  type Database,
+  mayBeCommitted,
+  type Signals,
+} from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import { type ClaimLoop, createClaimLoop } from "../claim-loop.ts";
+import { backoffMs } from "../domain/backoff.ts";
+import { shortMessage } from "../domain/failure.ts";
+import type { StoreStatus } from "../status-store.ts";
+import type { TriggerMetrics } from "../trigger-metrics.ts";
+import { type ClaimedDelivery, type DeliveryEnd, deliveryStore } from "./delivery-store.ts";
+import { type CallTarget, TargetRefusal } from "./target-calls.ts";
+import { isConditionTrue } from "./target-templates.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shares: EventLoopShares;
+  readonly events: EventRecorder;
+  readonly metrics: TriggerMetrics;
+  readonly callTarget: CallTarget;
+  readonly storeStatus: StoreStatus;
+  /** Signal topic for new events. */
+  readonly topic: string;
+  /** How long the results of calls are known by their idempotency keys. */
+  readonly keyLifeMs: number;
+  readonly pollMs: number;
+  /** How long an event waits for another node after its node died. */
+  readonly claimMs: number;
+}
+
+/** Delivers events to the targets of their subscriptions. */
+export interface Dispatcher extends ClaimLoop {
+  /** Resolves when no result is being written. */
+  idle(): Promise<void>;
+}
+
+const concurrency = 64;
+const tenantsMax = 50;
+const retries = { firstMs: 1000, maxMs: 60 * 60_000 };
+/** With the back-off, attempts end after about nine hours. */
+const attemptsMax = 20;
+const keyMarginMs = 60 * 60_000;
+
+type Outcome =
+  | Pick<DeliveryEnd, "status" | "result" | "error">
+  | { readonly status: "retry"; readonly error: string; readonly waitMs?: number };
+
+/** Creates the dispatcher of this node. Each event is passed to its target under its own idempotency key until a result is stored. */
+export function createDispatcher(parts: Parts): Dispatcher {
+  const { db, signals, clock, log, shares, events, metrics, callTarget, storeStatus, topic, keyLifeMs } = parts;
+  const store = deliveryStore(db.sql);
+  const claim = `${randomUUID()}:`;
+  const ends = createBatcher<DeliveryEnd, void>({
+    flush: async (batch) => {
+      await store.end(batch);
+      return batch.map(() => undefined);
+    },
+  });
+  let after = "";
+
+  async function claimDue(limit: number): Promise<readonly ClaimedDelivery[]> {
+    const from = (start: string, count: number) =>
+      store.claimDue({ after: start, tenantsMax, perTenant: Math.ceil(count / 2) }, claim, count, parts.claimMs);
+    const claimed = await from(after, limit);
+    if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
+    // The next claim starts after the last tenant of this one.
+    after = claimed.length < limit ? "" : claimed.at(-1)!.tenantId;
+    return claimed;
+  }
+
+  async function outcomeOf(delivery: ClaimedDelivery): Promise<Outcome> {
+    const { tenantId, eventId, subscriptionId, subscription, type, payload, receivedAt, replay } = delivery;
+    if (subscription === undefined) return dead("The subscription was deleted.");
+    if (clock.now() - delivery.firstClaimedAt.getTime() > keyLifeMs - keyMarginMs) {
+      return dead("The attempts took too long: whether an earlier one succeeded is unknown.");
+    }
+    if (delivery.attempts > attemptsMax) return dead("The node ended while it delivered the event, on every attempt.");
+    const event = { id: eventId, type, subject: subscriptionId, time: receivedAt, data: payload };
+    const slices = shares.forBackground(tenantId);
+    if (slices.isOver()) await slices.next();
+    if (!holds(subscription.condition, event)) return { status: "ignored", result: null, error: "" };
+    const { target, environmentId } = subscription;
+    if (target.kind === "record") return { status: "recorded", result: null, error: "" };
+    const origin = {
+      tenantId,
+      subject: "service:connector-trigger",
+      // A replay is a new effect. Attempts of one replay are not.
+      idempotencyKey: replay === 0 ? eventId : `${eventId}:${replay}`,
+      requestId: eventId,
+    };
+    return { status: "delivered", result: await callTarget(target, environmentId, origin, event), error: "" };
+  }
+
+  async function attempt(delivery: ClaimedDelivery): Promise<Outcome> {
+    try {
+      return await outcomeOf(delivery);
+    } catch (error) {
+      return failureOf(error, delivery, log);
+    }
+  }
+
+  async function perform(delivery: ClaimedDelivery): Promise<void> {
+    const { subscription, tenantId, subscriptionId, attempts } = delivery;
+    const outcome = await attempt(delivery);
+    metrics.delivered(subscription?.target.kind ?? "record", outcome.status);
+    const error = shortMessage(outcome.error);
+    if (outcome.status === "retry") {
+      const waitMs = outcome.waitMs ?? backoffMs(retries, attempts, Math.random());
+      return store.retry(delivery, { waitMs, error });
+    }
+    await ends.run({ delivery, ...outcome, error, endedAt: new Date(clock.now()) });
+    if (outcome.status === "dead") await reportDead(delivery, error);
+    const known = subscription?.deliveryError ?? "";
+    const deliveryError = outcome.status === "dead" ? `An event could not be delivered: ${error}` : "";
+    if (known !== deliveryError) await storeStatus({ tenantId, subscriptionId }, { deliveryError });
+  }
+
+  async function reportDead(delivery: ClaimedDelivery, message: string): Promise<void> {
+    const { tenantId, subscriptionId, subscription, eventId, type } = delivery;
+    const environment = subscription && { environment_id: subscription.environmentId };
+    const data = { ...environment, event_id: eventId, type, message };
+    const entry = { tenantId, type: "connector.trigger.event_dead", subject: subscriptionId, data } as const;
+    const { wake } = await db.transaction((tx) => events.recordMany(tx, [entry], clock.now()));
+    wake();
+  }
+
+  const loop = createClaimLoop({
+    ...{ signals, log, topic, concurrency, perform, pollMs: parts.pollMs },
+    claim: claimDue,
+    name: "the delivery of trigger events",
+  });
+  return { ...loop, idle: ends.idle };
+}
+
+/** A condition that cannot be evaluated does not hold. */
+function holds(condition: string, event: Parameters<typeof isConditionTrue>[1]): boolean {
+  try {
+    return isConditionTrue(condition, event);
+  } catch (error) {
+    if (error instanceof CelError) return false;
+    throw error;
+  }
+}
+
+function dead(error: string): Outcome {
+  return { status: "dead", result: null, error };
+}
+
+/** Errors that say nothing about the target: the call is still being made, or has to wait until the tenant is active again. */
+const repeatedCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_IN_PROGRESS", "TENANT_SUSPENDED", "QUOTA_EXCEEDED"]);
+
+function failureOf(error: unknown, { attempts }: ClaimedDelivery, log: Log): Outcome {
+  if (error instanceof TargetRefusal) return dead(error.message);
+  if (error instanceof CelError) return dead(`A template of the target failed: ${error.message}`);
+  const failure = error instanceof Failure ? error : classifyDatabaseError(error);
+  if (failure === undefined) log.warn({ err: error }, "a trigger event could not be delivered");
+  const isTemporary =
+    failure === undefined || failure.entry.retryable || repeatedCodes.has(failure.code) || mayBeCommitted(failure);
+  const message = failure?.message ?? "The service failed unexpectedly.";
+  return isTemporary && attempts < attemptsMax ? { status: "retry", error: message } : dead(message);
+}

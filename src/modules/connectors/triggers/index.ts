@@ -1,0 +1,182 @@
+/**
+ * Triggers: what happens in connected accounts starts workflow runs, routes items, or is recorded.
+ *
+ * Subscription: a trigger of a provider for one connection, with a condition and a target. Intake: how events arrive, as webhooks
+ * or by polls. Registration: a webhook at the provider that the service created; it outlives its subscription until it is removed.
+ * Scan: reading a provider's list to its end, page by page, with a look-back window. Ledger: the keys of what was seen; whatever is
+ * in it is not received again. Baseline: the first scan, whose items are not events. Event: something that happened, stored in one
+ * commit with its delivery. Delivery: the work to pass an event to its target. Claim: a node's right to a piece of work for a time.
+ * Dead: an event that could not be delivered. Replay: delivering an ended event again, as a new effect.
+ */
+import { randomUUID } from "node:crypto";
+import type { TriggerSubscriptionService as Rpc } from "../../../../gen/service/api/trigger_subscription_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { OperationCaller } from "../../../chain/operation-caller.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { createTenantConcurrencyLimiter, type EventLoopShares } from "../../../platform/scheduling/index.ts";
+import { createShards } from "../../../platform/shards/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
+import { createClaimLoop } from "./claim-loop.ts";
+import { createDispatcher } from "./delivery/dispatcher.ts";
+import { createTargetCaller, type FindPoolId } from "./delivery/target-calls.ts";
+import type { CompileTemplate } from "./delivery/target-templates.ts";
+import { shardCount } from "./domain/subscription.ts";
+import { createEventService } from "./events/event-service.ts";
+import { triggerHandlers } from "./handler.ts";
+import { createWebhookIntake, type ReceiveWebhook } from "./intake/webhook-intake.ts";
+import { type Poll, pollStore } from "./polling/poll-store.ts";
+import { createPoller } from "./polling/poller.ts";
+import { type ConnectionAccess, createProviderClient } from "./provider-client.ts";
+import { createRegistrar } from "./registration/registrar.ts";
+import { registrationStore } from "./registration/registration-store.ts";
+import { maintainTriggersJob } from "./retention-job.ts";
+import { reencryptableSecrets } from "./sealed-secrets.ts";
+import { createStatusStore } from "./status-store.ts";
+import {
+  createSubscriptionService,
+  type EnvironmentLookup,
+  type SubscriptionParts,
+} from "./subscriptions/subscription-service.ts";
+import { subscriptionStore } from "./subscriptions/subscription-store.ts";
+import { createTriggerMetrics } from "./trigger-metrics.ts";
+
+export type { CompileTemplate, EnvironmentLookup, FindPoolId };
+
+/** What the module needs of connections. */
+export type TriggerConnections = ConnectionAccess & SubscriptionParts["connections"];
+
+export interface TriggerParts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shares: EventLoopShares;
+  readonly cursors: Cursors;
+  readonly keyring: Keyring | undefined;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly catalogue: Pick<Catalogue, "trigger">;
+  readonly connections: TriggerConnections;
+  readonly http: GuardedHttp;
+  readonly environments: EnvironmentLookup;
+  readonly compileTemplate: CompileTemplate;
+  /** Performs operations of other areas. */
+  readonly call: OperationCaller;
+  readonly findPoolId: FindPoolId;
+  /** The URL at which providers reach the service. */
+  readonly publicUrl: () => string;
+  readonly retentionDays: number;
+  /** How long the results of calls are known by their idempotency keys. */
+  readonly idempotencyMs: number;
+  readonly platformTenantId: () => string;
+  /** Shorter times, for tests. */
+  readonly times?: Partial<Times>;
+}
+
+interface Times {
+  readonly shardLeaseMs: number;
+  /** How long the work of a node that died waits for another node. */
+  readonly claimMs: number;
+  readonly pollMs: number;
+}
+
+/** The module's public API. */
+export interface Triggers {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
+  /** Registers webhooks, polls and delivers events, on a node that does background work. */
+  readonly worker: { start(): void; stop(): Promise<void> };
+  /** Receives a webhook delivery. When it resolves, its events are committed. */
+  readonly receive: ReceiveWebhook;
+  /** Whether a provider has subscriptions. */
+  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
+  /** Secrets that are re-encrypted when the master key changes. */
+  readonly sealed: readonly Reencryptable[];
+  /** Resolves when nothing is being written. */
+  idle(): Promise<void>;
+}
+
+/** Signal topics for changes of subscriptions and for new events. */
+const intakeTopic = "connector.triggers";
+const deliveryTopic = "connector.trigger_events";
+/** The polls and registrations of one tenant that a node makes at a time. */
+const perTenant = 8;
+const concurrency = 32;
+
+/** Creates the module. */
+export function createTriggers(parts: TriggerParts): Triggers {
+  const { db, signals, clock, log, connections } = parts;
+  const { shardLeaseMs = 5000, claimMs = 120_000, pollMs = 1000 } = parts.times ?? {};
+  const metrics = createTriggerMetrics(parts.metrics);
+  const storeStatus = createStatusStore(parts);
+  const send = createProviderClient(parts);
+  const wakeDelivery = () => signals.wake(deliveryTopic);
+  const common = { ...parts, metrics, storeStatus, send, wakeDelivery, claimMs, pollMs };
+
+  const shards = createShards({ db, clock, log, signals, kind: intakeTopic, count: shardCount, leaseMs: shardLeaseMs });
+  const limiter = createTenantConcurrencyLimiter(perTenant);
+  const register = createRegistrar(common);
+  const poll = createPoller(common);
+  const owned = () => shards.currentSql(db.sql, shards.owned());
+  const registrations = createClaimLoop({
+    ...{ signals, log, pollMs, concurrency, topic: intakeTopic, name: "the registration of webhooks" },
+    claim: async (limit) =>
+      shards.owned().size === 0 ? [] : registrationStore(db.sql).claimDue(owned(), randomUUID(), limit, claimMs),
+    perform: (registration, signal) =>
+      limiter.run(registration.tenantId, registration.connectionId, () => register(registration, signal)),
+  });
+  const polls = createClaimLoop<Poll>({
+    ...{ signals, log, pollMs, concurrency, topic: intakeTopic, name: "the polls of providers" },
+    claim: async (limit) =>
+      shards.owned().size === 0 ? [] : pollStore(db.sql).claimDue(owned(), `${randomUUID()}:`, limit, claimMs),
+    // One poll per connection at a time: all of them belong to one shard, and so to one node.
+    perform: (each, signal) => limiter.run(each.tenantId, each.connectionId, () => poll(each, signal)),
+  });
+  const dispatcher = createDispatcher({
+    ...common,
+    callTarget: createTargetCaller(parts),
+    topic: deliveryTopic,
+    keyLifeMs: parts.idempotencyMs,
+  });
+  const intake = createWebhookIntake(common);
+  const subscriptions = createSubscriptionService({
+    ...parts,
+    connections,
+    wakeWorkers: () => signals.wake(intakeTopic),
+  });
+  const eventService = createEventService({ ...parts, subscriptions, wakeDelivery });
+  const loops = [registrations, polls, dispatcher];
+  let stopListening: (() => void) | undefined;
+  return {
+    handlers: triggerHandlers({ ...parts, subscriptions, events: eventService }),
+    jobs: [maintainTriggersJob(parts)],
+    worker: {
+      start() {
+        stopListening = shards.onChange(() => {
+          registrations.wake();
+          polls.wake();
+        });
+        shards.start();
+        for (const loop of loops) loop.start();
+      },
+      async stop() {
+        stopListening?.();
+        await Promise.all(loops.map((loop) => loop.stop()));
+        await dispatcher.idle();
+        await shards.stop();
+      },
+    },
+    receive: intake.receive,
+    hasProvider: (sql, tenantId, providerKey) => subscriptionStore(sql).hasProvider(tenantId, providerKey),
+    sealed: reencryptableSecrets(db.sql),
+    idle: intake.idle,
+  };
+}

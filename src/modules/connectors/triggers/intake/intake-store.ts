@@ -1,0 +1,35 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { SubscriptionId } from "../domain/subscription.ts";
+
+/** What the intake needs to know about a subscription. */
+export interface IntakeSubscription {
+  readonly tenantId: TenantId;
+  readonly id: SubscriptionId;
+  readonly environmentKey: string;
+  readonly triggerKey: string;
+  readonly connectionId: string;
+  readonly paused: boolean;
+  readonly input: JsonObject;
+  readonly ciphertext: string;
+  /** Every registration that may still deliver, also one that is being replaced. */
+  readonly registrations: readonly { readonly id: string; readonly ciphertext: string }[];
+}
+
+/** Finds the subscription of a webhook delivery; undefined unless it receives webhooks and its tenant is active. */
+export async function findIntakeSubscription(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+): Promise<IntakeSubscription | undefined> {
+  const [row] = await sql<IntakeSubscription[]>`
+    select tenant_id, id, environment_key, trigger_key, connection_id, paused, input, ciphertext,
+      (select coalesce(json_agg(json_build_object('id', registration.id, 'ciphertext', registration.ciphertext)), '[]')
+        from connector_trigger_registrations registration
+        where registration.tenant_id = ${tenantId} and registration.subscription_id = ${id}) as registrations
+    from connector_trigger_subscriptions
+    where tenant_id = ${tenantId} and id = ${id} and kind = 'webhook'
+      and exists (select from tenants where tenants.id = ${tenantId} and status = 'active')`;
+  return row;
+}

@@ -1,0 +1,50 @@
+import type { Clock } from "../../../platform/clock/clock.ts";
+import { type Database, maintainPartitions, type Sql } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly retentionDays: number;
+  readonly platformTenantId: () => string;
+}
+
+const everyMs = 10 * 60_000;
+const batchSize = 2000;
+/** How long the keys of webhook events are kept: longer than providers repeat deliveries by themselves. */
+const webhookKeyDays = 7;
+
+/** Creates the job that keeps the partitions of events and deletes keys that no provider sends again. */
+export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
+  return {
+    kind: "connector.maintain_triggers",
+    every: { ms: everyMs, tenantId: platformTenantId },
+    async handler({ signal }) {
+      const nowMs = clock.now();
+      const table = { name: "connector_trigger_events", column: "received_at" };
+      await maintainPartitions(db, table, { nowMs, retentionDays, signal });
+      for (let deleted = batchSize; deleted === batchSize; ) {
+        signal.throwIfAborted();
+        deleted = await deleteSeenKeys(db.sql, new Date(nowMs));
+      }
+    },
+  };
+}
+
+/**
+ * Deletes keys of deleted subscriptions, old keys of webhooks, and keys of polled items that no scan can find again. The age of
+ * the latter is measured from the last complete scan, not from now: a subscription that was not polled for long looks back over
+ * all that time.
+ */
+async function deleteSeenKeys(sql: Sql, now: Date): Promise<number> {
+  const { count } = await sql`
+    delete from connector_trigger_seen where ctid = any(array(
+      select seen.ctid from connector_trigger_seen seen
+      left join connector_trigger_subscriptions subscription
+        on subscription.tenant_id = seen.tenant_id and subscription.id = seen.subscription_id
+      where seen.seen_at < ${now}::timestamptz - ${webhookKeyDays}::int * interval '1 day'
+        and (subscription.id is null or subscription.kind = 'webhook'
+          or seen.seen_at < subscription.scanned_at - subscription.ledger_s * interval '1 second')
+      limit ${batchSize}))`;
+  return count;
+}

@@ -1,0 +1,184 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { JsonObject } from "../../../../platform/document/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import {
+  type RegistrationStatus,
+  type Subscription,
+  type SubscriptionId,
+  subscriptionsMax,
+  type Target,
+} from "../domain/subscription.ts";
+
+/** The filter of a list of subscriptions. Empty fields match all. */
+export interface SubscriptionFilter {
+  readonly connectionId: string;
+  readonly triggerKey: string;
+  readonly status: string;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** A subscription to insert. */
+export type NewSubscriptionRow = Pick<
+  Subscription,
+  | "tenantId"
+  | "id"
+  | "environmentId"
+  | "environmentKey"
+  | "name"
+  | "triggerKey"
+  | "providerKey"
+  | "connectionId"
+  | "kind"
+  | "input"
+  | "condition"
+  | "target"
+  | "readyAt"
+  | "createdAt"
+> & {
+  readonly sealed: SealedSecrets;
+  readonly shard: number;
+  readonly pollDueAt: Date | null;
+};
+
+/** Sealed secrets; both empty if there are none. */
+export interface SealedSecrets {
+  readonly ciphertext: string;
+  readonly keyId: string;
+}
+
+/** A change of a subscription. Undefined fields stay unchanged. */
+export interface StoredChange {
+  readonly name?: string | undefined;
+  readonly input?: JsonObject | undefined;
+  readonly condition?: string | undefined;
+  readonly target?: Target | undefined;
+  readonly sealed?: SealedSecrets | undefined;
+  readonly paused?: boolean | undefined;
+  /** Set when the intake starts again from here. */
+  readonly restart?: { readonly readyAt: Date | null; readonly pollDueAt: Date | null } | undefined;
+}
+
+type Row = Omit<Subscription, "registration"> & {
+  readonly registration:
+    | (Omit<RegistrationStatus, "expiresAt" | "dueAt"> & Record<"expiresAt" | "dueAt", string | null>)
+    | null;
+};
+
+/** The SQL queries of subscriptions for callers. */
+export function subscriptionStore(sql: Sql) {
+  const table = "connector_trigger_subscriptions";
+  const columns = sql`
+    tenant_id, id, environment_id, environment_key, name, trigger_key, provider_key, connection_id, kind, input, condition,
+    target, paused, status, intake_error, delivery_error, ready_at, last_event_at, scanned_at, poll_due_at, poll_failures,
+    (select json_build_object('state', state, 'externalId', external_id, 'expiresAt', expires_at, 'failures', failures,
+        'dueAt', due_at)
+      from connector_trigger_registrations registration
+      where registration.tenant_id = connector_trigger_subscriptions.tenant_id
+        and registration.subscription_id = connector_trigger_subscriptions.id and state <> 'removing'
+      order by registration.id desc limit 1) as registration,
+    created_at, updated_at, record_version`;
+  return {
+    /** Locks out concurrent creation in a tenant, so that the limit holds. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`${table}|${tenantId}`}, 0))`;
+    },
+
+    async isFull(tenantId: TenantId): Promise<boolean> {
+      const rows = await sql`
+        select from connector_trigger_subscriptions where tenant_id = ${tenantId} offset ${subscriptionsMax - 1} limit 1`;
+      return rows.length > 0;
+    },
+
+    async hasProvider(tenantId: TenantId, providerKey: string): Promise<boolean> {
+      const rows = await sql`
+        select from connector_trigger_subscriptions
+        where tenant_id = ${tenantId} and provider_key = ${providerKey} limit 1`;
+      return rows.length > 0;
+    },
+
+    async insert(row: NewSubscriptionRow): Promise<void> {
+      await sql`
+        insert into connector_trigger_subscriptions (tenant_id, id, environment_id, environment_key, name, trigger_key,
+          provider_key, connection_id, kind, input, condition, target, ready_at, ciphertext, key_id, shard, poll_due_at,
+          created_at, updated_at)
+        values (${row.tenantId}, ${row.id}, ${row.environmentId}, ${row.environmentKey}, ${row.name}, ${row.triggerKey},
+          ${row.providerKey}, ${row.connectionId}, ${row.kind}, ${JSON.stringify(row.input)}::text::json, ${row.condition},
+          ${JSON.stringify(row.target)}::text::json, ${row.readyAt}, ${row.sealed.ciphertext}, ${row.sealed.keyId},
+          ${row.shard}, ${row.pollDueAt}, ${row.createdAt}, ${row.createdAt})`;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Subscription | undefined> {
+      const [row] = await sql<Row[]>`
+        select ${columns} from connector_trigger_subscriptions where tenant_id = ${tenantId} and id = ${id}`;
+      return row && toSubscription(row);
+    },
+
+    /** Finds a subscription and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<(Subscription & SealedSecrets) | undefined> {
+      const [row] = await sql<(Row & SealedSecrets)[]>`
+        select ${columns}, ciphertext, key_id from connector_trigger_subscriptions
+        where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row && { ...toSubscription(row), ciphertext: row.ciphertext, keyId: row.keyId };
+    },
+
+    async list(tenantId: TenantId, filter: SubscriptionFilter, page: Page): Promise<PageRows<Subscription>> {
+      const { connectionId, triggerKey, status, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId} ${connectionId === "" ? sql`` : sql`and connection_id = ${connectionId}`}`;
+      const isFiltered = triggerKey !== "" || status !== "" || inProduction !== undefined;
+      const further = sql`true
+        ${triggerKey === "" ? sql`` : sql`and trigger_key = ${triggerKey}`}
+        ${status === "" ? sql`` : sql`and status = ${status}`}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      const selection = { columns, table, where, filter: isFiltered ? further : undefined };
+      const { rows, ...rest } = await readKeyset<Row>(sql, selection, page);
+      return { rows: rows.map(toSubscription), ...rest };
+    },
+
+    /** Changes a subscription; false if the expected version is not current. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: StoredChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<boolean> {
+      const { name, input, condition, target, sealed, paused, restart } = change;
+      const { count } = await sql`
+        update connector_trigger_subscriptions set
+          name = coalesce(${name ?? null}, name), condition = coalesce(${condition ?? null}, condition),
+          input = coalesce(${input === undefined ? null : JSON.stringify(input)}::text::json, input),
+          target = coalesce(${target === undefined ? null : JSON.stringify(target)}::text::json, target),
+          ciphertext = coalesce(${sealed?.ciphertext ?? null}, ciphertext), key_id = coalesce(${sealed?.keyId ?? null}, key_id),
+          paused = coalesce(${paused ?? null}::boolean, paused)
+          ${target === undefined && condition === undefined ? sql`` : sql`, delivery_error = ''`}
+          ${
+            restart === undefined
+              ? sql``
+              : sql`, ready_at = ${restart.readyAt}, poll_due_at = ${restart.pollDueAt}, poll_claim = '', poll_failures = 0,
+                  scanned_at = null, scan = null, intake_error = '', expired = false`
+          }
+          , updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
+      return count === 1;
+    },
+
+    async remove(tenantId: TenantId, id: SubscriptionId): Promise<void> {
+      await sql`delete from connector_trigger_subscriptions where tenant_id = ${tenantId} and id = ${id}`;
+    },
+  };
+}
+
+function toSubscription({ registration, ...row }: Row): Subscription {
+  const date = (text: string | null) => (text === null ? null : new Date(text));
+  return {
+    ...row,
+    registration: registration && {
+      ...registration,
+      expiresAt: date(registration.expiresAt),
+      dueAt: date(registration.dueAt),
+    },
+  };
+}

@@ -1,0 +1,284 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import {
+  DeleteTriggerSubscriptionRequestSchema,
+  PauseTriggerSubscriptionRequestSchema,
+  ResumeTriggerSubscriptionRequestSchema,
+  UpdateTriggerSubscriptionRequestSchema,
+} from "../../../gen/service/api/trigger_subscription_pb.ts";
+import { loadBuiltinProviders } from "../../../src/modules/connectors/manifests/catalogue/builtin-providers.ts";
+import { startMock } from "../../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import { sampleAccount } from "../../../src/modules/connectors/manifests/testing/sample-account.ts";
+import type { TenantId } from "../../../src/platform/access/index.ts";
+import { afterFile } from "../../harness/after-file.ts";
+import { until } from "../../harness/embedded-owner.ts";
+import { publicUrl, startTriggerStage, triggerProvider } from "./trigger-stage.ts";
+
+const acme = triggerProvider(1, {
+  "item.changed": {
+    ...{ title: "Item changed", description: "An item changed.", kind: "webhook" },
+    verify: { kind: "hmac", header: "x-signature", over: "{body}" },
+    dedup: "body.id",
+    input: { type: "object", properties: { folder: { type: "string" } }, additionalProperties: false },
+    register: {
+      request: {
+        ...{ method: "POST", path: "/hooks" },
+        json: { url: "{subscription.callback_url}", secret: "{subscription.secret}", folder: "{input.folder}" },
+      },
+      id: "/id",
+      expires: { at: "/expires_at" },
+      renew: { method: "PATCH", path: "/hooks/{subscription.id}" },
+      unregister: { method: "DELETE", path: "/hooks/{subscription.id}" },
+    },
+  },
+  "item.sold": {
+    ...{ title: "Item sold", description: "An item was sold.", kind: "webhook" },
+    verify: { kind: "hmac", header: "x-signature", over: "{body}" },
+    register: {
+      request: { method: "POST", path: "/endpoints", form: { url: "{subscription.callback_url}" } },
+      id: "/id",
+      secret: "/secret",
+      unregister: { method: "DELETE", path: "/endpoints/{subscription.id}" },
+    },
+  },
+  "item.seen": {
+    ...{ title: "Item seen", description: "An item was seen.", kind: "webhook" },
+    verify: { kind: "none", reason: "The provider does not sign." },
+    register: {
+      request: { method: "POST", path: "/watches", json: { url: "{subscription.callback_url}" } },
+      id: "/id",
+    },
+  },
+});
+const mock = await startMock(acme);
+afterFile(() => mock.close());
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+mock.answer("register:item.changed", { id: "hook-1", expires_at: inDays(10) });
+mock.answer("renew:item.changed", { expires_at: inDays(20) });
+mock.answer("register:item.sold", { id: 77, secret: "chosen-by-the-provider" });
+mock.answer("register:item.seen", { id: "watch-1" });
+const stage = await startTriggerStage({ providers: [acme], egress: mock.egress });
+stage.start();
+const { db, triggers } = stage;
+
+const requestsOf = (name: string) => mock.requests.filter(({ names }) => names.includes(name));
+const bodyOf = (request: { body: unknown }) => JSON.parse(String(request.body));
+
+async function subscription(triggerKey = "acme.item.changed", input: Record<string, string> = {}) {
+  const tenantId = await stage.tenant();
+  const connectionId = await stage.connection(tenantId);
+  const { id } = await stage.subscribe(tenantId, { triggerKey, connectionId, input });
+  return { tenantId, id };
+}
+
+const ready = ({ tenantId, id }: { tenantId: TenantId; id: string }) =>
+  stage.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
+
+const registrations = async (id: string) =>
+  (await db.sql`select from connector_trigger_registrations where subscription_id = ${id}`).length;
+
+/** Makes work of a registration due now. */
+async function due(id: string, more: Record<string, unknown> = {}) {
+  const { expiresAt = null } = more as { expiresAt?: Date | null };
+  await db.sql`
+    update connector_trigger_registrations set due_at = now(), expires_at = coalesce(${expiresAt}, expires_at)
+    where subscription_id = ${id} and claim = ''`;
+}
+
+test("a webhook is registered with its URL and a secret that verifies deliveries, and is removed with its subscription", async () => {
+  const from = requestsOf("register:item.changed").length;
+  const ref = await subscription("acme.item.changed", { folder: "inbox" });
+  const shown = await ready(ref);
+  assert.deepEqual(
+    [shown.status, shown.registration?.state, shown.registration?.externalId],
+    ["active", "active", "hook-1"],
+  );
+  assert.equal(shown.callbackUrl, `${publicUrl}/callbacks/connectors/${ref.tenantId}/${ref.id}`);
+  assert.equal(shown.secretCallbackUrl, undefined);
+  const sent = bodyOf(requestsOf("register:item.changed")[from]!);
+  assert.deepEqual([sent.url, sent.folder], [shown.callbackUrl, "inbox"]);
+
+  const rawBody = Buffer.from('{"id":"e-1"}');
+  const signature = createHmac("sha256", sent.secret).update(rawBody).digest("hex");
+  const deliver = (value: string) =>
+    triggers.receive(ref.tenantId, ref.id, {
+      ...{ method: "POST", url: shown.callbackUrl, rawBody, headers: { "x-signature": value } },
+    });
+  assert.equal(await deliver(signature), "taken");
+  assert.equal(await deliver(signature.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))), "refused");
+  assert.equal((await stage.eventsOf(ref.tenantId, ref.id)).length, 1);
+
+  const request = { subscriptionId: ref.id };
+  await stage.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
+  await until(async () => (await registrations(ref.id)) === 0);
+  assert.equal(requestsOf("unregister:item.changed").at(-1)!.path, "/hooks/hook-1");
+  assert.equal(await deliver(signature), "refused");
+  assert.deepEqual(mock.undeclared, []);
+});
+
+test("a secret that the provider chooses is used, and stored sealed only", async () => {
+  const ref = await subscription("acme.item.sold");
+  const shown = await ready(ref);
+  assert.equal(shown.registration!.externalId, "77");
+  const rawBody = Buffer.from("{}");
+  const signature = createHmac("sha256", "chosen-by-the-provider").update(rawBody).digest("hex");
+  const headers = { "x-signature": signature };
+  const delivery = { method: "POST", url: shown.callbackUrl, rawBody, headers } as const;
+  assert.equal(await triggers.receive(ref.tenantId, ref.id, delivery), "taken");
+  const [row] = await db.sql<{ text: string }[]>`
+    select r::text as text from connector_trigger_registrations r where subscription_id = ${ref.id}`;
+  assert.ok(!row!.text.includes("chosen-by-the-provider"));
+});
+
+test("without signatures the registered URL has a secret part, and only it is accepted", async () => {
+  const from = requestsOf("register:item.seen").length;
+  const ref = await subscription("acme.item.seen");
+  const { callbackUrl } = await ready(ref);
+  const { url } = bodyOf(requestsOf("register:item.seen")[from]!);
+  assert.match(url, /\?key=[A-Za-z0-9_-]{43}$/);
+  const deliver = (to: string) =>
+    triggers.receive(ref.tenantId, ref.id, { method: "POST", url: to, rawBody: Buffer.from("{}"), headers: {} });
+  assert.equal(await deliver(url), "taken");
+  assert.equal(await deliver(callbackUrl), "refused");
+  assert.equal(await deliver(`${callbackUrl}?key=`), "refused");
+  assert.equal(await deliver(`${callbackUrl}?key=${"A".repeat(43)}`), "refused");
+});
+
+test("a registration is renewed before it expires, and registered again if the provider has forgotten it", async () => {
+  const ref = await subscription();
+  const before = await ready(ref);
+  const days = (Number(before.registration!.nextAttemptAt!.seconds) * 1000 - Date.now()) / 86_400_000;
+  assert.ok(days > 7 && days < 9, `renewed after ${days} of 10 days`);
+  const renewals = requestsOf("renew:item.changed").length;
+  await due(ref.id);
+  await until(() => requestsOf("renew:item.changed").length === renewals + 1);
+  const expiry = ({ registration }: typeof before) => Number(registration!.expiresAt!.seconds);
+  const after = await stage.waitFor(ref.tenantId, ref.id, (each) => expiry(each) > expiry(before));
+  assert.equal(after.registration!.externalId, "hook-1");
+
+  mock.fail("renew:item.changed", { kind: "answer", status: 404, body: { message: "No such hook." } });
+  const registered = requestsOf("register:item.changed").length;
+  await due(ref.id);
+  await until(() => requestsOf("register:item.changed").length === registered + 1);
+  await stage.waitFor(ref.tenantId, ref.id, ({ registration }) => registration?.state === "active");
+});
+
+test("a registration that fails is retried and shown without secrets, until it succeeds", async () => {
+  const from = requestsOf("register:item.changed").length;
+  mock.fail("register:item.changed", {
+    kind: "answer",
+    status: 403,
+    body: { message: "token-of-the-account may not" },
+  });
+  const ref = await subscription();
+  const failing = await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "failing");
+  assert.match(failing.lastError, /\[redacted\] may not/);
+  assert.deepEqual([failing.registration!.state, failing.registration!.failures], ["pending", 1]);
+  assert.equal(failing.readyAt, undefined);
+  await due(ref.id);
+  const recovered = await ready(ref);
+  assert.deepEqual([recovered.status, recovered.lastError], ["active", ""]);
+  assert.equal(requestsOf("register:item.changed").length, from + 2);
+  const types = (await stage.logged(ref.tenantId)).filter((type) => type.startsWith("connector.trigger."));
+  assert.deepEqual(types.slice(1), ["connector.trigger.failing", "connector.trigger.recovered"]);
+});
+
+test("a registration that expired because renewals failed is shown as expired, and made anew", async () => {
+  const ref = await subscription();
+  await ready(ref);
+  mock.fail("renew:item.changed", { kind: "answer", status: 500, body: {} });
+  await due(ref.id, { expiresAt: new Date(Date.now() - 1000) });
+  const expired = await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "expired");
+  assert.equal(expired.registration!.state, "expired");
+  const registered = requestsOf("register:item.changed").length;
+  await due(ref.id);
+  await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "active");
+  assert.equal(requestsOf("register:item.changed").length, registered + 1);
+});
+
+test("pausing removes the webhook, and resuming registers another one after that", async () => {
+  const ref = await subscription();
+  await ready(ref);
+  const [from, removed] = [requestsOf("register:item.changed").length, requestsOf("unregister:item.changed").length];
+  const { pauseTriggerSubscription, resumeTriggerSubscription } = triggers.handlers;
+  mock.fail("unregister:item.changed", { kind: "answer", status: 500, body: {} });
+  const request = { subscriptionId: ref.id };
+  await stage.call(pauseTriggerSubscription, PauseTriggerSubscriptionRequestSchema, request, ref);
+  await until(() => requestsOf("unregister:item.changed").length === removed + 1);
+  await stage.call(resumeTriggerSubscription, ResumeTriggerSubscriptionRequestSchema, request, ref);
+  // The leftover of the failed removal is removed first.
+  await until(async () => {
+    await due(ref.id);
+    return requestsOf("register:item.changed").length === from + 1;
+  });
+  await ready(ref);
+  assert.equal(requestsOf("unregister:item.changed").length, removed + 2);
+  assert.equal(await registrations(ref.id), 1);
+});
+
+test("a new input is registered, and the previous registration removed", async () => {
+  const ref = await subscription("acme.item.changed", { folder: "one" });
+  await ready(ref);
+  const from = requestsOf("register:item.changed").length;
+  const { updateTriggerSubscription } = triggers.handlers;
+  const request = { subscriptionId: ref.id, input: { folder: "two" } };
+  await stage.call(updateTriggerSubscription, UpdateTriggerSubscriptionRequestSchema, request, ref);
+  assert.equal((await stage.get(ref.tenantId, ref.id)).readyAt, undefined);
+  await ready(ref);
+  assert.deepEqual(bodyOf(requestsOf("register:item.changed")[from]!).folder, "two");
+  await until(async () => (await registrations(ref.id)) === 1);
+});
+
+test("a webhook whose subscription is deleted while it is being registered is removed as soon as its id is known", async () => {
+  const removed = requestsOf("unregister:item.changed").length;
+  mock.fail("register:item.changed", { kind: "slow", ms: 400 });
+  const from = requestsOf("register:item.changed").length;
+  const ref = await subscription();
+  await until(() => requestsOf("register:item.changed").length === from + 1);
+  const request = { subscriptionId: ref.id };
+  await stage.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
+  assert.equal(requestsOf("unregister:item.changed").length, removed);
+  await until(async () => (await registrations(ref.id)) === 0);
+  assert.equal(requestsOf("unregister:item.changed").length, removed + 1);
+});
+
+test("a node that lost its claim removes the webhook that it has just registered", async () => {
+  const removed = requestsOf("unregister:item.changed").length;
+  mock.fail("register:item.changed", { kind: "slow", ms: 400 });
+  const from = requestsOf("register:item.changed").length;
+  const ref = await subscription();
+  await until(() => requestsOf("register:item.changed").length === from + 1);
+  await db.sql`
+    update connector_trigger_registrations set claim = 'another node', due_at = now() + interval '1 hour'
+    where subscription_id = ${ref.id}`;
+  await until(() => requestsOf("unregister:item.changed").length === removed + 1);
+  assert.equal((await stage.get(ref.tenantId, ref.id)).registration!.state, "pending");
+});
+
+test("the built-in manifests register, verify and remove as their vendors document it", async () => {
+  const providers = loadBuiltinProviders().filter(({ key }) => ["github", "stripe"].includes(key));
+  for (const provider of providers) {
+    const own = await startMock(provider);
+    afterFile(() => own.close());
+    const builtin = await startTriggerStage({ providers: [provider], egress: own.egress });
+    builtin.start();
+    const tenantId = await builtin.tenant();
+    const [trigger, input] =
+      provider.key === "github"
+        ? ["github.issue.changed", { owner: "acme", repo: "site" }]
+        : ["stripe.event.received", { events: ["invoice.paid"] }];
+    const mode = provider.authModes.find((each) => each !== "oauth2")!;
+    const { credentials } = sampleAccount(provider, mode);
+    const connectionId = await builtin.connection(tenantId, provider.key, credentials, mode);
+    const name = trigger!.slice(provider.key.length + 1);
+    own.answer(`register:${name}`, { id: "we_1", secret: "whsec_of_the_vendor" });
+    const { id } = await builtin.subscribe(tenantId, { triggerKey: trigger!, connectionId, input: input as never });
+    await builtin.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
+    const request = { subscriptionId: id };
+    const { deleteTriggerSubscription } = builtin.triggers.handlers;
+    await builtin.call(deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, { tenantId });
+    await until(() => own.requests.some(({ names }) => names.includes(`unregister:${name}`)));
+    assert.deepEqual(own.undeclared, []);
+  }
+});
