@@ -62,7 +62,7 @@ export default {
       severity: "error",
       from: { path: "^src/modules/.+/domain/", pathNot: "\\.test\\.ts$" },
       to: {
-        path: "^src/(?!errors|modules/[^/]+/[^/]+/domain/|platform/(access|cel|crypto|text)/)",
+        path: "^src/(?!errors|modules/[^/]+/[^/]+/domain/|platform/(access|cel|crypto|document|json-schema|text)/)",
         dependencyTypesNot: ["type-only"],
       },
     },

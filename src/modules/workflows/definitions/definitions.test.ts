@@ -16,7 +16,7 @@ import {
 } from "../../../../gen/service/api/workflow_definition_pb.ts";
 import { type ContextChoice, failsWith, freshTenant, perform, testDatabase } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
-import { formatText } from "./document-text.ts";
+import { formatText } from "../../../platform/document-text/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
 import { definitionSchema } from "./domain/language/json-schema.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "./domain/language/testing/documents.ts";

@@ -30,9 +30,9 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
+import { formatText, type TextFormat } from "../../../platform/document-text/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
-import { formatText, type TextFormat } from "./document-text.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
 import { definitionSchema } from "./domain/language/json-schema.ts";
 import {

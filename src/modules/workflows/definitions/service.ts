@@ -1,11 +1,12 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, type Violation } from "../../../errors/index.ts";
 import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
+import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { ReadText, TextFormat } from "./document-text.ts";
 import { checkInSlices } from "./domain/language/check-definition.ts";
 import { checkReferences, type DefinitionLookups } from "./domain/language/check-references.ts";
 import type { Definition, JsonObject } from "./domain/language/definition.ts";
@@ -13,7 +14,6 @@ import { type DefinitionDiff, diffDefinitions } from "./domain/language/diff.ts"
 import { parseDefinition } from "./domain/language/parse-definition.ts";
 import { callsOf } from "./domain/language/references.ts";
 import { worstCaseSteps } from "./domain/language/step-count.ts";
-import { type DefinitionViolation, Violations } from "./domain/language/violation.ts";
 import {
   copyKeys,
   type DefinitionHead,
@@ -42,7 +42,7 @@ export type VersionChoice = number | "draft" | "active";
 
 /** The result of checking a document. */
 export interface ValidationReport {
-  readonly violations: readonly DefinitionViolation[];
+  readonly violations: readonly DocumentViolation[];
   /** Empty if there are violations. */
   readonly digest: string;
   /** 0 if there are violations. */
@@ -110,7 +110,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     { tenantId }: Context,
     definition: Definition,
     lookups: DefinitionLookups,
-  ): Promise<readonly DefinitionViolation[]> {
+  ): Promise<readonly DocumentViolation[]> {
     const slices = shares.forCall(tenantId);
     const work = checkInSlices(definition, lookups);
     for (let result = work.next(); ; result = work.next()) {
@@ -365,13 +365,13 @@ function requireDraft(document: unknown, field: string): Draft {
 }
 
 /** The failure to publish a draft, with everything that must be corrected. */
-function draftFailure(violations: readonly DefinitionViolation[]) {
+function draftFailure(violations: readonly DocumentViolation[]) {
   const fields = violations.map((each) => toFieldViolation(each, "draft"));
   const { message } = toViolationFailure(fields);
   return fail("FAILED_PRECONDITION", { public: `The draft cannot be published: ${message}`, violations: fields });
 }
 
-function toFieldViolation({ path, rule, message, position }: DefinitionViolation, root: string): Violation {
+function toFieldViolation({ path, rule, message, position }: DocumentViolation, root: string): Violation {
   const field = path === "" ? root : `${root}${path.startsWith("[") ? "" : "."}${path}`;
   const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
   return { field, rule, message: `${place}${message}` };

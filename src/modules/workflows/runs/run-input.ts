@@ -1,4 +1,5 @@
-import { checkInput, type Definition, type Json } from "../definitions/index.ts";
+import { checkValue } from "../../../platform/json-schema/index.ts";
+import type { Definition, Json } from "../definitions/index.ts";
 
 /** The largest input of a run, as characters of JSON. */
 export const inputLengthMax = 128 * 1024;
@@ -6,7 +7,7 @@ export const inputLengthMax = 128 * 1024;
 /** Says why an input does not match the schema of its definition; undefined if it does. */
 export function checkRunInput({ inputSchema }: Pick<Definition, "inputSchema">, input: Json): string | undefined {
   if (inputSchema === undefined) return undefined;
-  const violations = checkInput(inputSchema, input);
+  const violations = checkValue(inputSchema, input, "input");
   return violations.length === 0
     ? undefined
     : `The input does not match the schema: ${violations.map(({ path, message }) => `${path} ${message}`).join("; ")}.`;

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
+import { checkDocumentSize, type DocumentViolation, Violations } from "../../../../platform/document/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Json, JsonObject } from "./language/definition.ts";
-import { checkDocumentSize } from "./language/document-size.ts";
-import { formats } from "./language/limits.ts";
+import { documentLimits, formats } from "./language/limits.ts";
 import type { SubworkflowCall } from "./language/references.ts";
-import { type DefinitionViolation, Violations } from "./language/violation.ts";
 
 /** A definition's id. */
 export type DefinitionId = string & { readonly __id: "workflow_definition" };
@@ -84,9 +83,9 @@ export interface Draft {
 }
 
 /** Reads a draft. It may be unfinished, but it must have a size that can be stored and a valid key. */
-export function readDraft(document: unknown): Draft | { readonly violations: readonly DefinitionViolation[] } {
+export function readDraft(document: unknown): Draft | { readonly violations: readonly DocumentViolation[] } {
   const violations = new Violations();
-  if (!checkDocumentSize(document, violations)) return { violations: violations.list };
+  if (!checkDocumentSize(document, violations, documentLimits)) return { violations: violations.list };
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
     violations.add("", "type", 'must be an object, for example {"dsl": "1", "key": "lead.onboard"}');
     return { violations: violations.list };

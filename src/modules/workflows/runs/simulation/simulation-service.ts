@@ -1,5 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid, type Violation } from "../../../../errors/index.ts";
+import type { DocumentViolation } from "../../../../platform/document/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
 import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
 import { nearestName } from "../../../../platform/text/index.ts";
@@ -7,7 +8,6 @@ import {
   checkInSlices,
   type Definition,
   type Definitions,
-  type DefinitionViolation,
   defaultRetry,
   type Json,
   type JsonObject,
@@ -98,7 +98,7 @@ async function parse(document: JsonObject, slices: TimeSlices): Promise<Definiti
   }
 }
 
-function documentFailure(violations: readonly DefinitionViolation[]) {
+function documentFailure(violations: readonly DocumentViolation[]) {
   return toViolationFailure(
     violations.map(({ path, rule, message, position }): Violation => {
       const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;

@@ -1,3 +1,4 @@
+import { type DocumentViolation, Violations } from "../../../../../platform/document/index.ts";
 import { checkExpressions } from "./check-expressions.ts";
 import { checkReferences, type DefinitionLookups } from "./check-references.ts";
 import type { Definition, Retryable, Step, Work } from "./definition.ts";
@@ -5,7 +6,6 @@ import { checkErrorCodes } from "./error-codes.ts";
 import { unavailableKinds } from "./parse-work.ts";
 import { checkStepCount } from "./step-count.ts";
 import { stepsOf } from "./step-tree.ts";
-import { type DefinitionViolation, Violations } from "./violation.ts";
 
 /** Kinds that are tried again when they fail. */
 const retriedKinds: readonly Work["kind"][] = ["task", "route", "notify", "subworkflow"];
@@ -13,7 +13,7 @@ const retriedKinds: readonly Work["kind"][] = ["task", "route", "notify", "subwo
 const uncompensatedKinds: readonly Work["kind"][] = ["branch", "parallel", "map", "fail"];
 
 /** Checks what the parts of a definition mean together. An empty list means that it can be published. */
-export function checkDefinition(definition: Definition, lookups: DefinitionLookups): readonly DefinitionViolation[] {
+export function checkDefinition(definition: Definition, lookups: DefinitionLookups): readonly DocumentViolation[] {
   const check = checkInSlices(definition, lookups);
   for (let step = check.next(); ; step = check.next()) if (step.done === true) return step.value;
 }
@@ -25,7 +25,7 @@ export function checkDefinition(definition: Definition, lookups: DefinitionLooku
 export function* checkInSlices(
   definition: Definition,
   lookups: DefinitionLookups | undefined,
-): Generator<void, readonly DefinitionViolation[]> {
+): Generator<void, readonly DocumentViolation[]> {
   const violations = new Violations();
   checkSteps(definition, violations);
   checkErrorCodes(definition, violations);

@@ -1,7 +1,7 @@
+import type { Violations } from "../../../../../platform/document/index.ts";
 import { nearestName } from "../../../../../platform/text/index.ts";
 import type { Definition } from "./definition.ts";
 import { callName, referencesOf, type SubworkflowCall } from "./references.ts";
-import type { Violations } from "./violation.ts";
 
 /** What exists in the tenant, as far as a definition refers to it. */
 export interface DefinitionLookups {

@@ -1,3 +1,7 @@
+import type { Json, JsonObject } from "../../../../../platform/document/index.ts";
+
+export type { Json, JsonObject };
+
 /** A parsed workflow definition. Durations are milliseconds, short forms are expanded, and templates are as written. */
 export interface Definition {
   readonly dsl: "1";
@@ -13,12 +17,6 @@ export interface Definition {
   /** A template; undefined for the output of the last step. */
   readonly output: Json | undefined;
 }
-
-/** A JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-
-/** A JSON object. */
-export type JsonObject = { readonly [name: string]: Json };
 
 /** A step of a definition. */
 export interface Step extends Retryable {

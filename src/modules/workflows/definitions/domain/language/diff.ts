@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../../../../platform/crypto/index.ts";
+import { memberPath } from "../../../../../platform/document/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
-import { memberPath } from "./violation.ts";
 
 /** A value that differs. Values are JSON texts, shortened if they are long; undefined if there is none. */
 export interface ValueChange {

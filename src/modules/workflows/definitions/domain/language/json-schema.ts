@@ -1,7 +1,8 @@
+import type { TextFormat } from "../../../../../platform/document/index.ts";
+import type { schemaKeywords } from "../../../../../platform/json-schema/index.ts";
 import { durationSource, timestampSource } from "../../../../../platform/text/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
-import type { schemaKeywords } from "./input-schema.ts";
-import { formats, limits, reservedNames, type TextFormat } from "./limits.ts";
+import { formats, limits, reservedNames } from "./limits.ts";
 import { compensationKinds, stepKinds } from "./parse-definition.ts";
 import { unavailableKinds } from "./parse-work.ts";
 

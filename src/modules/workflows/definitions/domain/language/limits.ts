@@ -1,3 +1,5 @@
+import { type DocumentLimits, type TextFormat, textFormat } from "../../../../../platform/document/index.ts";
+
 /** The limits of the language. The published schema and the parser share them. */
 export const limits = {
   /** The size of a document as JSON, in bytes. */
@@ -27,18 +29,12 @@ export const limits = {
   versionMax: 1_000_000,
 } as const;
 
-/** A kind of text: its pattern and what it says to people. */
-export interface TextFormat {
-  readonly source: string;
-  readonly pattern: RegExp;
-  readonly lengthMax: number;
-  /** What is allowed, with an example. */
-  readonly description: string;
-}
-
-function textFormat(source: string, lengthMax: number, description: string): TextFormat {
-  return { source, pattern: new RegExp(source, "u"), lengthMax, description };
-}
+/** The bounds of a document. */
+export const documentLimits: DocumentLimits = {
+  bytesMax: limits.documentBytes,
+  depthMax: limits.documentDepth,
+  advice: "move steps into a subworkflow",
+};
 
 /** The formats of names in a document. */
 export const formats = {
@@ -92,6 +88,3 @@ export const reservedNames: readonly string[] = [
   "toString",
   "valueOf",
 ];
-
-/** The longest time that anything in a definition may take: 365 days. */
-export const durationMaxMs = 365 * 86_400_000;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
+import { violationsMax } from "../../../../../platform/document/index.ts";
 import { formatDuration, parseDuration } from "../../../../../platform/text/index.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { defaultRetry } from "./definition.ts";
@@ -9,7 +10,6 @@ import { parseDefinition } from "./parse-definition.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "./testing/documents.ts";
 import { invalidDocuments } from "./testing/invalid-documents.ts";
 import { lookups } from "./testing/lookups.ts";
-import { violationsMax } from "./violation.ts";
 
 for (const [name, document] of Object.entries(validDocuments)) {
   test(`accepted: ${name}`, () => {

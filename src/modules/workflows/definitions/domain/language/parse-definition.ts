@@ -1,16 +1,19 @@
+import {
+  checkDocumentSize,
+  type DocumentViolation,
+  ObjectReader,
+  Violations,
+} from "../../../../../platform/document/index.ts";
+import { checkSchema } from "../../../../../platform/json-schema/index.ts";
 import type { Catch, Compensation, Definition, Json, JsonObject, Step, Work } from "./definition.ts";
-import { checkDocumentSize } from "./document-size.ts";
-import { checkInputSchema } from "./input-schema.ts";
-import { formats, limits } from "./limits.ts";
-import { ObjectReader } from "./object-reader.ts";
+import { documentLimits, formats, limits } from "./limits.ts";
 import { parseRetry, parseStepTimeout } from "./parse-policy.ts";
 import { checkName, unavailableKinds, type WorkContext, workParsers } from "./parse-work.ts";
-import { type DefinitionViolation, Violations } from "./violation.ts";
 
 /** A parsed document, or what is wrong with it. */
 export type ParsedDefinition =
   | { readonly definition: Definition; readonly violations: readonly [] }
-  | { readonly definition: undefined; readonly violations: readonly DefinitionViolation[] };
+  | { readonly definition: undefined; readonly violations: readonly DocumentViolation[] };
 
 /** The fields of a document. */
 export const definitionFields = [
@@ -51,7 +54,9 @@ interface Parse {
  */
 export function parseDefinition(document: unknown): ParsedDefinition {
   const violations = new Violations();
-  const definition = checkDocumentSize(document, violations) ? readDefinition(document as Json, violations) : undefined;
+  const definition = checkDocumentSize(document, violations, documentLimits)
+    ? readDefinition(document as Json, violations)
+    : undefined;
   return definition === undefined || violations.list.length > 0
     ? { definition: undefined, violations: violations.list }
     : { definition, violations: [] };
@@ -67,7 +72,7 @@ function readDefinition(document: Json, violations: Violations): Definition | un
   if (reader === undefined) return undefined;
   if (reader.get("dsl") !== "1") reader.refuse("dsl", "choice", 'must be the text "1" (in quotes)');
   const inputSchema = reader.get("input_schema");
-  if (inputSchema !== undefined) checkInputSchema(inputSchema, "input_schema", violations);
+  if (inputSchema !== undefined) checkSchema(inputSchema, "input_schema", violations);
   return {
     dsl: "1",
     key: reader.text("key", formats.key) ?? "",
@@ -78,7 +83,7 @@ function readDefinition(document: Json, violations: Violations): Definition | un
     retry: parseRetry(reader.get("retry"), "retry", violations),
     onFailure: reader.choice("on_failure", ["fail", "compensate"], "fail"),
     steps: readTopSteps(reader),
-    output: reader.template("output"),
+    output: reader.nested("output", limits.templateDepth),
   };
 }
 

@@ -1,3 +1,10 @@
+import {
+  memberPath,
+  ObjectReader,
+  readDuration,
+  shortName,
+  type Violations,
+} from "../../../../../platform/document/index.ts";
 import { isTimestampText } from "../../../../../platform/text/index.ts";
 import type {
   ApprovalWork,
@@ -17,9 +24,7 @@ import type {
   Work,
 } from "./definition.ts";
 import { formats, limits, reservedNames } from "./limits.ts";
-import { ObjectReader, readDuration } from "./object-reader.ts";
 import { isExpression } from "./template.ts";
-import { memberPath, shortName, type Violations } from "./violation.ts";
 
 /** What readers of work need from the reader of steps. */
 export interface WorkContext {
@@ -81,7 +86,7 @@ function parseTask(value: Json, path: string, step: ObjectReader, { violations }
     type: task.text("type", formats.name) ?? "",
     version: task.text("version", formats.versionRange, "") ?? "",
     errors: task.textList("errors", formats.code, { min: 0, max: limits.codes }, '["quota"]') ?? [],
-    with: step.template("with") ?? {},
+    with: step.nested("with", limits.templateDepth) ?? {},
   };
 }
 
@@ -97,12 +102,12 @@ function parseRoute(
   return {
     kind: "route",
     pool: route.text("pool", formats.pool) ?? "",
-    type: route.template("type"),
-    key: route.template("key"),
-    attributes: route.template("attributes"),
-    requirements: route.template("requirements"),
-    payload: route.template("payload"),
-    priority: route.template("priority"),
+    type: route.nested("type", limits.templateDepth),
+    key: route.nested("key", limits.templateDepth),
+    attributes: route.nested("attributes", limits.templateDepth),
+    requirements: route.nested("requirements", limits.templateDepth),
+    payload: route.nested("payload", limits.templateDepth),
+    priority: route.nested("priority", limits.templateDepth),
   };
 }
 
@@ -131,9 +136,9 @@ function parseNotify(
   return {
     kind: "notify",
     workflowKey: notify.text("workflow_key", formats.workflowKey) ?? "",
-    to: notify.template("to") ?? "",
-    channels: notify.template("channels"),
-    payload: notify.template("payload"),
+    to: notify.nested("to", limits.templateDepth) ?? "",
+    channels: notify.nested("channels", limits.templateDepth),
+    payload: notify.nested("payload", limits.templateDepth),
   };
 }
 
@@ -153,7 +158,7 @@ function parseSubworkflow(
     version: subworkflow.has("version")
       ? subworkflow.integer("version", { min: 1, max: limits.versionMax })
       : undefined,
-    input: subworkflow.template("input") ?? {},
+    input: subworkflow.nested("input", limits.templateDepth) ?? {},
   };
 }
 
@@ -256,7 +261,7 @@ function parseMap(value: Json, path: string, _step: ObjectReader, context: WorkC
   }
   return {
     kind: "map",
-    in: map.template("in") ?? [],
+    in: map.nested("in", limits.templateDepth) ?? [],
     maxItems,
     maxParallel: map.integer("max_parallel", { min: 1, max: limits.mapParallel }, 10) ?? 1,
     onError: map.choice("on_error", onErrors, "fail"),
@@ -304,7 +309,7 @@ function parseWaitEvent(
 }
 
 function readEvent(entry: ObjectReader): WaitEventWork["any"][number] {
-  const scope = entry.template("scope") ?? "";
+  const scope = entry.nested("scope", limits.templateDepth) ?? "";
   if (typeof scope === "object") entry.refuse("scope", "type", 'must be a text, for example "=input.id"');
   return { event: entry.text("event", formats.name) ?? "", scope };
 }
@@ -348,14 +353,14 @@ function parseApproval(value: Json, path: string, _step: ObjectReader, context: 
     quorum: approval.integer("quorum", { min: 1, max: limits.approvers }, 1) ?? 1,
     timeoutMs: approval.requiredDuration("timeout", { example: "2d" }) ?? 0,
     onTimeout: readOptionalSteps(approval, "on_timeout", context),
-    title: approval.template("title") ?? "",
-    details: approval.template("details") ?? {},
+    title: approval.nested("title", limits.templateDepth) ?? "",
+    details: approval.nested("details", limits.templateDepth) ?? {},
     commentRequired: approval.choice("comment", ["optional", "required"], "optional") === "required",
   };
 }
 
 function parseTransform(_value: Json, _path: string, step: ObjectReader): TransformWork | undefined {
-  const template = step.template("transform");
+  const template = step.nested("transform", limits.templateDepth);
   return template === undefined ? undefined : { kind: "transform", value: template };
 }
 
@@ -366,6 +371,6 @@ function parseFail(value: Json, path: string, _step: ObjectReader, { violations 
   return {
     kind: "fail",
     code: failure.text("code", formats.code) ?? "",
-    message: failure.template("message") ?? "",
+    message: failure.nested("message", limits.templateDepth) ?? "",
   };
 }

@@ -1,6 +1,6 @@
 import { unreachable } from "../../../../../errors/index.ts";
+import { memberPath } from "../../../../../platform/document/index.ts";
 import type { Definition, Step } from "./definition.ts";
-import { memberPath } from "./violation.ts";
 
 /** A list of steps inside a step. */
 export interface Block {

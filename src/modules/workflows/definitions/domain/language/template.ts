@@ -1,6 +1,6 @@
+import { memberPath, isTooDeep as nestsDeeper } from "../../../../../platform/document/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
 import { limits } from "./limits.ts";
-import { memberPath } from "./violation.ts";
 
 /** Whether a text of a template is an expression: it starts with one `=`. */
 export function isExpression(text: string): boolean {
@@ -32,8 +32,6 @@ export function* expressionsOf(template: Json | undefined, path: string): Genera
 }
 
 /** Whether a template nests more levels than allowed. */
-export function isTooDeep(template: Json, levelsLeft: number = limits.templateDepth): boolean {
-  if (typeof template !== "object" || template === null) return false;
-  if (levelsLeft === 0) return true;
-  return Object.values(template).some((each) => isTooDeep(each, levelsLeft - 1));
+export function isTooDeep(template: Json): boolean {
+  return nestsDeeper(template, limits.templateDepth);
 }

@@ -1,9 +1,16 @@
-import { canonicalJson } from "../../../../../platform/crypto/index.ts";
-import { nearestName } from "../../../../../platform/text/index.ts";
-import type { Json, JsonObject } from "./definition.ts";
-import { type DefinitionViolation, memberPath, shortName, Violations } from "./violation.ts";
+import { canonicalJson } from "../crypto/index.ts";
+import {
+  type DocumentViolation,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberPath,
+  shortName,
+  Violations,
+} from "../document/index.ts";
+import { nearestName } from "../text/index.ts";
 
-/** The keywords of JSON Schema that schemas of inputs may use. */
+/** The keywords of JSON Schema that schemas may use. */
 export const schemaKeywords = [
   "type",
   "enum",
@@ -48,8 +55,8 @@ interface Schema {
 }
 
 /** Checks that a schema uses only supported keywords, with valid values. */
-export function checkInputSchema(schema: Json, path: string, violations: Violations, depth = 1): void {
-  if (!isObject(schema)) {
+export function checkSchema(schema: Json, path: string, violations: Violations, depth = 1): void {
+  if (!isJsonObject(schema)) {
     violations.add(path, "type", 'must be a JSON Schema object, for example {"type": "object"}');
     return;
   }
@@ -87,13 +94,13 @@ function checkKeyword(
       }
       return;
     case "properties":
-      if (!isObject(value)) {
+      if (!isJsonObject(value)) {
         violations.add(path, "type", 'must be an object of schemas, for example {"id": {"type": "string"}}');
         return;
       }
       for (const member of Object.keys(value)) {
         if (violations.isFull) return;
-        checkInputSchema(value[member]!, memberPath(path, member), violations, depth + 1);
+        checkSchema(value[member]!, memberPath(path, member), violations, depth + 1);
       }
       return;
     case "required":
@@ -102,10 +109,10 @@ function checkKeyword(
       }
       return;
     case "additionalProperties":
-      if (typeof value !== "boolean") checkInputSchema(value, path, violations, depth + 1);
+      if (typeof value !== "boolean") checkSchema(value, path, violations, depth + 1);
       return;
     case "items":
-      checkInputSchema(value, path, violations, depth + 1);
+      checkSchema(value, path, violations, depth + 1);
       return;
     case "minItems":
     case "maxItems":
@@ -136,17 +143,17 @@ function isTypes(value: Json): boolean {
 const compiled = new WeakMap<JsonObject, Schema>();
 
 /**
- * Checks the input of a run against a schema that `checkInputSchema` accepts. It takes time in proportion to the size of the
- * input and of the schema.
+ * Checks a value against a schema that `checkSchema` accepts. It takes time in proportion to the size of the
+ * value and of the schema.
  */
-export function checkInput(schema: JsonObject, value: Json, path = "input"): readonly DefinitionViolation[] {
+export function checkValue(schema: JsonObject, value: Json, path: string): readonly DocumentViolation[] {
   let plan = compiled.get(schema);
   if (plan === undefined) {
     plan = compileSchema(schema);
     compiled.set(schema, plan);
   }
   const violations = new Violations();
-  checkValue(plan, value, path, violations);
+  checkAgainst(plan, value, path, violations);
   return violations.list;
 }
 
@@ -167,7 +174,7 @@ function compileSchema(schema: JsonObject): Schema {
     isConst,
     properties: new Map(properties.map(([name, each]) => [name, compileSchema(each as JsonObject)])),
     required: [...new Set((get("required") as readonly string[] | undefined) ?? [])],
-    additional: isObject(additional) ? compileSchema(additional) : additional === false ? false : undefined,
+    additional: isJsonObject(additional) ? compileSchema(additional) : additional === false ? false : undefined,
     items: items === undefined ? undefined : compileSchema(items as JsonObject),
     minItems,
     maxItems,
@@ -178,7 +185,7 @@ function compileSchema(schema: JsonObject): Schema {
   };
 }
 
-function checkValue(schema: Schema, value: Json, path: string, violations: Violations): void {
+function checkAgainst(schema: Schema, value: Json, path: string, violations: Violations): void {
   if (violations.isFull) return;
   if (schema.types !== undefined && !schema.types.some((type) => hasType(value, type))) {
     violations.add(path, "type", `must be ${schema.types.map(article).join(" or ")}`);
@@ -197,7 +204,7 @@ function checkValue(schema: Schema, value: Json, path: string, violations: Viola
   if (typeof value === "string") checkLength(schema, value, path, violations);
   else if (typeof value === "number") checkNumber(schema, value, path, violations);
   else if (Array.isArray(value)) checkElements(schema, value, path, violations);
-  else if (isObject(value)) checkMembers(schema, value, path, violations);
+  else if (isJsonObject(value)) checkMembers(schema, value, path, violations);
 }
 
 function checkLength({ minLength, maxLength }: Schema, value: string, path: string, violations: Violations): void {
@@ -228,7 +235,7 @@ function checkElements(schema: Schema, value: readonly Json[], path: string, vio
   if (items === undefined) return;
   for (const [at, element] of value.entries()) {
     if (violations.isFull) return;
-    checkValue(items, element, `${path}[${at}]`, violations);
+    checkAgainst(items, element, `${path}[${at}]`, violations);
   }
 }
 
@@ -242,7 +249,7 @@ function checkMembers(schema: Schema, value: JsonObject, path: string, violation
     const member = schema.properties.get(name) ?? schema.additional;
     if (member === undefined) continue;
     if (member !== false) {
-      checkValue(member, value[name]!, memberPath(path, name), violations);
+      checkAgainst(member, value[name]!, memberPath(path, name), violations);
       continue;
     }
     const near = name.length > 100 ? undefined : nearestName(name, suggestionsOf(schema));
@@ -259,7 +266,7 @@ function suggestionsOf({ properties }: Schema): readonly string[] {
 function hasType(value: Json, type: TypeName): boolean {
   switch (type) {
     case "object":
-      return isObject(value);
+      return isJsonObject(value);
     case "array":
       return Array.isArray(value);
     case "integer":
@@ -274,8 +281,4 @@ function hasType(value: Json, type: TypeName): boolean {
 function article(type: TypeName): string {
   if (type === "null") return "null";
   return `${/^[aoi]/.test(type) ? "an" : "a"} ${type}`;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
-import { fc } from "../../../../../../test/harness/random.ts";
-import type { Json, JsonObject } from "./definition.ts";
-import { checkInput, checkInputSchema } from "./input-schema.ts";
-import { Violations } from "./violation.ts";
+import { fc } from "../../../test/harness/random.ts";
+import { type Json, type JsonObject, Violations } from "../document/index.ts";
+import { checkSchema, checkValue } from "./index.ts";
 
 const schema: JsonObject = {
   type: "object",
@@ -28,13 +27,13 @@ const schema: JsonObject = {
 };
 
 const first = (value: Json, own: JsonObject = schema) => {
-  const [violation] = checkInput(own, value);
+  const [violation] = checkValue(own, value, "input");
   return violation && [violation.path, violation.message];
 };
 
 test("a valid input has no violations", () => {
   const value = { id: "ab", age: 18.0, state: { nested: [1, 2] }, fixed: null, lines: [{ sku: 1, more: true }] };
-  assert.deepEqual(checkInput(schema, value), []);
+  assert.deepEqual(checkValue(schema, value, "input"), []);
 });
 
 test("every violation names its path and what is allowed", () => {
@@ -90,7 +89,7 @@ test("schemas with unsupported keywords or invalid values are refused with their
   ];
   for (const [own, path, message] of cases) {
     const violations = new Violations();
-    checkInputSchema(own, "s", violations);
+    checkSchema(own, "s", violations);
     assert.deepEqual(
       violations.list.map((each) => [each.path, each.message]),
       [[path, message]],
@@ -102,7 +101,7 @@ test("a schema nests at most 16 levels", () => {
   let deep: JsonObject = {};
   for (let depth = 0; depth < 16; depth++) deep = { items: deep };
   const violations = new Violations();
-  checkInputSchema(deep, "s", violations);
+  checkSchema(deep, "s", violations);
   assert.equal(violations.list[0]!.message, "must not nest deeper than 16 levels");
 });
 
@@ -147,9 +146,9 @@ test("an input is valid exactly if another implementation of JSON Schema accepts
   fc.assert(
     fc.property(schemas, inputs, (own, value) => {
       const violations = new Violations();
-      checkInputSchema(own, "s", violations);
+      checkSchema(own, "s", violations);
       assert.deepEqual(violations.list, []);
-      assert.equal(checkInput(own, value).length === 0, ajv.validate(own, value));
+      assert.equal(checkValue(own, value, "input").length === 0, ajv.validate(own, value));
     }),
     { numRuns: 150 },
   );
@@ -158,8 +157,8 @@ test("an input is valid exactly if another implementation of JSON Schema accepts
 test("a hostile schema and input end after 100 violations", () => {
   const required = Array.from({ length: 10_000 }, (_, at) => `r${at}`);
   const value = Array.from({ length: 10_000 }, () => ({}));
-  assert.equal(checkInput({ items: { required } }, value).length, 100);
+  assert.equal(checkValue({ items: { required } }, value, "input").length, 100);
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`name${at}`, {}]));
   const other = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`nane${at}`, 1]));
-  assert.equal(checkInput({ properties: many, additionalProperties: false }, other).length, 100);
+  assert.equal(checkValue({ properties: many, additionalProperties: false }, other, "input").length, 100);
 });

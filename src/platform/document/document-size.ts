@@ -1,5 +1,14 @@
-import { limits } from "./limits.ts";
 import { memberPath, type Violations } from "./violation.ts";
+
+/** The bounds of a document. */
+export interface DocumentLimits {
+  /** The size as JSON, in bytes. */
+  readonly bytesMax: number;
+  /** The nesting of objects and lists. */
+  readonly depthMax: number;
+  /** What to do about a document that is too large. */
+  readonly advice: string;
+}
 
 /** A value of the document that is still to be visited. */
 interface Place {
@@ -13,12 +22,16 @@ interface Place {
  * Checks that a value is JSON within the size and nesting limits of documents. All other readers rely on it. It needs
  * neither recursion nor more work than the limits allow, also for values that contain the same object many times.
  */
-export function checkDocumentSize(document: unknown, violations: Violations): boolean {
+export function checkDocumentSize(
+  document: unknown,
+  violations: Violations,
+  { bytesMax, depthMax, advice }: DocumentLimits,
+): boolean {
   const open: Place[] = [{ value: document, parent: undefined, segment: "", depth: 1 }];
   let bytes = 0;
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { value, depth } = place;
-    const size = sizeOf(value);
+    const size = sizeOf(value, bytesMax);
     if (size === undefined) {
       violations.add(
         pathOf(place),
@@ -33,25 +46,24 @@ export function checkDocumentSize(document: unknown, violations: Violations): bo
       const names = isList ? [] : Object.keys(value);
       // Each member has a separator and, in an object, a name.
       bytes += Math.max(0, (isList ? value.length : names.length) - 1);
-      if (!isList) for (const name of names) bytes += textBytes(name) + 1;
+      if (!isList) for (const name of names) bytes += textBytes(name, bytesMax) + 1;
       if (names.includes("__proto__")) {
         violations.add(pathOf(place), "reserved_name", "must not have a member with the name __proto__: rename it");
         return false;
       }
-      if (depth > limits.documentDepth) {
-        violations.add("", "nesting", `must not nest deeper than ${limits.documentDepth} levels of objects and lists`);
+      if (depth > depthMax) {
+        violations.add("", "nesting", `must not nest deeper than ${depthMax} levels of objects and lists`);
         return false;
       }
-      if (bytes <= limits.documentBytes) {
+      if (bytes <= bytesMax) {
         for (const segment of isList ? value.keys() : names) {
           const member = (value as Record<string | number, unknown>)[segment];
           open.push({ value: member, parent: place, segment, depth: depth + 1 });
         }
       }
     }
-    if (bytes > limits.documentBytes) {
-      const kib = limits.documentBytes / 1024;
-      violations.add("", "size", `must have at most ${kib} KiB as JSON: move steps into a subworkflow`);
+    if (bytes > bytesMax) {
+      violations.add("", "size", `must have at most ${bytesMax / 1024} KiB as JSON: ${advice}`);
       return false;
     }
   }
@@ -64,10 +76,10 @@ function pathOf({ parent, segment }: Place): string {
 }
 
 /** The size of a value as JSON without its members; undefined if it is not JSON. */
-function sizeOf(value: unknown): number | undefined {
+function sizeOf(value: unknown, bytesMax: number): number | undefined {
   switch (typeof value) {
     case "string":
-      return textBytes(value);
+      return textBytes(value, bytesMax);
     case "number":
       return Number.isFinite(value) ? String(value).length : undefined;
     case "boolean":
@@ -79,7 +91,7 @@ function sizeOf(value: unknown): number | undefined {
   }
 }
 
-function textBytes(text: string): number {
+function textBytes(text: string, bytesMax: number): number {
   // A longer text exceeds the limit without being encoded.
-  return text.length > limits.documentBytes ? text.length : Buffer.byteLength(JSON.stringify(text));
+  return text.length > bytesMax ? text.length : Buffer.byteLength(JSON.stringify(text));
 }

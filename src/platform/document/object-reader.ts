@@ -1,8 +1,11 @@
-import { formatDuration, nearestName, parseDuration } from "../../../../../platform/text/index.ts";
-import type { Json, JsonObject } from "./definition.ts";
-import { durationMaxMs, limits, type TextFormat } from "./limits.ts";
-import { isTooDeep } from "./template.ts";
+import { formatDuration, nearestName, parseDuration } from "../text/index.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { isTooDeep } from "./nesting.ts";
+import type { TextFormat } from "./text-format.ts";
 import { memberPath, shortName, type Violations } from "./violation.ts";
+
+/** The longest duration in a document: 365 days. */
+const durationMaxMs = 365 * 86_400_000;
 
 interface DurationRule {
   readonly maxMs?: number;
@@ -128,11 +131,11 @@ export class ObjectReader {
     );
   }
 
-  /** A template; undefined if it is missing. */
-  template(name: string): Json | undefined {
+  /** Any value that does not nest too deep; undefined if it is missing. */
+  nested(name: string, levelsMax: number): Json | undefined {
     const value = this.get(name);
-    if (value !== undefined && isTooDeep(value)) {
-      return this.refuse(name, "nesting", `must not nest deeper than ${limits.templateDepth} levels`);
+    if (value !== undefined && isTooDeep(value, levelsMax)) {
+      return this.refuse(name, "nesting", `must not nest deeper than ${levelsMax} levels`);
     }
     return value;
   }

@@ -5,7 +5,7 @@ export interface TextPosition {
 }
 
 /** A rule of the language that a document breaks. */
-export interface DefinitionViolation {
+export interface DocumentViolation {
   /** Where, for example `steps[2].branch[0].when`; empty for the document itself. */
   readonly path: string;
   /** A stable name of the rule, for example `unknown_field`. */
@@ -23,7 +23,7 @@ const nameCharactersMax = 100;
 
 /** Collects the violations of a document, up to a maximum. */
 export class Violations {
-  readonly list: DefinitionViolation[] = [];
+  readonly list: DocumentViolation[] = [];
 
   /** Whether further violations are dropped. Readers stop early then, so that hostile documents cost little. */
   get isFull(): boolean {

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { stringify } from "yaml";
-import { fail, invalid } from "../../../errors/index.ts";
-import type { JsonObject } from "./domain/language/definition.ts";
+import { fail, invalid } from "../../errors/index.ts";
+import type { JsonObject } from "../document/index.ts";
 import type { YamlResult } from "./yaml-document.ts";
 
 /** The formats of texts. */

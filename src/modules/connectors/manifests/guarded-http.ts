@@ -1,0 +1,46 @@
+import { type Egress, EgressError } from "../../../platform/egress/index.ts";
+import type { Provider } from "./domain/provider.ts";
+import type { HttpRequest } from "./domain/request-spec.ts";
+import type { HttpAnswer } from "./domain/response/read-response.ts";
+
+/** The bounds of one request. */
+export interface SendLimits {
+  readonly timeoutMs: number;
+  readonly bytesMax?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends requests to a provider's declared hosts and to no others. */
+export interface GuardedHttp {
+  /** Redirects are returned and never followed. Every failure is an EgressError. */
+  send(
+    provider: Pick<Provider, "hosts">,
+    settings: Readonly<Record<string, unknown>>,
+    request: HttpRequest,
+    limits: SendLimits,
+  ): Promise<HttpAnswer>;
+}
+
+const bytesMaxDefault = 1024 * 1024;
+
+/** Creates the sender. The manifest's hosts are enforced in every egress mode, also where the egress policy only reports. */
+export function createGuardedHttp(egress: Egress): GuardedHttp {
+  return {
+    async send({ hosts }, settings, { method, url, headers, body }, { timeoutMs, bytesMax = bytesMaxDefault, signal }) {
+      const target = URL.parse(url);
+      if (target === null) throw new EgressError("invalid_url", "The URL is not valid.", false);
+      if (!hosts.allows(target, settings)) {
+        throw new EgressError("denied", `The manifest does not declare the host ${target.hostname}.`, false);
+      }
+      return egress.request({
+        method,
+        url,
+        headers,
+        timeoutMs,
+        bytesMax,
+        ...(body !== undefined && { body }),
+        ...(signal !== undefined && { signal }),
+      });
+    },
+  };
+}

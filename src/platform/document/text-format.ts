@@ -1,0 +1,13 @@
+/** A kind of text: its pattern and what it says to people. */
+export interface TextFormat {
+  readonly source: string;
+  readonly pattern: RegExp;
+  readonly lengthMax: number;
+  /** What is allowed, with an example. */
+  readonly description: string;
+}
+
+/** Creates a format. The source must also be valid in a JSON Schema. */
+export function textFormat(source: string, lengthMax: number, description: string): TextFormat {
+  return { source, pattern: new RegExp(source, "u"), lengthMax, description };
+}
