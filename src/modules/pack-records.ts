@@ -57,8 +57,11 @@ export interface PackRecords {
   names(context: Context, recordId: string): Promise<readonly string[]>;
   /** What refers to a record inside of the owning area. */
   uses(context: Context, recordId: string): Promise<readonly RecordUse[]>;
-  /** The image of a record; undefined if it does not exist. */
-  image(context: Context, recordId: string): Promise<string | undefined>;
+  /**
+   * The image of a record before it is changed or deleted, or after a change; undefined if it does not exist. The image
+   * before a deletion has everything that the deletion deletes.
+   */
+  image(context: Context, recordId: string, next: "change" | "delete"): Promise<string | undefined>;
   /** Restores a record from its image; undefined deletes it without a trace. */
   restore(context: Context, recordId: string, image: string | undefined): Promise<void>;
 }

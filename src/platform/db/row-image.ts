@@ -3,11 +3,11 @@ import type { Fragment, Sql } from "./database.ts";
 /** A row as JSON text. Restored from it, the row has the same bytes in every column. */
 export type RowImage = string;
 
-/** Reads the images of rows, in the order of their text. */
-export async function readRowImages(sql: Sql, table: string, where: Fragment): Promise<RowImage[]> {
+/** Reads the images of at most `limit` rows, in the order of their text. */
+export async function readRowImages(sql: Sql, table: string, where: Fragment, limit = 1): Promise<RowImage[]> {
   // row_to_json copies json columns verbatim and writes timestamps with microseconds.
   const rows = await sql<{ image: string }[]>`
-    select row_to_json(each_row)::text as image from ${sql(table)} each_row where ${where} order by 1`;
+    select row_to_json(each_row)::text as image from ${sql(table)} each_row where ${where} order by 1 limit ${limit}`;
   return rows.map(({ image }) => image);
 }
 

@@ -108,7 +108,7 @@ function toPool(content: JsonObject): NewPool {
   const request: CreatePoolRequest = read(content);
   if (request.status !== 0) throw invalid("status", "unknown_field", "must not be part of a pack");
   if (request.environmentId === "") {
-    throw invalid("environment_id", "required", "must be a slot (for example: ${slot.environment})");
+    throw invalid("environment_id", "required", "must be a slot (for example: [[slot.environment]])");
   }
   return {
     environmentId: request.environmentId,
