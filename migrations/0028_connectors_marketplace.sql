@@ -26,6 +26,8 @@ create table marketplace_packs (
   deprecated_by  text not null default '',
   -- All versions are yanked: the pack is not listed.
   yanked         boolean not null default false,
+  -- What lists show of the version: the pack without its contents.
+  summary        json not null,
   search         tsvector not null,
   created_at     timestamptz not null,
   updated_at     timestamptz not null,

@@ -1,10 +1,10 @@
 import type { Context } from "../chain/call.ts";
+import type { JsonObject } from "../platform/document/index.ts";
+
+export type { JsonObject };
 
 /** The kinds of records that packs contain. */
 export type RecordKind = "manifest" | "workflow_definition" | "layout" | "notification_workflow" | "pool" | "rule";
-
-/** A JSON object. */
-export type JsonObject = { readonly [name: string]: unknown };
 
 /** What records may do when they are used. */
 export interface Permissions {
@@ -15,6 +15,12 @@ export interface Permissions {
   /** Effects such as `notify:email` or `workflow:route`. */
   readonly effects: readonly string[];
 }
+
+/** What a content can refer to by an id or a name. */
+export type ReferenceKind = "connection" | "environment" | "layout" | "pool" | "recipient";
+
+/** Returns the replacement of a reference. */
+export type ReplaceReference = (kind: ReferenceKind, value: string) => string;
 
 /** Something outside of an installation that refers to one of its records. */
 export interface RecordUse {
@@ -46,6 +52,11 @@ export interface PackRecords {
   normalize(content: JsonObject): JsonObject;
   /** What a content in normal form may do. */
   permissionsOf(content: JsonObject): Permissions;
+  /**
+   * Replaces the ids and names by which a content refers to other records. `replace` returns the new value, or throws if the
+   * reference cannot be part of a pack.
+   */
+  mapReferences(content: JsonObject, replace: ReplaceReference): JsonObject;
   /** A record by its id, or by its name if it has one; undefined if there is none. Returns its id. */
   find(context: Context, idOrName: string): Promise<string | undefined>;
   read(context: Context, recordId: string): Promise<InstalledContent | undefined>;

@@ -22,6 +22,7 @@ export function createLayoutRecords(service: LayoutService, findLayoutUses: Find
     scopes: ["layout:write"],
     normalize: (content) => contentOf(toLayout(content)),
     permissionsOf: () => noPermissions,
+    mapReferences: (content) => content,
 
     async find({ sql, tenantId }, idOrName) {
       return (await layoutStore(sql).findNamed(tenantId, idOrName))?.id;
@@ -71,7 +72,8 @@ export function createLayoutRecords(service: LayoutService, findLayoutUses: Find
 
 function toLayout(content: JsonObject): NewLayout {
   const request = read(content);
-  if (request.isDefault) throw invalid("is_default", "const", "must not be set in a pack: the tenant chooses its default");
+  if (request.isDefault)
+    throw invalid("is_default", "const", "must not be set in a pack: the tenant chooses its default");
   return { ...toDetails(request), channel: request.channel as LayoutChannel, isDefault: false };
 }
 

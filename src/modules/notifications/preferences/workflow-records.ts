@@ -31,6 +31,14 @@ export function createWorkflowRecords(service: WorkflowService): PackRecords {
       return { hosts: [], scopes: [], effects };
     },
 
+    mapReferences(content, replace) {
+      const channels = Object.entries(content.channels as JsonObject).map(([channel, value]) => {
+        const { layout_id: layoutId, ...rest } = value as JsonObject;
+        return [channel, layoutId ? { ...rest, layout_id: replace("layout", layoutId as string) } : rest];
+      });
+      return { ...content, channels: Object.fromEntries(channels) };
+    },
+
     async find({ sql, tenantId }, key) {
       return (await workflowStore(sql).find(tenantId, key))?.workflowKey;
     },

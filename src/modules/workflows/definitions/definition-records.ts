@@ -1,8 +1,8 @@
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { readRowImages, type Sql } from "../../../platform/db/index.ts";
-import type { FindUses, JsonObject as PackJson, PackRecords } from "../../pack-records.ts";
-import type { JsonObject } from "./domain/language/definition.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../platform/document/index.ts";
+import type { FindUses, PackRecords } from "../../pack-records.ts";
 import { parseDefinition } from "./domain/language/parse-definition.ts";
 import { referencesOf } from "./domain/language/references.ts";
 import { stepsOf } from "./domain/language/step-tree.ts";
@@ -37,6 +37,8 @@ export function createDefinitionRecords(service: DefinitionService, findTriggers
       return { hosts: [], scopes: [], effects: outward.map((kind) => `workflow:${kind}`).sort() };
     },
 
+    mapReferences: (content, replace) => mapPools(content, (pool) => replace("pool", pool)) as JsonObject,
+
     async find({ sql, tenantId }, idOrName) {
       const head = await definitionStore(sql).findHead(tenantId, idOrName);
       return head?.status === "archived" ? undefined : head?.id;
@@ -46,17 +48,17 @@ export function createDefinitionRecords(service: DefinitionService, findTriggers
       const definition = await definitionStore(sql).find(tenantId, recordId);
       if (definition === undefined || definition.status === "archived") return undefined;
       const isPublished = definition.draftDigest === definition.activeDigest;
-      return { content: definition.draft as PackJson, held: isPublished ? undefined : "its draft is not published" };
+      return { content: definition.draft, held: isPublished ? undefined : "its draft is not published" };
     },
 
     async create(context, content) {
-      const { id } = await service.createDefinition(context, content as JsonObject);
+      const { id } = await service.createDefinition(context, content);
       await service.publishNow(context, id, publishMessage);
       return id;
     },
 
     async update(context, recordId, content) {
-      await service.updateDraft(context, recordId, content as JsonObject, undefined);
+      await service.updateDraft(context, recordId, content, undefined);
       await service.publishNow(context, recordId as DefinitionId, publishMessage);
     },
 
@@ -114,7 +116,19 @@ const publishMessage = "Installed from a pack";
 /** The kinds of steps that reach beyond the run. */
 const outwardKinds: ReadonlySet<string> = new Set(["task", "route", "notify", "subworkflow", "approval", "action"]);
 
-function requireParsable(content: PackJson) {
+/** Replaces the pools of all route steps of a document. */
+function mapPools(value: Json, replace: (pool: string) => string): Json {
+  if (Array.isArray(value)) return value.map((element) => mapPools(element, replace));
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    const isRoute = name === "route" && isJsonObject(member) && typeof member.pool === "string";
+    const mapped = mapPools(member, replace);
+    return [name, isRoute ? { ...(mapped as JsonObject), pool: replace(member.pool as string) } : mapped];
+  });
+  return Object.fromEntries(members);
+}
+
+function requireParsable(content: JsonObject) {
   const { definition, violations } = parseDefinition(content);
   if (definition === undefined) throw invalidDocument(violations);
   return definition;
@@ -125,4 +139,3 @@ function invalidDocument(violations: readonly { path: string; rule: string; mess
   const [first] = fields;
   return fail("INVALID_ARGUMENT", { public: `${first!.field}: ${first!.message}`, violations: fields });
 }
-

@@ -1,6 +1,12 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, type Violation } from "../../../errors/index.ts";
-import { notFound, type RowImage, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import {
+  notFound,
+  type RowImage,
+  type TenantChanges,
+  unchangedRecord,
+  updateRefusal,
+} from "../../../platform/db/index.ts";
 import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
 import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";

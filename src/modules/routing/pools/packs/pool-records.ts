@@ -38,6 +38,19 @@ export function createPoolRecords({ access, service }: Parts): PackRecords {
     normalize: (content) => contentOf(toPool(content)),
     permissionsOf: () => ({ hosts: [], scopes: [], effects: ["routing:pool"] }),
 
+    mapReferences(content, replace) {
+      const config = content.config as JsonObject;
+      const fallback = (config.fallback ?? {}) as JsonObject;
+      const redirect = fallback.redirect_pool_id as string | undefined;
+      return {
+        ...content,
+        environment_id: replace("environment", content.environment_id as string),
+        config: redirect
+          ? { ...config, fallback: { ...fallback, redirect_pool_id: replace("pool", redirect) } }
+          : config,
+      };
+    },
+
     async find({ sql, tenantId }, idOrName) {
       const pool = await poolStore(sql).findNamed(tenantId, idOrName);
       return pool?.id;

@@ -35,6 +35,19 @@ export function createRuleRecords({ access, service }: Parts): PackRecords {
       return { hosts: [], scopes: [], effects: [`routing:${type}`] };
     },
 
+    mapReferences(content, replace) {
+      const action = content.action as JsonObject;
+      return {
+        ...content,
+        pool_id: replace("pool", content.pool_id as string),
+        action: {
+          ...action,
+          ...(action.pool_id !== "" && { pool_id: replace("pool", action.pool_id as string) }),
+          ...(action.recipient_id !== "" && { recipient_id: replace("recipient", action.recipient_id as string) }),
+        },
+      };
+    },
+
     async find({ sql, tenantId }, id) {
       return (await ruleStore(sql).find(tenantId, id))?.id;
     },
