@@ -5,6 +5,7 @@ import { AnomalyService } from "./service/api/anomaly_pb.ts";
 import { ApiKeyService } from "./service/api/api_key_pb.ts";
 import { ConfigService } from "./service/api/config_pb.ts";
 import { ConnectionService } from "./service/api/connection_pb.ts";
+import { ConnectorCatalogService, ConnectorManifestService } from "./service/api/connector_catalog_pb.ts";
 import { DeadLetterService } from "./service/api/dead_letter_pb.ts";
 import { DiscoveryService } from "./service/api/discovery_pb.ts";
 import { EnvironmentService } from "./service/api/environment_pb.ts";
@@ -35,4 +36,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectionService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];

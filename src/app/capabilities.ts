@@ -89,6 +89,15 @@ export function createCapabilitySources({
       mode: () => notificationPosture(config),
     },
     {
+      ...simple(
+        "connectors",
+        "Connectors",
+        "Providers with their actions and triggers, and manifests of your own.",
+        "ConnectorCatalogService",
+      ),
+      services: ["service.api.ConnectorCatalogService", "service.api.ConnectorManifestService"],
+    },
+    {
       ...simple("connections", "Connections", "Credentials for external services.", "ConnectionService"),
       settings: ["connector.encryption_key", "connector.encryption_key_id", "connector.rotation_keys"],
       dependencies: ["database", "master_key"],

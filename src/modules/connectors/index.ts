@@ -1,11 +1,13 @@
 /**
  * Connectors: access to other systems on behalf of a tenant.
  *
+ * manifests: providers, actions and triggers as data, and the catalogue of them.
  * Connection: the settings and sealed credentials of a tenant's account in another system.
  */
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import { type ConnectionParts, createConnections } from "./connections/index.ts";
+import { createManifests } from "./manifests/index.ts";
 
 export type { Connection, Connections, OpenConnection } from "./connections/index.ts";
 
@@ -17,8 +19,18 @@ interface Parts extends AreaParts {
 /** Creates the area. */
 export function createConnectors(parts: Parts) {
   const connections = createConnections(parts);
+  const manifests = createManifests({
+    ...parts,
+    configStates: async () => new Map(),
+    findUse: async (sql, tenantId, providerKey) =>
+      (await connections.hasProvider(sql, tenantId, providerKey)) ? "connections" : undefined,
+  });
   return {
-    handlers: { "service.api.ConnectionService": connections.handlers },
+    handlers: {
+      "service.api.ConnectionService": connections.handlers,
+      "service.api.ConnectorCatalogService": manifests.handlers.catalogue,
+      "service.api.ConnectorManifestService": manifests.handlers.manifests,
+    },
     jobs: [],
     workers: [],
     connections,

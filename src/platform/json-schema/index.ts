@@ -2,4 +2,5 @@
  * JSON Schema: the subset that inputs of workflows and connector actions use. A check takes time in proportion to the size of
  * the value and of the schema.
  */
-export { checkSchema, checkValue, schemaKeywords } from "./schema.ts";
+export { integerSchema, listSchema, objectSchema, schemaOfSchemas, textSchema } from "./builders.ts";
+export { checkSchema, checkValue } from "./schema.ts";

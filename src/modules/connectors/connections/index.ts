@@ -23,6 +23,8 @@ export interface Connections {
   readonly handlers: ReturnType<typeof connectionHandlers>;
   /** Finds a connection in any state, without its credentials. */
   find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
+  /** Whether a provider has connections that are not revoked. */
+  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls; returns a fault if it cannot be used. */
   open(tenantId: TenantId, connectionId: string): Promise<OpenConnection | ConnectionFault>;
   /** The credentials, for re-encryption when the master key changes. */
@@ -43,6 +45,7 @@ export function createConnections({ db, side, clock, cursors, ...parts }: Parts)
   return {
     handlers: connectionHandlers(createConnectionService(parts), cursors),
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
+    hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
     open: createConnectionOpener({ db: side, changes, clock, keyring }),
     sealed: reencryptableConnections(db.sql),
   };

@@ -37,6 +37,14 @@ export function connectionStore(sql: Sql) {
       return row!.count;
     },
 
+    /** Whether a provider has connections that are not revoked. */
+    async hasProvider(tenantId: TenantId, providerKey: string): Promise<boolean> {
+      const [row] = await sql<{ found: boolean }[]>`
+        select exists (select from connector_connections
+          where tenant_id = ${tenantId} and provider_key = ${providerKey} and status <> 'revoked') as found`;
+      return row!.found;
+    },
+
     async find(tenantId: TenantId, id: string): Promise<Connection | undefined> {
       const [row] = await sql<Row[]>`
         select ${columns} from connector_connections where tenant_id = ${tenantId} and id = ${id}`;

@@ -9,7 +9,26 @@
  * Answer class: what an answer of a provider means, the same for all providers.
  */
 
-export type { Catalogue, ManifestSource, PackSource } from "./catalogue.ts";
+import type {
+  ConnectorCatalogService,
+  ConnectorManifestService,
+} from "../../../../gen/service/api/connector_catalog_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { createTextReader } from "../../../platform/document-text/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { loadBuiltinProviders } from "./catalogue/builtin-providers.ts";
+import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
+import { catalogueHandlers, type ReadConfigStates } from "./catalogue/catalogue-handler.ts";
+import type { Provider } from "./domain/provider.ts";
+import { manifestHandlers } from "./manifest-handler.ts";
+import { createManifestService, type ManifestParts, type ManifestService } from "./manifest-service.ts";
+
+export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
+export type { ReadConfigStates } from "./catalogue/catalogue-handler.ts";
+export type { ManifestSource } from "./catalogue/catalogue-snapshot.ts";
+export { type ConfigStates, type Runtime, runtimeOf } from "./catalogue/runtime-status.ts";
 export type { Action, Effect, KeyPlace, Mutation, RuntimeStatus } from "./domain/action.ts";
 export type {
   AccountProbe,
@@ -31,6 +50,7 @@ export type {
 export { checkInput } from "./domain/check-input.ts";
 export type { HostList } from "./domain/host-list.ts";
 export { valueAt } from "./domain/json-pointer.ts";
+export { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
 export { createRedactor, type Redactor, redacted, secretsOf } from "./domain/redaction/redactor.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
@@ -65,3 +85,46 @@ export type {
   VerifySpec,
 } from "./domain/trigger.ts";
 export { createGuardedHttp, type GuardedHttp, type SendLimits } from "./guarded-http.ts";
+export type { FindProviderUse } from "./manifest-service.ts";
+
+/** The module's public API. */
+export interface Manifests {
+  readonly handlers: {
+    readonly catalogue: Handlers<typeof ConnectorCatalogService>;
+    readonly manifests: Handlers<typeof ConnectorManifestService>;
+  };
+  readonly catalogue: Catalogue;
+  /** Adds and removes the manifests of packs, in the caller's transaction. */
+  readonly packs: Pick<ManifestService, "addManifests" | "removeManifests">;
+}
+
+interface Parts extends Omit<ManifestParts, "readText" | "catalogue"> {
+  /** A separate connection pool for cache reads during calls. */
+  readonly side: Database;
+  readonly cursors: Cursors;
+  readonly log: Log;
+  readonly configStates: ReadConfigStates;
+  /** The providers that every tenant has; by default those of `connectors/providers`. */
+  readonly builtin?: readonly Provider[];
+}
+
+/** Creates the module. */
+export function createManifests({
+  side,
+  cursors,
+  log,
+  configStates,
+  builtin = loadBuiltinProviders(),
+  ...parts
+}: Parts): Manifests {
+  const catalogue = createCatalogue({ side, changes: parts.changes, log, builtin });
+  const service = createManifestService({ ...parts, catalogue, readText: createTextReader() });
+  return {
+    handlers: {
+      catalogue: catalogueHandlers(catalogue, configStates, cursors),
+      manifests: manifestHandlers(service, cursors),
+    },
+    catalogue,
+    packs: service,
+  };
+}

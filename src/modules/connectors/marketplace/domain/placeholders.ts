@@ -30,11 +30,11 @@ export function placeholdersOf(content: JsonObject): readonly Placeholder[] {
  * never filled. All placeholders must have values.
  */
 export function fillPlaceholders(content: JsonObject, values: PlaceholderValues): JsonObject {
-  const valueOf = (kind: string, name: string) => values[kind as Placeholder["kind"]][name]!;
+  const find = (kind: string, name: string) => values[kind as Placeholder["kind"]][name]!;
   return mapTexts(content, (text) => {
     const [whole] = text.matchAll(pattern);
-    if (whole !== undefined && whole[0] === text) return valueOf(whole[1]!, whole[2]!);
-    return text.replaceAll(pattern, (_, kind: string, name: string) => String(valueOf(kind, name)));
+    if (whole !== undefined && whole[0] === text) return find(whole[1]!, whole[2]!);
+    return text.replaceAll(pattern, (_, kind: string, name: string) => String(find(kind, name)));
   });
 }
 

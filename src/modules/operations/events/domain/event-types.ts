@@ -159,6 +159,14 @@ export const eventTypes = {
     meaning: "A connection was revoked and its credentials were erased.",
     data: ["name", "provider_key"],
   },
+  "connector.manifest.created": {
+    meaning: "A version of a connector manifest was created.",
+    data: ["key", "version", "digest"],
+  },
+  "connector.manifest.deleted": {
+    meaning: "A version of a connector manifest was deleted.",
+    data: ["key", "version", "digest"],
+  },
   "integration.created": { meaning: "An integration was created.", data: ["channel", "name", "provider_key"] },
   "integration.updated": {
     meaning: "An integration was changed.",

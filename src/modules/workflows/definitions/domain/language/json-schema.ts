@@ -1,7 +1,12 @@
-import type { TextFormat } from "../../../../../platform/document/index.ts";
-import type { schemaKeywords } from "../../../../../platform/json-schema/index.ts";
+import {
+  integerSchema as integer,
+  listSchema as list,
+  objectSchema as object,
+  schemaOfSchemas,
+  textSchema as text,
+} from "../../../../../platform/json-schema/index.ts";
 import { durationSource, timestampSource } from "../../../../../platform/text/index.ts";
-import type { Json, JsonObject } from "./definition.ts";
+import type { JsonObject } from "./definition.ts";
 import { formats, limits, reservedNames } from "./limits.ts";
 import { compensationKinds, stepKinds } from "./parse-definition.ts";
 import { unavailableKinds } from "./parse-work.ts";
@@ -64,7 +69,7 @@ function definitions(): JsonObject {
       oneOf: compensationKinds.map((kind) => ({ required: [kind] })),
       dependentRequired: { with: ["task"] },
     },
-    input_schema: inputSchema(),
+    input_schema: schemaOfSchemas({ $ref: "#/$defs/input_schema" }),
   };
 }
 
@@ -187,46 +192,6 @@ function work(): JsonObject {
     fail: object({ code: text(formats.code), message: template }, ["code"]),
     ...Object.fromEntries(unavailableKinds.map((kind) => [kind, { description: "Not available yet." }])),
   };
-}
-
-function inputSchema(): JsonObject {
-  const self: JsonObject = { $ref: "#/$defs/input_schema" };
-  const types = { enum: ["object", "array", "string", "number", "integer", "boolean", "null"] };
-  const known: Readonly<Record<(typeof schemaKeywords)[number], Json>> = {
-    type: { oneOf: [types, { type: "array", minItems: 1, items: types }] },
-    enum: { type: "array", minItems: 1 },
-    const: {},
-    properties: { type: "object", additionalProperties: self },
-    required: { type: "array", items: { type: "string" } },
-    additionalProperties: { oneOf: [{ type: "boolean" }, self] },
-    items: self,
-    minItems: { type: "integer", minimum: 0 },
-    maxItems: { type: "integer", minimum: 0 },
-    minLength: { type: "integer", minimum: 0 },
-    maxLength: { type: "integer", minimum: 0 },
-    minimum: { type: "number" },
-    maximum: { type: "number" },
-    title: { type: "string" },
-    description: { type: "string" },
-    default: {},
-  };
-  return object(known);
-}
-
-function object(properties: JsonObject, required: readonly string[] = []): JsonObject {
-  return { type: "object", properties, ...(required.length > 0 && { required }), additionalProperties: false };
-}
-
-function list(items: JsonObject, minItems: number, maxItems: number, unique = true): JsonObject {
-  return { type: "array", minItems, maxItems, ...(unique && { uniqueItems: true }), items };
-}
-
-function integer(minimum: number, maximum: number): JsonObject {
-  return { type: "integer", minimum, maximum };
-}
-
-function text({ source, lengthMax }: TextFormat): JsonObject {
-  return { type: "string", pattern: source, maxLength: lengthMax };
 }
 
 function refs(names: readonly string[]): JsonObject {

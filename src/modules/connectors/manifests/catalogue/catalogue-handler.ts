@@ -1,0 +1,139 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  GetActionResponseSchema,
+  GetProviderResponseSchema,
+  GetTriggerResponseSchema,
+  ListActionsResponseSchema,
+  ListProvidersResponseSchema,
+  ListTriggersResponseSchema,
+  type ConnectorCatalogService as Rpc,
+} from "../../../../../gen/service/api/connector_catalog_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
+import type { Handlers } from "../../../../chain/handlers.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Cursors } from "../../../../platform/cursor/index.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import { pageOf, readPage } from "../../../../platform/paging/index.ts";
+import type { AuthMode } from "../domain/auth-spec.ts";
+import type { Provider } from "../domain/provider.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { fromAction, fromProvider, fromTrigger } from "./catalogue-message.ts";
+import type { Listed } from "./catalogue-snapshot.ts";
+import { type ConfigStates, providerRuntime, runtimeOf } from "./runtime-status.ts";
+import { type Ranked, search } from "./search.ts";
+
+/** Reads the states of a tenant's provider configs. */
+export type ReadConfigStates = (tenantId: TenantId) => Promise<ConfigStates>;
+
+interface ListRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+  readonly skip: number;
+  readonly query: string;
+  readonly category: string;
+  readonly authMode: string;
+}
+
+/** Handlers of ConnectorCatalogService. */
+export function catalogueHandlers(
+  catalogue: Catalogue,
+  configStates: ReadConfigStates,
+  cursors: Cursors,
+): Handlers<typeof Rpc> {
+  /** One page of the entries that match the query and the filter. */
+  function list<T>(
+    { tenantId, operation }: Context,
+    request: ListRequest,
+    filter: readonly string[],
+    entries: readonly Listed<T>[],
+    matches: (value: T) => boolean,
+  ) {
+    const found = search(entries, request.query, matches);
+    const scope = { tenantId, operation: operation.id, filter: [request.query, ...filter] };
+    return readPage<Ranked<T>>(
+      cursors,
+      request,
+      scope,
+      ({ sortKey }) => sortKey,
+      async (page) => pageOf(found, ({ sortKey }) => sortKey, page),
+    );
+  }
+
+  return {
+    async listProviders(context, request) {
+      const { category, authMode, runtimeStatus, source } = request;
+      const { providers } = await catalogue.snapshot(context.tenantId);
+      const configs = await configStates(context.tenantId);
+      const page = await list(context, request, [category, authMode, runtimeStatus, source], providers, (entry) => {
+        if (source !== "" && entry.source !== source) return false;
+        if (!matchesProvider(entry.provider, request)) return false;
+        return runtimeStatus === "" || providerRuntime(entry.provider, configs).status === runtimeStatus;
+      });
+      return create(ListProvidersResponseSchema, {
+        ...page,
+        providers: page.items.map(({ value }) => fromProvider(value, configs)),
+      });
+    },
+
+    async getProvider({ tenantId }, { key, version }) {
+      const snapshot = await catalogue.snapshot(tenantId);
+      const provider = await catalogue.provider(tenantId, key, version === "" ? undefined : version);
+      if (provider === undefined) throw notFound("provider");
+      const source = snapshot.provider(key)?.source ?? "tenant";
+      return create(GetProviderResponseSchema, {
+        provider: fromProvider({ provider, source }, await configStates(tenantId)),
+      });
+    },
+
+    async listActions(context, request) {
+      const { category, providerKey, effect, runtimeStatus, authMode } = request;
+      const { actions } = await catalogue.snapshot(context.tenantId);
+      const configs = await configStates(context.tenantId);
+      const filter = [category, providerKey, effect, runtimeStatus, authMode];
+      const page = await list(context, request, filter, actions, ({ provider, action }) => {
+        if (providerKey !== "" && provider.key !== providerKey) return false;
+        if (effect !== "" && action.mutation.effect !== effect) return false;
+        if (!matchesProvider(provider, request)) return false;
+        return runtimeStatus === "" || runtimeOf(provider, action, configs).status === runtimeStatus;
+      });
+      return create(ListActionsResponseSchema, {
+        ...page,
+        actions: page.items.map(({ value }) => fromAction(value, configs)),
+      });
+    },
+
+    async getAction({ tenantId }, { key }) {
+      const entry = await catalogue.action(tenantId, key);
+      if (entry === undefined) throw notFound("action");
+      return create(GetActionResponseSchema, { action: fromAction(entry, await configStates(tenantId)) });
+    },
+
+    async listTriggers(context, request) {
+      const { category, providerKey, kind, runtimeStatus, authMode } = request;
+      const { triggers } = await catalogue.snapshot(context.tenantId);
+      const configs = await configStates(context.tenantId);
+      const filter = [category, providerKey, kind, runtimeStatus, authMode];
+      const page = await list(context, request, filter, triggers, ({ provider, trigger }) => {
+        if (providerKey !== "" && provider.key !== providerKey) return false;
+        if (kind !== "" && trigger.kind !== kind) return false;
+        if (!matchesProvider(provider, request)) return false;
+        return runtimeStatus === "" || runtimeOf(provider, trigger, configs).status === runtimeStatus;
+      });
+      return create(ListTriggersResponseSchema, {
+        ...page,
+        triggers: page.items.map(({ value }) => fromTrigger(value, configs)),
+      });
+    },
+
+    async getTrigger({ tenantId }, { key }) {
+      const entry = await catalogue.trigger(tenantId, key);
+      if (entry === undefined) throw notFound("trigger");
+      return create(GetTriggerResponseSchema, { trigger: fromTrigger(entry, await configStates(tenantId)) });
+    },
+  };
+}
+
+function matchesProvider(provider: Provider, { category, authMode }: ListRequest): boolean {
+  if (category !== "" && provider.category !== category) return false;
+  return authMode === "" || provider.authModes.includes(authMode as AuthMode);
+}

@@ -1,0 +1,115 @@
+import type { Action } from "../domain/action.ts";
+import type { Provider } from "../domain/provider.ts";
+import type { Trigger } from "../domain/trigger.ts";
+import { type SearchableText, searchableText } from "./search.ts";
+
+/** Where a manifest comes from. Built-in ones exist for all tenants. */
+export type ManifestSource = "builtin" | "tenant" | "pack";
+
+/** A provider of the catalogue. */
+export interface ProviderEntry {
+  readonly provider: Provider;
+  readonly source: ManifestSource;
+}
+
+/** An entry that lists search. */
+export interface Listed<T> {
+  readonly key: string;
+  readonly text: SearchableText;
+  readonly value: T;
+}
+
+export interface ActionEntry {
+  readonly provider: Provider;
+  readonly action: Action;
+}
+
+export interface TriggerEntry {
+  readonly provider: Provider;
+  readonly trigger: Trigger;
+}
+
+/** All providers, actions and triggers at one time, sorted by key. It never changes. */
+export class CatalogueSnapshot {
+  readonly providers: readonly Listed<ProviderEntry>[];
+  readonly actions: readonly Listed<ActionEntry>[];
+  readonly triggers: readonly Listed<TriggerEntry>[];
+  readonly #providers: ReadonlyMap<string, ProviderEntry>;
+
+  constructor(entries: readonly ProviderEntry[]) {
+    this.#providers = new Map(entries.map((entry) => [entry.provider.key, entry]));
+    const own = [...this.#providers.values()];
+    this.providers = sorted(own.map(listedProvider));
+    this.actions = sorted(own.flatMap(({ provider }) => listedActions(provider)));
+    this.triggers = sorted(own.flatMap(({ provider }) => listedTriggers(provider)));
+  }
+
+  /** A snapshot with further providers, which hide those with the same key. */
+  with(entries: readonly ProviderEntry[]): CatalogueSnapshot {
+    return new CatalogueSnapshot([...this.#providers.values(), ...entries]);
+  }
+
+  provider(key: string): ProviderEntry | undefined {
+    return this.#providers.get(key);
+  }
+
+  action(key: string): ActionEntry | undefined {
+    const { provider, name } = this.#split(key);
+    const action = provider?.actions.get(name);
+    return action && { provider: provider!, action };
+  }
+
+  trigger(key: string): TriggerEntry | undefined {
+    const { provider, name } = this.#split(key);
+    const trigger = provider?.triggers.get(name);
+    return trigger && { provider: provider!, trigger };
+  }
+
+  /** Keys of providers have no dots. */
+  #split(key: string): { readonly provider: Provider | undefined; readonly name: string } {
+    const dot = key.indexOf(".");
+    return { provider: this.#providers.get(key.slice(0, dot))?.provider, name: key.slice(dot + 1) };
+  }
+}
+
+// The texts of built-in entries are computed once, although every tenant with manifests has its own snapshot.
+const listedOf = new WeakMap<Provider, { actions: Listed<ActionEntry>[]; triggers: Listed<TriggerEntry>[] }>();
+
+function listedOperations(provider: Provider) {
+  let listed = listedOf.get(provider);
+  if (listed === undefined) {
+    const textOf = ({ key, title, description }: Action | Trigger) =>
+      searchableText([key, title, provider.name], [description, provider.category]);
+    listed = {
+      actions: [...provider.actions.values()].map((action) => ({
+        key: action.key,
+        text: textOf(action),
+        value: { provider, action },
+      })),
+      triggers: [...provider.triggers.values()].map((trigger) => ({
+        key: trigger.key,
+        text: textOf(trigger),
+        value: { provider, trigger },
+      })),
+    };
+    listedOf.set(provider, listed);
+  }
+  return listed;
+}
+
+function listedActions(provider: Provider): readonly Listed<ActionEntry>[] {
+  return listedOperations(provider).actions;
+}
+
+function listedTriggers(provider: Provider): readonly Listed<TriggerEntry>[] {
+  return listedOperations(provider).triggers;
+}
+
+function listedProvider(entry: ProviderEntry): Listed<ProviderEntry> {
+  const { key, name, description, category } = entry.provider;
+  return { key, text: searchableText([key, name], [description, category]), value: entry };
+}
+
+function sorted<T>(entries: readonly Listed<T>[]): readonly Listed<T>[] {
+  return entries.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
+}

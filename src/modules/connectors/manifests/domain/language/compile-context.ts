@@ -1,0 +1,48 @@
+import type { JsonObject, Violations } from "../../../../../platform/document/index.ts";
+import type { HostList } from "../host-list.ts";
+
+/** What all parts of one manifest share. */
+export interface CompileContext {
+  readonly violations: Violations;
+  readonly key: string;
+  readonly hosts: HostList;
+  readonly settings: ReadonlySet<string>;
+  readonly captured: ReadonlySet<string>;
+  /** The scopes that OAuth offers; empty if the manifest lists none. */
+  readonly scopes: ReadonlySet<string>;
+  readonly actionNames: ReadonlySet<string>;
+  readonly schemas: JsonObject;
+}
+
+/** The placeholders that are allowed in one place. Undefined: the root is not allowed there. */
+export interface TemplateScope {
+  /** The schema of the input. */
+  readonly input?: JsonObject | undefined;
+  readonly settings?: ReadonlySet<string> | undefined;
+  readonly captured?: ReadonlySet<string> | undefined;
+  readonly account?: ReadonlySet<string> | undefined;
+  readonly credentials?: ReadonlySet<string> | undefined;
+  readonly config?: ReadonlySet<string> | undefined;
+  readonly subscription?: ReadonlySet<string> | undefined;
+  readonly idempotency_key?: ReadonlySet<string> | undefined;
+  readonly now?: ReadonlySet<string> | undefined;
+}
+
+const accountNames: ReadonlySet<string> = new Set(["id", "label"]);
+const times: ReadonlySet<string> = new Set(["iso", "epoch_s", "epoch_ms", "date"]);
+const subscriptionNames: ReadonlySet<string> = new Set(["callback_url", "secret", "id", "expires_at"]);
+
+/** The scope of requests of actions. */
+export function actionScope({ settings, captured }: CompileContext, input: JsonObject): TemplateScope {
+  return { input, settings, captured, account: accountNames, idempotency_key: new Set(), now: times };
+}
+
+/** The scope of requests of triggers. */
+export function triggerScope({ settings, captured }: CompileContext, input: JsonObject): TemplateScope {
+  return { input, settings, captured, account: accountNames, subscription: subscriptionNames, now: times };
+}
+
+/** The scope of everything that is the same for all requests. */
+export function providerScope({ settings, captured }: Pick<CompileContext, "settings" | "captured">): TemplateScope {
+  return { settings, captured, account: accountNames };
+}

@@ -1,0 +1,466 @@
+import type { Json, JsonObject } from "../../../../../platform/document/index.ts";
+import {
+  integerSchema as integer,
+  listSchema as list,
+  objectSchema as object,
+  schemaOfSchemas,
+  textSchema as text,
+} from "../../../../../platform/json-schema/index.ts";
+import { effects } from "../action.ts";
+import { type AuthMode, authModes } from "../auth-spec.ts";
+import { categories } from "../provider.ts";
+import { httpMethods } from "../request-spec.ts";
+import { answerClasses } from "../response-spec.ts";
+import type { manifestMembers } from "./compile-manifest.ts";
+import { formats, limits } from "./limits.ts";
+import { type actionMembers, idempotencies, responseKinds, retryClasses } from "./parse-action.ts";
+import type { authMembers, tokenMembers } from "./parse-auth.ts";
+import type { fieldMembers } from "./parse-fields.ts";
+import type { requestMembers } from "./parse-request.ts";
+import { type errorMembers, hintUnits, paginationKinds, type paginationMembers } from "./parse-response.ts";
+import type { triggerMembers } from "./parse-trigger.ts";
+import type { verifyMembers } from "./parse-verify.ts";
+
+type Members<Names extends readonly string[]> = Readonly<Record<Names[number], JsonObject>>;
+
+/**
+ * The JSON Schema (draft 2020-12) of the manifest language, for editors and other tools. It describes the structure. It cannot
+ * express everything that the compiler checks: placeholders, hosts, expressions, references, and relations between members.
+ */
+export function manifestSchema(): JsonObject {
+  const members: Members<typeof manifestMembers> = {
+    manifest: { const: 1, description: "The version of the language." },
+    key: { ...text(formats.key), description: "The provider's key." },
+    version: { ...text(formats.version), description: "The semantic version of the manifest." },
+    name: text(formats.name),
+    category: { enum: categories },
+    description: prose(limits.descriptionLength),
+    docs_url: text(formats.url),
+    hosts: { ...list(text(formats.host), 1, limits.hosts), description: "The hosts that requests may reach." },
+    base_url: template,
+    settings: ref("fields"),
+    auth: {
+      type: "object",
+      minProperties: 1,
+      properties: Object.fromEntries(authModes.map((mode) => [mode, ref(`auth_${mode}`)])),
+      additionalProperties: false,
+    },
+    default_auth: { enum: authModes },
+    headers: { type: "object" },
+    rate_limit: object({ remaining: text(formats.header), until: ref("hint") }, ["remaining", "until"]),
+    errors: list(ref("error"), 0, limits.errorRules, false),
+    actions: map(formats.operation.source, ref("action"), limits.actions),
+    triggers: map(formats.operation.source, ref("trigger"), limits.triggers),
+    schemas: map(formats.schemaName.source, ref("schema"), limits.schemas),
+  };
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "urn:switchyard:connector-manifest:1",
+    title: "Connector manifest",
+    ...object(members, ["manifest", "key", "version", "name", "category", "hosts", "base_url", "auth"]),
+    $defs: definitions(),
+  };
+}
+
+const template: JsonObject = { type: "string", description: "A text with placeholders such as {input.title}." };
+const expression: JsonObject = { type: "string", description: "A CEL expression." };
+const pointer = text(formats.pointer);
+const bool: JsonObject = { type: "boolean" };
+const templates: JsonObject = {
+  type: "object",
+  maxProperties: limits.params,
+  additionalProperties: { type: "string" },
+};
+const pointers: JsonObject = {
+  type: "object",
+  maxProperties: limits.captured,
+  propertyNames: text(formats.field),
+  additionalProperties: { type: "string" },
+};
+const seconds = integer(1, limits.lifetimeS);
+
+function definitions(): JsonObject {
+  return {
+    field: field(),
+    fields: map(formats.field.source, ref("field"), limits.fields),
+    hint: {
+      ...object({ header: text(formats.header), body: pointer, unit: { enum: hintUnits, default: "retry_after" } }),
+      oneOf: [{ required: ["header"] }, { required: ["body"] }],
+    },
+    error: {
+      ...object(errorRule()),
+      anyOf: [{ required: ["status"] }, { required: ["when"] }],
+    },
+    request: object(request(), ["method"]),
+    account: object({ ...request(), id: pointer, label: pointer, captured: pointers }, ["method", "id"]),
+    output: {
+      description: "A JSON Pointer, a source such as $status, or an object of outputs.",
+      oneOf: [{ type: "string" }, { type: "object", additionalProperties: {} }],
+    },
+    pagination: object(pagination(), ["kind", "items"]),
+    token: object(token(), ["url"]),
+    apply: { ...object({ headers: templates, query: templates, base_url: template }), minProperties: 1 },
+    expires: object({ default_s: seconds, unit: { enum: ["s", "ms"], default: "s" } }),
+    scopes: object({
+      default: list(text(formats.scope), 0, 100),
+      available: {
+        type: "object",
+        maxProperties: limits.scopes,
+        propertyNames: text(formats.scope),
+        additionalProperties: { type: "string" },
+      },
+    }),
+    ...authDefinitions(),
+    runtime: {
+      oneOf: [
+        { const: "executable" },
+        object(
+          {
+            status: { enum: ["executable", "catalog_only", "deprecated"] },
+            reason: prose(500),
+            by: text(formats.operation),
+          },
+          ["status"],
+        ),
+      ],
+    },
+    action: object(action(), ["title", "mutation"]),
+    trigger: object(trigger(), ["title", "kind"]),
+    verify: verify(),
+    schema: schemaWithReferences(),
+  };
+}
+
+function field(): JsonObject {
+  const members: Members<typeof fieldMembers> = {
+    title: text(formats.title),
+    description: prose(limits.descriptionLength),
+    secret: bool,
+    required: bool,
+    multiline: bool,
+    pattern: { type: "string", description: "A regular expression (RE2) that values match." },
+    choices: list(text(formats.title), 1, 100),
+    example: prose(500),
+    default: prose(2000),
+  };
+  return object(members);
+}
+
+function errorRule(): Members<typeof errorMembers> {
+  const status = { oneOf: [integer(100, 599), { type: "string", pattern: "^[1-5]xx$" }] };
+  return {
+    status: list(status, 1, 50, false),
+    when: expression,
+    as: { enum: answerClasses },
+    until: ref("hint"),
+    code: pointer,
+    message: pointer,
+  };
+}
+
+function request(): Members<typeof requestMembers> {
+  return {
+    method: { oneOf: [{ enum: httpMethods }, { type: "string", pattern: "^\\{input\\." }] },
+    path: { type: "string", pattern: "^/" },
+    url: template,
+    query: { type: ["object", "string"] },
+    headers: { type: ["object", "string"] },
+    json: {},
+    form: { type: ["object", "string"] },
+    text: template,
+    base64: template,
+    graphql: object(
+      {
+        query: { type: "string", minLength: 1, maxLength: limits.graphqlLength },
+        variables: {},
+        operation_name: prose(200),
+      },
+      ["query"],
+    ),
+  };
+}
+
+function pagination(): Members<typeof paginationMembers> {
+  return {
+    kind: { enum: paginationKinds },
+    items: pointer,
+    cursor: { oneOf: [pointer, object({ last_item: pointer }, ["last_item"])] },
+    more: pointer,
+    param: text(formats.param),
+    in: { enum: ["query", "body"], default: "query" },
+    size: object({ param: text(formats.param), value: integer(1, limits.pageSize) }, ["param", "value"]),
+    first: integer(0, 1),
+    max_pages: { ...integer(1, limits.pages), default: 10 },
+  };
+}
+
+function token(): Members<typeof tokenMembers> {
+  return {
+    url: template,
+    client_auth: { enum: ["basic", "body", "private_key_jwt", "none"], default: "basic" },
+    format: { enum: ["form", "json"], default: "form" },
+    headers: templates,
+    params: templates,
+    error_in_2xx: pointer,
+    access_token: pointer,
+    refresh_token: pointer,
+    expires_in: pointer,
+    scope: pointer,
+  };
+}
+
+type AuthMembers = { readonly [M in AuthMode]: Members<(typeof authMembers)[M]> };
+
+function authDefinitions(): JsonObject {
+  const separator = { enum: [" ", ",", "+"], default: " " };
+  const common = { fields: ref("fields"), account: ref("account"), apply: ref("apply") };
+  const members: AuthMembers = {
+    oauth2: {
+      ...common,
+      authorize: object(
+        { url: template, scope_separator: separator, scope_param: text(formats.param), params: templates },
+        ["url"],
+      ),
+      token: ref("token"),
+      scopes: ref("scopes"),
+      pkce: {
+        oneOf: [{ const: "S256" }, object({ mode: { enum: ["S256", "none"] }, reason: prose(500) }, ["mode"])],
+      },
+      refresh: object({
+        mode: { enum: ["rotate", "reuse", "none"], default: "reuse" },
+        url: template,
+        idle_s: seconds,
+        lifetime_s: seconds,
+        grace_s: seconds,
+      }),
+      expires: ref("expires"),
+      captured: pointers,
+      captured_query: pointers,
+      revoke: object(
+        {
+          url: template,
+          client_auth: { enum: ["basic", "body", "none"], default: "basic" },
+          token: { enum: ["access_token", "refresh_token"], default: "refresh_token" },
+        },
+        ["url"],
+      ),
+      config: ref("fields"),
+    },
+    oauth2_cc: {
+      ...common,
+      token: ref("token"),
+      scopes: ref("scopes"),
+      scope_separator: separator,
+      expires: ref("expires"),
+      captured: pointers,
+    },
+    api_key: common,
+    basic: { fields: ref("fields"), username: template, password: template, account: ref("account") },
+    two_step: {
+      ...common,
+      captured: pointers,
+      token: object(
+        {
+          method: { enum: ["POST", "GET", "PUT"], default: "POST" },
+          url: template,
+          headers: { type: ["object", "string"] },
+          json: {},
+          form: {},
+          token: pointer,
+          expires_in: pointer,
+          expires: ref("expires"),
+        },
+        ["url", "token"],
+      ),
+    },
+    jwt: {
+      ...common,
+      scopes: ref("scopes"),
+      token: object(
+        {
+          url: template,
+          audience: template,
+          issuer: template,
+          grant: prose(200),
+          algorithm: { enum: ["RS256", "ES256"], default: "RS256" },
+          lifetime_s: integer(30, 86_400),
+          claims: templates,
+          expires: ref("expires"),
+        },
+        ["url"],
+      ),
+    },
+    aws_sigv4: {
+      service: text(formats.service),
+      region: template,
+      fields: ref("fields"),
+      account: ref("account"),
+    },
+    none: {},
+  };
+  const required: Partial<Record<AuthMode, readonly string[]>> = {
+    oauth2: ["authorize", "token"],
+    oauth2_cc: ["token"],
+    api_key: ["fields", "apply"],
+    two_step: ["token"],
+    jwt: ["token"],
+    aws_sigv4: ["service", "region"],
+  };
+  return Object.fromEntries(authModes.map((mode) => [`auth_${mode}`, object(members[mode], required[mode])]));
+}
+
+function action(): Members<typeof actionMembers> {
+  const keyPlace = {
+    ...object({ header: text(formats.header), query: text(formats.param), body: pointer }),
+    minProperties: 1,
+    maxProperties: 1,
+  };
+  return {
+    title: text(formats.title),
+    description: prose(limits.descriptionLength),
+    scopes: list(text(formats.scope), 0, 50),
+    permissions: list(text(formats.scope), 0, 50),
+    related: list(text(formats.operation), 0, limits.related),
+    mutation: object(
+      {
+        effect: { enum: effects },
+        destructive: bool,
+        idempotency: { enum: idempotencies },
+        key_in: keyPlace,
+      },
+      ["effect"],
+    ),
+    retry: object({
+      max_attempts: integer(1, limits.attempts),
+      on: list({ enum: retryClasses }, 0, retryClasses.length, false),
+    }),
+    timeout_ms: { ...integer(limits.timeoutMs.min, limits.timeoutMs.max), default: limits.timeoutMs.default },
+    response_bytes_max: {
+      ...integer(limits.responseBytes.min, limits.responseBytes.max),
+      default: limits.responseBytes.default,
+    },
+    runtime: ref("runtime"),
+    input: ref("schema"),
+    request: ref("request"),
+    response: { enum: responseKinds, default: "json" },
+    errors: list(ref("error"), 0, limits.errorRules, false),
+    output: ref("output"),
+    output_schema: ref("schema"),
+    paginate: ref("pagination"),
+  };
+}
+
+function trigger(): Members<typeof triggerMembers> {
+  return {
+    title: text(formats.title),
+    description: prose(limits.descriptionLength),
+    scopes: list(text(formats.scope), 0, 50),
+    kind: { enum: ["webhook", "poll"] },
+    runtime: ref("runtime"),
+    input: ref("schema"),
+    verify: ref("verify"),
+    challenge: object({ when: expression, respond: { type: "object", minProperties: 1, maxProperties: 1 } }, [
+      "when",
+      "respond",
+    ]),
+    events: list(object({ when: expression, type: text(formats.operation) }), 1, limits.events, false),
+    items: pointer,
+    dedup: expression,
+    register: object(
+      {
+        request: ref("request"),
+        id: pointer,
+        secret: { type: "string" },
+        expires: object({
+          at: pointer,
+          unit: { enum: ["rfc3339", "epoch_s", "epoch_ms"] },
+          after_s: integer(60, limits.lifetimeS),
+        }),
+        renew: ref("request"),
+        unregister: ref("request"),
+      },
+      ["request", "id"],
+    ),
+    poll: object(
+      {
+        request: ref("request"),
+        items: pointer,
+        since: object(
+          {
+            param: text(formats.param),
+            in: { enum: ["query", "body"] },
+            format: { enum: ["rfc3339", "epoch_s", "epoch_ms"] },
+          },
+          ["param"],
+        ),
+        lookback_s: { ...integer(0, 30 * 86_400), default: 600 },
+        key: list(pointer, 1, 10),
+        every_s: { ...integer(10, 86_400), default: 60 },
+        paginate: ref("pagination"),
+      },
+      ["request", "items", "key"],
+    ),
+    errors: list(ref("error"), 0, limits.errorRules, false),
+    output: ref("output"),
+    output_schema: ref("schema"),
+  };
+}
+
+type VerifyMembers = { readonly [K in keyof typeof verifyMembers]: Members<(typeof verifyMembers)[K]> };
+
+function verify(): JsonObject {
+  const encoding = { enum: ["hex", "base64"], default: "hex" };
+  const timestamp = object({
+    header: text(formats.header),
+    member: text(formats.member),
+    unit: { enum: ["epoch_s", "epoch_ms", "rfc3339"], default: "epoch_s" },
+    tolerance_s: { ...integer(1, 86_400), default: 300 },
+  });
+  const over = { type: "string", maxLength: 500, default: "{body}" };
+  const members: VerifyMembers = {
+    hmac: {
+      kind: { const: "hmac" },
+      algorithm: { enum: ["sha256", "sha1", "sha512"], default: "sha256" },
+      encoding,
+      header: text(formats.header),
+      prefix: prose(50),
+      member: text(formats.member),
+      over,
+      timestamp,
+      key: { enum: ["text", "base64", "hex"], default: "text" },
+    },
+    ed25519: { kind: { const: "ed25519" }, header: text(formats.header), encoding, over, timestamp },
+    token: { kind: { const: "token" }, header: text(formats.header), query: text(formats.param), prefix: prose(50) },
+    body_token: { kind: { const: "body_token" }, pointer },
+    none: { kind: { const: "none" }, reason: prose(500) },
+  };
+  const required: Readonly<Record<keyof VerifyMembers, readonly string[]>> = {
+    hmac: ["kind", "header"],
+    ed25519: ["kind", "header"],
+    token: ["kind"],
+    body_token: ["kind", "pointer"],
+    none: ["kind", "reason"],
+  };
+  return {
+    oneOf: Object.entries(members).map(([kind, each]) => object(each, required[kind as keyof VerifyMembers])),
+  };
+}
+
+/** The schema of schemas, which may also be references. */
+function schemaWithReferences(): JsonObject {
+  const { properties, ...rest } = schemaOfSchemas(ref("schema"));
+  const reference = { type: "string", pattern: "^#/schemas/" };
+  return { ...rest, properties: { ...(properties as JsonObject), $ref: reference } };
+}
+
+function ref(name: string): JsonObject {
+  return { $ref: `#/$defs/${name}` };
+}
+
+function prose(maxLength: number): JsonObject {
+  return { type: "string", maxLength };
+}
+
+function map(pattern: string, value: Json, maxProperties: number): JsonObject {
+  return { type: "object", maxProperties, propertyNames: { type: "string", pattern }, additionalProperties: value };
+}
