@@ -60,9 +60,9 @@ export interface PackRecords {
   /** A record by its id, or by its name if it has one; undefined if there is none. Returns its id. */
   find(context: Context, idOrName: string): Promise<string | undefined>;
   read(context: Context, recordId: string): Promise<InstalledContent | undefined>;
-  /** Creates a record; returns its id. Throws ALREADY_EXISTS if another record has its name. */
-  create(context: Context, content: JsonObject): Promise<string>;
-  update(context: Context, recordId: string, content: JsonObject): Promise<void>;
+  /** Creates a record of a pack (publisher/name); returns its id. Throws ALREADY_EXISTS if another record has its name. */
+  create(context: Context, content: JsonObject, pack: string): Promise<string>;
+  update(context: Context, recordId: string, content: JsonObject, pack: string): Promise<void>;
   remove(context: Context, recordId: string): Promise<void>;
   /** The names under which records of other areas refer to a record. */
   names(context: Context, recordId: string): Promise<readonly string[]>;

@@ -14,6 +14,7 @@ import { connectionRequests } from "./fixtures/connections.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
+import { marketplaceRequests } from "./fixtures/marketplace.ts";
 import { notificationRequests } from "./fixtures/notifications.ts";
 import { poolRequests } from "./fixtures/pools.ts";
 import { preferenceRequests } from "./fixtures/preferences.ts";
@@ -92,6 +93,7 @@ const known: FixtureRequests = {
   ...integrationRequests,
   ...kernelRequests,
   ...layoutRequests,
+  ...marketplaceRequests,
   ...notificationRequests,
   ...poolRequests,
   ...preferenceRequests,

@@ -22,7 +22,9 @@ import { loadBuiltinProviders } from "./catalogue/builtin-providers.ts";
 import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
 import { catalogueHandlers, type ReadConfigStates } from "./catalogue/catalogue-handler.ts";
 import type { Provider } from "./domain/provider.ts";
+import type { PackRecords } from "../../pack-records.ts";
 import { manifestHandlers } from "./manifest-handler.ts";
+import { createManifestRecords } from "./manifest-records.ts";
 import { createManifestService, type ManifestParts, type ManifestService } from "./manifest-service.ts";
 
 export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
@@ -96,6 +98,8 @@ export interface Manifests {
   readonly catalogue: Catalogue;
   /** Adds and removes the manifests of packs, in the caller's transaction. */
   readonly packs: Pick<ManifestService, "addManifests" | "removeManifests">;
+  /** The manifests as records of packs. */
+  readonly packRecords: PackRecords;
 }
 
 interface Parts extends Omit<ManifestParts, "readText" | "catalogue"> {
@@ -126,5 +130,6 @@ export function createManifests({
     },
     catalogue,
     packs: service,
+    packRecords: createManifestRecords({ ...parts, service }),
   };
 }

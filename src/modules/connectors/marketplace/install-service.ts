@@ -45,7 +45,7 @@ export function createInstaller({ events, owners }: Parts) {
     for (const entry of pack.contents) {
       const { key, record: kind } = entry;
       const base = owners.contentOf(pack, entry, { slot: slots, record: recordIds });
-      const recordId = await owners.forEntry(entry, () => owners.ownerOf(kind).create(context, base));
+      const recordId = await owners.forEntry(entry, () => owners.ownerOf(kind).create(context, base, packName(pack)));
       recordIds[key] = recordId;
       records.push({ key, kind, recordId, base });
     }

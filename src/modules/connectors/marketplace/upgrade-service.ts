@@ -62,7 +62,7 @@ export function createUpgrader({ events, owners }: Parts) {
 
     const before = await store.images(tenantId, current.id);
     const old = await store.records(tenantId, current.id);
-    const upgrade = new RecordUpgrade(context, owners, winner);
+    const upgrade = new RecordUpgrade(context, owners, packName(pack), winner);
     const recordIds: Record<string, string> = {};
     const records: InstalledRecord[] = [];
     for (const entry of pack.contents) {
@@ -109,12 +109,14 @@ class RecordUpgrade {
   readonly uses: RecordUse[] = [];
   readonly #context: Context;
   readonly #owners: RecordOwners;
+  readonly #pack: string;
   readonly #winner: Winner;
   readonly #touched = new Map<string, Omit<RecordImages, "after">>();
 
-  constructor(context: Context, owners: RecordOwners, winner: Winner) {
+  constructor(context: Context, owners: RecordOwners, pack: string, winner: Winner) {
     this.#context = context;
     this.#owners = owners;
+    this.#pack = pack;
     this.#winner = winner;
   }
 
@@ -142,7 +144,7 @@ class RecordUpgrade {
       return this.#done(entry, isSame(local.content, content) ? "unchanged" : "keep", recordId);
     }
     await this.#touch(entry, recordId, "change");
-    await owner.update(this.#context, recordId, owner.normalize(merged.content));
+    await owner.update(this.#context, recordId, owner.normalize(merged.content), this.#pack);
     return this.#done(entry, "update", recordId, changedPaths(local.content, merged.content));
   }
 
@@ -178,7 +180,7 @@ class RecordUpgrade {
   }
 
   async #create(entry: PackEntry, content: JsonObject): Promise<string> {
-    const recordId = await this.#owners.ownerOf(entry.record).create(this.#context, content);
+    const recordId = await this.#owners.ownerOf(entry.record).create(this.#context, content, this.#pack);
     this.#touched.set(`${entry.record}|${recordId}`, { kind: entry.record, recordId, before: null });
     return this.#done(entry, "create", recordId);
   }
