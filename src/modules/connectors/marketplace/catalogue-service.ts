@@ -216,8 +216,13 @@ function summaryOf({ pack: { contents: _, ...pack }, digest, keyId }: SignedPack
   return { pack, digest, keyId };
 }
 
-function toSigned({ document, digest, signature, keyId }: StoredVersion): SignedPack {
-  return readSignedPack({ ...document, digest, signature, key_id: keyId });
+function toSigned({ version, document, digest, signature, keyId }: StoredVersion): SignedPack {
+  try {
+    return readSignedPack({ ...document, digest, signature, key_id: keyId });
+  } catch (cause) {
+    // Only valid packs are published, so it was changed since.
+    throw fail("PACK_UNTRUSTED", { public: `The stored document of version ${version} is not a pack.`, cause });
+  }
 }
 
 function builtinHead({ pack, digest, keyId }: SignedPack): VersionHead {

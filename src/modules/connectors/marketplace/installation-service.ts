@@ -238,15 +238,19 @@ export function createInstallationService({ db, events, catalogue, owners, slots
   /** Deletes records in reverse order. Throws if something that stays refers to one of them. */
   async function removeRecords(context: Context, records: readonly InstalledRecord[]): Promise<void> {
     const uses: RecordUse[] = [];
+    const own = new Set<string>();
     for (const { kind, key, recordId } of records.toReversed()) {
       const owner = owners.ownerOf(kind);
       // The tenant may have deleted the record itself.
       if ((await owner.read(context, recordId)) === undefined) continue;
       const found = await owners.usesOf(context, kind, recordId);
-      uses.push(...found);
       if (found.length === 0) {
         await owners.forEntry({ key, record: kind }, () => owner.remove(context, recordId));
+        continue;
       }
+      // A record of the pack that is in use keeps others of the pack in use; only the outside ones matter to the caller.
+      for (const name of await owner.names(context, recordId)) own.add(`${kind.replaceAll("_", " ")}|${name}`);
+      uses.push(...found.filter(({ what, name }) => !own.has(`${what}|${name}`)));
     }
     if (uses.length > 0) throw inUse(uses);
   }

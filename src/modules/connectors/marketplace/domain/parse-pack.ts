@@ -30,7 +30,7 @@ const slotsMax = 20;
 const permissionsMax = 200;
 const documentLimits = { bytesMax: 1024 * 1024, depthMax: 60, advice: "split it into several packs" };
 
-const slug = "^[a-z0-9]+(-[a-z0-9]+)*$";
+const slug = "^[a-z0-9](-?[a-z0-9])*$";
 const publisherFormat = textFormat(
   slug,
   40,
@@ -42,7 +42,7 @@ const nameFormat = textFormat(
   "must be lower-case letters, digits and single hyphens (for example: refund-approval)",
 );
 const packFormat = textFormat(
-  "^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$",
+  "^[a-z0-9](-?[a-z0-9])*/[a-z0-9](-?[a-z0-9])*$",
   101,
   "must be a publisher and a name (for example: acme/refund-approval)",
 );
