@@ -1,7 +1,8 @@
-// Generates gen/ from the definitions: node scripts/generate.mjs [output folder, default: .]
+// Generates gen/ from the definitions and the manifests of providers: node scripts/generate.mjs [output folder, default: .]
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { commandIndex } from "./command-index.mjs";
+import { writeProviderBundle } from "./provider-bundle.mjs";
 
 const target = process.argv[2] ?? ".";
 execFileSync("buf", ["generate", "--output", target], { stdio: "inherit" });
@@ -59,3 +60,5 @@ export const comments: Readonly<Record<string, string>> = ${JSON.stringify(comme
 );
 
 writeFileSync(`${target}/gen/commands.ts`, commandIndex(image.file, comments));
+
+writeProviderBundle("connectors/providers", `${target}/gen/connectors`);

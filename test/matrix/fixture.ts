@@ -11,6 +11,7 @@ import { serviceTokenSecret, startService, type TestService, type TestSettings }
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
+import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
@@ -90,6 +91,7 @@ async function partyOf(
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
 const known: FixtureRequests = {
   ...connectionRequests,
+  ...connectorManifestRequests,
   ...integrationRequests,
   ...kernelRequests,
   ...layoutRequests,

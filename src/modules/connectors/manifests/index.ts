@@ -19,10 +19,9 @@ import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { PackRecords } from "../../pack-records.ts";
-import { loadBuiltinProviders } from "./catalogue/builtin-providers.ts";
+import { type BuiltinProviders, createBuiltinProviders } from "./catalogue/builtin-catalogue.ts";
 import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
 import { catalogueHandlers, type ReadConfigStates } from "./catalogue/catalogue-handler.ts";
-import type { Provider } from "./domain/provider.ts";
 import { manifestHandlers } from "./manifest-handler.ts";
 import { createManifestRecords } from "./manifest-records.ts";
 import { createManifestService, type ManifestParts, type ManifestService } from "./manifest-service.ts";
@@ -109,7 +108,7 @@ interface Parts extends Omit<ManifestParts, "readText" | "catalogue"> {
   readonly log: Log;
   readonly configStates: ReadConfigStates;
   /** The providers that every tenant has; by default those of `connectors/providers`. */
-  readonly builtin?: readonly Provider[];
+  readonly builtin?: BuiltinProviders;
 }
 
 /** Creates the module. */
@@ -118,7 +117,7 @@ export function createManifests({
   cursors,
   log,
   configStates,
-  builtin = loadBuiltinProviders(),
+  builtin = createBuiltinProviders(),
   ...parts
 }: Parts): Manifests {
   const catalogue = createCatalogue({ side, changes: parts.changes, log, builtin });

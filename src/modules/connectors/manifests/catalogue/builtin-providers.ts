@@ -5,7 +5,7 @@ import type { Provider } from "../domain/provider.ts";
 
 const folder = new URL("../../../../../connectors/providers/", import.meta.url);
 
-/** Loads the providers that every tenant has, from `connectors/providers`. Throws if one is invalid: the build is broken. */
+/** Loads the built-in providers from their sources, for tests. Throws if one is invalid. */
 export function loadBuiltinProviders(from: URL = folder): readonly Provider[] {
   const names = readdirSync(from)
     .filter((name) => name.endsWith(".yaml"))

@@ -76,10 +76,9 @@ export function catalogueHandlers(
     },
 
     async getProvider({ tenantId }, { key, version }) {
-      const snapshot = await catalogue.snapshot(tenantId);
       const provider = await catalogue.provider(tenantId, key, version === "" ? undefined : version);
       if (provider === undefined) throw notFound("provider");
-      const source = snapshot.provider(key)?.source ?? "tenant";
+      const source = (await catalogue.sourceOf(tenantId, key)) ?? "tenant";
       return create(GetProviderResponseSchema, {
         provider: fromProvider({ provider, source }, await configStates(tenantId)),
       });

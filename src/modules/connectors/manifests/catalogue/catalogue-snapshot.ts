@@ -48,28 +48,6 @@ export class CatalogueSnapshot {
   with(entries: readonly ProviderEntry[]): CatalogueSnapshot {
     return new CatalogueSnapshot([...this.#providers.values(), ...entries]);
   }
-
-  provider(key: string): ProviderEntry | undefined {
-    return this.#providers.get(key);
-  }
-
-  action(key: string): ActionEntry | undefined {
-    const { provider, name } = this.#split(key);
-    const action = provider?.actions.get(name);
-    return action && { provider: provider!, action };
-  }
-
-  trigger(key: string): TriggerEntry | undefined {
-    const { provider, name } = this.#split(key);
-    const trigger = provider?.triggers.get(name);
-    return trigger && { provider: provider!, trigger };
-  }
-
-  /** Keys of providers have no dots. */
-  #split(key: string): { readonly provider: Provider | undefined; readonly name: string } {
-    const dot = key.indexOf(".");
-    return { provider: this.#providers.get(key.slice(0, dot))?.provider, name: key.slice(dot + 1) };
-  }
 }
 
 // The texts of built-in entries are computed once, although every tenant with manifests has its own snapshot.

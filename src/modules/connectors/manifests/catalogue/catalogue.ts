@@ -6,7 +6,8 @@ import { newestFirst } from "../domain/manifest-version.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import { type ManifestHead, manifestStore } from "../manifest-store.ts";
-import { CatalogueSnapshot, type ManifestSource } from "./catalogue-snapshot.ts";
+import type { BuiltinProviders } from "./builtin-catalogue.ts";
+import { CatalogueSnapshot, type ManifestSource, type ProviderEntry } from "./catalogue-snapshot.ts";
 import { CompiledManifests } from "./compiled-manifests.ts";
 
 /** A pack that brings manifests. */
@@ -28,6 +29,8 @@ export interface Catalogue {
     tenantId: TenantId,
     triggerKey: string,
   ): Promise<{ readonly provider: Provider; readonly trigger: Trigger } | undefined>;
+  /** Where the newest version of a provider comes from; undefined if there is none. */
+  sourceOf(tenantId: TenantId, key: string): Promise<ManifestSource | undefined>;
   /** Everything that a tenant can use, at one time. */
   snapshot(tenantId: TenantId): Promise<CatalogueSnapshot>;
   /** Whether a key belongs to a built-in provider. */
@@ -39,16 +42,18 @@ interface Parts {
   readonly side: Database;
   readonly changes: TenantChanges;
   readonly log: Log;
-  readonly builtin: readonly Provider[];
+  readonly builtin: BuiltinProviders;
   /** The memory that compiled manifests of tenants may take, in bytes of their documents. */
   readonly bytesMax?: number;
 }
 
 /** The manifests of one tenant. */
 interface TenantManifests {
-  readonly tenantId: TenantId;
   readonly heads: readonly ManifestHead[];
-  readonly snapshot: CatalogueSnapshot;
+  /** The newest versions, by key. */
+  readonly own: ReadonlyMap<string, ProviderEntry>;
+  /** Created when a list is first requested. */
+  snapshot: Promise<CatalogueSnapshot> | undefined;
 }
 
 // A compiled manifest takes a few times the bytes of its document.
@@ -56,24 +61,38 @@ const documentBytesMax = 32 * 1024 * 1024;
 
 /** Creates the catalogue. What a tenant has is loaded again when the tenant changes; compiled manifests never change. */
 export function createCatalogue({ side, changes, log, builtin, bytesMax = documentBytesMax }: Parts): Catalogue {
-  const shared = new CatalogueSnapshot(builtin.map((provider) => ({ provider, source: "builtin" as const })));
   const compiled = new CompiledManifests(bytesMax, log);
   const cache = createTenantCache<TenantId, TenantManifests>({
     changes,
     load: (tenantId) => loadManifests(side.sql, tenantId),
     tenantOf: (tenantId) => tenantId,
   });
+  let shared: Promise<CatalogueSnapshot> | undefined;
+
+  function sharedSnapshot(): Promise<CatalogueSnapshot> {
+    shared ??= builtin
+      .all()
+      .then((providers) => new CatalogueSnapshot(providers.map((provider) => ({ provider, source: "builtin" }))));
+    return shared;
+  }
 
   async function loadManifests(sql: Sql, tenantId: TenantId): Promise<TenantManifests> {
     const store = manifestStore(sql);
     const heads = newestFirst(await store.listHeads(tenantId));
-    const newest = heads.filter(({ key }, at) => heads.findIndex((each) => each.key === key) === at);
-    const providers = await compiled.get(newest, (ids) => store.findDocuments(tenantId, ids));
-    const own = providers.map(({ provider, head }) => ({ provider, source: head.source as ManifestSource }));
-    return { tenantId, heads, snapshot: own.length === 0 ? shared : shared.with(own) };
+    const newest = heads.filter(({ key }, at) => heads[at - 1]?.key !== key);
+    const found = await compiled.get(newest, (ids) => store.findDocuments(tenantId, ids));
+    const own = found.map(({ provider, head }) => [head.key, { provider, source: head.source }] as const);
+    return { heads, own: new Map(own), snapshot: undefined };
   }
 
-  async function find(tenantId: TenantId, matches: (head: ManifestHead) => boolean): Promise<Provider | undefined> {
+  async function current(tenantId: TenantId, key: string): Promise<ProviderEntry | undefined> {
+    const own = (await cache.get(tenantId)).own.get(key);
+    if (own !== undefined) return own;
+    const provider = builtin.get(key);
+    return provider && { provider, source: "builtin" };
+  }
+
+  async function findVersion(tenantId: TenantId, matches: (head: ManifestHead) => boolean) {
     const { heads } = await cache.get(tenantId);
     const head = heads.find(matches);
     if (head === undefined) return undefined;
@@ -83,27 +102,48 @@ export function createCatalogue({ side, changes, log, builtin, bytesMax = docume
 
   return {
     async provider(tenantId, key, version) {
-      const current = (await cache.get(tenantId)).snapshot.provider(key)?.provider;
-      if (version === undefined || current?.version === version) return current;
-      return find(tenantId, (head) => head.key === key && head.version === version);
+      const newest = (await current(tenantId, key))?.provider;
+      if (version === undefined || newest?.version === version) return newest;
+      return findVersion(tenantId, (head) => head.key === key && head.version === version);
     },
 
     async providerByDigest(tenantId, key, digest) {
-      const current = (await cache.get(tenantId)).snapshot.provider(key)?.provider;
-      if (current?.digest === digest) return current;
-      return find(tenantId, (head) => head.key === key && head.digest === digest);
+      const newest = (await current(tenantId, key))?.provider;
+      if (newest?.digest === digest) return newest;
+      return findVersion(tenantId, (head) => head.key === key && head.digest === digest);
     },
 
+    sourceOf: async (tenantId, key) => (await current(tenantId, key))?.source,
+
     async action(tenantId, actionKey) {
-      return (await cache.get(tenantId)).snapshot.action(actionKey);
+      const { key, name } = splitKey(actionKey);
+      const provider = (await current(tenantId, key))?.provider;
+      const action = provider?.actions.get(name);
+      return action && { provider: provider!, action };
     },
 
     async trigger(tenantId, triggerKey) {
-      return (await cache.get(tenantId)).snapshot.trigger(triggerKey);
+      const { key, name } = splitKey(triggerKey);
+      const provider = (await current(tenantId, key))?.provider;
+      const trigger = provider?.triggers.get(name);
+      return trigger && { provider: provider!, trigger };
     },
 
-    snapshot: async (tenantId) => (await cache.get(tenantId)).snapshot,
+    async snapshot(tenantId) {
+      const manifests = await cache.get(tenantId);
+      manifests.snapshot ??=
+        manifests.own.size === 0
+          ? sharedSnapshot()
+          : sharedSnapshot().then((snapshot) => snapshot.with([...manifests.own.values()]));
+      return manifests.snapshot;
+    },
 
-    isBuiltin: (key) => shared.provider(key) !== undefined,
+    isBuiltin: (key) => builtin.keys.has(key),
   };
+}
+
+/** Splits the key of an action or trigger. Keys of providers have no dots. */
+function splitKey(key: string): { readonly key: string; readonly name: string } {
+  const dot = key.indexOf(".");
+  return { key: key.slice(0, dot), name: key.slice(dot + 1) };
 }

@@ -74,6 +74,8 @@ export interface OAuth2Auth {
     readonly scopeSeparator: string;
     readonly scopeParam: string;
     readonly params: readonly (readonly [name: string, value: TextTemplate])[];
+    /** The `iss` of callbacks (RFC 9207), for providers that send it. */
+    readonly issuer: TextTemplate | undefined;
   };
   readonly token: TokenEndpoint;
   readonly scopes: {

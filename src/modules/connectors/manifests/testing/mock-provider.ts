@@ -14,8 +14,11 @@ import { sampleBody } from "./sample-value.ts";
 
 /** A request that the mock received. */
 export interface MockedRequest extends ReceivedRequest {
-  /** The action, or another declared request such as `account:oauth2`; undefined if the manifest does not declare it. */
-  readonly name: string | undefined;
+  /**
+   * The actions, or other declared requests such as `account:oauth2`, that can be meant, the most specific first. Empty if the
+   * manifest does not declare the request.
+   */
+  readonly names: readonly string[];
 }
 
 /** A provider's API, compiled from its manifest. */
@@ -49,13 +52,19 @@ export async function startMock(provider: Provider): Promise<MockProvider> {
   const answers = new Map<string, { body: Json; headers: Readonly<Record<string, string>> }>();
   let required: { name: string; value: string } | undefined;
 
-  function nextFault(name: string): MockFault | undefined {
-    return faults.get(name)?.shift() ?? faults.get("*")?.shift();
+  function nextFault(names: readonly string[]): MockFault | undefined {
+    for (const name of [...names, "*"]) {
+      const fault = faults.get(name)?.shift();
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
   }
 
   function respond(received: ReceivedRequest, response: ServerResponse): void {
-    const { match, difference } = findDeclared(provider, declared, received);
-    requests.push({ ...received, name: match?.name });
+    const { matches, difference } = findDeclared(provider, declared, received);
+    const names = matches.map(({ name }) => name);
+    requests.push({ ...received, names });
+    const [match] = matches;
     if (match === undefined) {
       undeclared.push(`${received.method} ${received.host}${received.path}: ${difference}`);
       const message = `The manifest does not declare this request: ${difference}.`;
@@ -66,9 +75,9 @@ export async function startMock(provider: Provider): Promise<MockProvider> {
       sendAnswer(response, { status: 401, body: { message: "Bad credentials." } });
       return;
     }
-    const own = answers.get(match.name);
+    const own = answers.get(names.find((name) => answers.has(name)) ?? match.name);
     const usual = { status: 200, body: own?.body ?? bodyOf(match), headers: own?.headers };
-    const fault = nextFault(match.name);
+    const fault = nextFault(names);
     if (fault === undefined) sendAnswer(response, usual);
     else performFault(response, fault, usual);
   }
@@ -156,18 +165,22 @@ function findDeclared(provider: Provider, declared: readonly DeclaredRequest[], 
   const isLoopback = /^(127\.0\.0\.1|localhost)/.test(received.host);
   const usesSettings = provider.hosts.patterns.some((each) => each.startsWith("{"));
   if (!isLoopback && !usesSettings && (host === null || !provider.hosts.allows(host, {}))) {
-    return { match: undefined, difference: `host ${received.host}` };
+    return { matches: [], difference: `host ${received.host}` };
   }
+  const matches: DeclaredRequest[] = [];
   let best = 0;
   for (const each of declared) {
     const found = differenceOf(provider, each, received);
-    if (found === undefined) return { match: each, difference: "" };
+    if (found === undefined) {
+      matches.push(each);
+      continue;
+    }
     // A request with the same method and path is the nearest one.
     const nearness = found.startsWith("method") ? 0 : found.startsWith("path") ? 1 : 2;
     if (nearness >= best) difference = `${found} (nearest is ${each.name})`;
     best = Math.max(best, nearness);
   }
-  return { match: undefined, difference };
+  return { matches, difference };
 }
 
 function bodyOf({ action }: DeclaredRequest): Json | string | undefined {

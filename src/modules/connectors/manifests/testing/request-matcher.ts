@@ -68,9 +68,7 @@ function constantsOf(template: ValueTemplate | undefined): number {
   }
 }
 
-function pathPattern(provider: Provider, { request, paginate }: DeclaredRequest): RegExp {
-  // The next page can be at any URL that the provider names.
-  if (paginate?.kind === "link" || paginate?.kind === "url") return /^\//;
+function pathPattern(provider: Provider, { request }: DeclaredRequest): RegExp {
   if (request.url !== undefined) return new RegExp(`^${pathSource(request.url)}$`);
   const bases = [provider.baseUrl, ...applySpecs(provider).flatMap(({ baseUrl }) => baseUrl ?? [])];
   const path = request.path === undefined ? "" : textSource(request.path);

@@ -57,18 +57,18 @@ const example =
 
 /**
  * Compiles a manifest. It accepts any value, never throws, and takes time in proportion to the size of the document, which is
- * limited.
+ * limited. A digest that is already known saves computing it.
  */
-export function compileManifest(document: unknown): CompiledManifest {
+export function compileManifest(document: unknown, digest?: string): CompiledManifest {
   const violations = new Violations();
   const isBounded = checkDocumentSize(document, violations, documentLimits);
-  const provider = isBounded ? readManifest(document as Json, violations) : undefined;
+  const provider = isBounded ? readManifest(document as Json, violations, digest) : undefined;
   return provider === undefined || violations.list.length > 0
     ? { provider: undefined, violations: violations.list }
     : { provider, violations: [] };
 }
 
-function readManifest(document: Json, violations: Violations): Provider | undefined {
+function readManifest(document: Json, violations: Violations, digest: string | undefined): Provider | undefined {
   const reader = ObjectReader.open(document, "", violations, { known: manifestMembers, example, what: "a manifest" });
   if (reader === undefined) return undefined;
   if (reader.get("manifest") !== 1)
@@ -134,7 +134,7 @@ function readManifest(document: Json, violations: Violations): Provider | undefi
   return {
     key,
     version,
-    digest: digestOf(document as JsonObject),
+    digest: digest ?? digestOf(document as JsonObject),
     name,
     category,
     description,
@@ -154,7 +154,7 @@ function readManifest(document: Json, violations: Violations): Provider | undefi
 }
 
 /** SHA-256, in hex, of a canonical manifest. */
-export function digestOf(document: JsonObject): string {
+function digestOf(document: JsonObject): string {
   return createHash("sha256").update(canonicalJson(document)).digest("hex");
 }
 

@@ -218,7 +218,13 @@ function authDefinitions(): JsonObject {
     oauth2: {
       ...common,
       authorize: object(
-        { url: template, scope_separator: separator, scope_param: text(formats.param), params: templates },
+        {
+          url: template,
+          issuer: template,
+          scope_separator: separator,
+          scope_param: text(formats.param),
+          params: templates,
+        },
         ["url"],
       ),
       token: ref("token"),

@@ -193,7 +193,7 @@ function parseApply(
   reader: ObjectReader,
   scope: TemplateScope,
   context: CompileContext,
-  fallback: Json | undefined = bearer,
+  fallback: Json | undefined,
 ): ApplySpec | undefined {
   const value = reader.get("apply") ?? fallback;
   if (value === undefined) {
@@ -372,7 +372,7 @@ function parseOAuth2(
     reader.pathOf("authorize"),
     context.violations,
     {
-      known: ["url", "scope_separator", "scope_param", "params"],
+      known: ["url", "issuer", "scope_separator", "scope_param", "params"],
       example: '{"url": "https://example.com/oauth/authorize"}',
       what: "an authorization endpoint",
     },
@@ -386,7 +386,7 @@ function parseOAuth2(
       context,
     );
   const token = parseToken(reader, scope, context);
-  const apply = parseApply(reader, scope, context);
+  const apply = parseApply(reader, scope, context, bearer);
   const pkce = parsePkce(reader);
   const refresh = parseRefresh(reader, scope, context);
   const revoke = parseRevoke(reader, scope, context);
@@ -405,6 +405,9 @@ function parseOAuth2(
       scopeSeparator: authorize.choice("scope_separator", [" ", ",", "+"], " "),
       scopeParam: authorize.text("scope_param", formats.param, "scope") ?? "scope",
       params: readPairs(authorize, "params", scope, context),
+      issuer: authorize.has("issuer")
+        ? parseText(authorize.get("issuer"), authorize.pathOf("issuer"), scope, context.violations)
+        : undefined,
     },
     token,
     pkce,
@@ -482,7 +485,7 @@ function parseClientCredentials(
   account: AccountProbe | undefined,
 ): AuthSpec | undefined {
   const token = parseToken(reader, scope, context);
-  const apply = parseApply(reader, scope, context);
+  const apply = parseApply(reader, scope, context, bearer);
   const scopes = parseScopes(reader);
   for (const name of ["client_id", "client_secret"]) {
     if (!fields.some((each) => each.name === name)) reader.refuse("fields", "required", `must have ${name}`);
@@ -521,7 +524,7 @@ function parseTwoStep(
       what: "a login request",
     },
   );
-  const apply = parseApply(reader, scope, context);
+  const apply = parseApply(reader, scope, context, bearer);
   if (token === undefined) return undefined;
   const url = parseUrl(token.required("url", '"https://example.com/login"'), token.pathOf("url"), scope, context);
   const pointer = token.text("token", formats.pointer);
@@ -565,7 +568,7 @@ function parseJwt(
       what: "a token request",
     },
   );
-  const apply = parseApply(reader, scope, context);
+  const apply = parseApply(reader, scope, context, bearer);
   if (token === undefined) return undefined;
   const url = parseUrl(token.required("url", '"https://example.com/token"'), token.pathOf("url"), scope, context);
   const audience = token.has("audience")

@@ -141,7 +141,12 @@ export class RepeatedValue {
 
 export type Rendered = Json | RepeatedValue;
 
-/** Fills in a JSON value. Absent values drop the member or element that holds them. */
+/** Whether an object lost all its members. It is dropped too, because providers refuse such objects. */
+function isEmptied(template: ValueTemplate, value: Rendered): boolean {
+  return template.kind === "object" && template.members.length > 0 && Object.keys(value as object).length === 0;
+}
+
+/** Fills in a JSON value. Absent values drop the member or element that holds them, and objects within that become empty. */
 export function renderValue(template: ValueTemplate, values: RequestValues): Rendered | undefined {
   switch (template.kind) {
     case "constant":
@@ -165,7 +170,7 @@ export function renderValue(template: ValueTemplate, values: RequestValues): Ren
       const members: Record<string, Rendered> = {};
       for (const [name, each] of template.members) {
         const value = renderValue(each, values);
-        if (value !== undefined) members[name] = value;
+        if (value !== undefined && !isEmptied(each, value)) members[name] = value;
       }
       return members as Json;
     }
