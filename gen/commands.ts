@@ -145,7 +145,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "pack",
     description: "A pack as one of its versions describes it.",
     isGroup: true,
-    verbs: {"service.api.MarketplaceService/ListPacks":"list","service.api.MarketplaceService/GetPack":"get","service.api.MarketplaceService/PublishPack":"publish","service.api.MarketplaceService/YankPack":"yank","service.api.MarketplaceService/ExportPack":"export","service.api.MarketplaceService/InstallPack":"install","service.api.MarketplaceService/UpgradePack":"upgrade","service.api.MarketplaceService/RollbackPack":"rollback","service.api.MarketplaceService/UninstallPack":"uninstall"},
+    verbs: {"service.api.MarketplaceService/ListPacks":"list","service.api.MarketplaceService/GetPack":"get","service.api.MarketplaceService/PublishPack":"publish","service.api.MarketplaceService/YankPack":"yank","service.api.MarketplaceService/ExportPack":"export","service.api.MarketplaceService/PreviewInstall":"preview","service.api.MarketplaceService/InstallPack":"install","service.api.MarketplaceService/UpgradePack":"upgrade","service.api.MarketplaceService/RollbackPack":"rollback","service.api.MarketplaceService/UninstallPack":"uninstall"},
     services: () => Promise.all([import("./service/api/marketplace_pb.ts").then((file) => file.MarketplaceService)]),
   },
   {
@@ -153,13 +153,6 @@ export const commandEntries: readonly CommandEntry[] = [
     description: "A key that signs packs of a publisher.",
     isGroup: true,
     verbs: {"service.api.MarketplaceService/RegisterPublisherKey":"register","service.api.MarketplaceService/ListPublisherKeys":"list","service.api.MarketplaceService/RevokePublisherKey":"revoke"},
-    services: () => Promise.all([import("./service/api/marketplace_pb.ts").then((file) => file.MarketplaceService)]),
-  },
-  {
-    word: "install",
-    description: "The marketplace: signed packs of manifests, workflows, notifications and rules, and their installations in a tenant.",
-    isGroup: true,
-    verbs: {"service.api.MarketplaceService/PreviewInstall":"preview"},
     services: () => Promise.all([import("./service/api/marketplace_pb.ts").then((file) => file.MarketplaceService)]),
   },
   {
