@@ -15,6 +15,7 @@ import { EventService } from "./service/api/event_pb.ts";
 import { InboxService } from "./service/api/inbox_pb.ts";
 import { IntegrationService } from "./service/api/integration_pb.ts";
 import { LayoutService } from "./service/api/layout_pb.ts";
+import { MarketplaceService } from "./service/api/marketplace_pb.ts";
 import { MemberService } from "./service/api/member_pb.ts";
 import { NotificationService } from "./service/api/notification_pb.ts";
 import { NotificationWorkflowService } from "./service/api/notification_workflow_pb.ts";
@@ -39,4 +40,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];

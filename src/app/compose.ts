@@ -78,6 +78,12 @@ export async function compose(foundation: Foundation) {
     call: (method, origin, request) => invoke.call(method, origin, request),
     check: (providerKey, settings, credentials) =>
       notifications.providers.check(providerKey, undefined, settings, credentials),
+    marketplace: {
+      packRecords: () => [...workflows.packRecords, ...notifications.packRecords, ...routing.packRecords],
+      findUses: () => [workflows.findUses],
+      findPool: (sql, tenantId, idOrName) => routing.findNamedPool(sql, tenantId, idOrName),
+      findEnvironment: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
+    },
   });
   const { connections } = connectors;
   const tenancy = createTenancy({

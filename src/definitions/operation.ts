@@ -14,8 +14,11 @@ export interface HttpBinding {
   readonly responseBody: string;
 }
 
-/** How a list is paged: the response field that holds the items. */
+/** How a list is paged. */
 export interface Paging {
+  /** cursor: by `next_page_token`. numbered: by `page` and `per_page`, with an exact `total`. */
+  readonly kind: "cursor" | "numbered";
+  /** The response field that holds the items. */
   readonly items: DescField;
 }
 
@@ -70,9 +73,11 @@ function bindingOf(id: string, rule: HttpRule): HttpBinding {
     : { verb: pattern.case.toUpperCase(), path: pattern.value, body, responseBody };
 }
 
-function pagingOf(method: DescMethod): Paging | undefined {
-  if (method.output.field.nextPageToken === undefined) return undefined;
-  const items = method.output.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
-  if (items === undefined) throw new Error(`${method.name} has next_page_token but no repeated message field`);
-  return { items };
+function pagingOf({ name, output }: DescMethod): Paging | undefined {
+  const { nextPageToken, total, page, perPage } = output.field;
+  const isNumbered = total !== undefined && page !== undefined && perPage !== undefined;
+  if (nextPageToken === undefined && !isNumbered) return undefined;
+  const items = output.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+  if (items === undefined) throw new Error(`${name} returns a page but has no repeated message field`);
+  return { kind: isNumbered ? "numbered" : "cursor", items };
 }

@@ -234,6 +234,31 @@ export const catalogue = {
     meaning: "The connector action is only described, deprecated, or not configured.",
     remedy: "Use another action, as `detail` describes.",
   },
+  PACK_UNTRUSTED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Pack not trusted",
+    meaning: "The pack is not signed by a trusted key of its publisher, or it was changed after it was signed.",
+    remedy: "Get the pack from its publisher again. If the publisher has a new key, register it first.",
+  },
+  PACK_CONFLICT: {
+    http: 409,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Upgrade conflicts with own changes",
+    meaning: "The new version of the pack changes values that the tenant changed too.",
+    remedy:
+      "Decide about the values that `conflicts` lists, then upgrade with `on_conflict` set to `keep` or `replace`.",
+  },
+  PACK_CONSENT_REQUIRED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Consent required",
+    meaning: "The new version of the pack needs permissions that the installed version does not have.",
+    remedy: "If `added_permissions` is acceptable, send the request again with it as `accepted_permissions`.",
+  },
   PAYLOAD_TOO_LARGE: {
     http: 413,
     connect: "resource_exhausted",

@@ -17,6 +17,7 @@ import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
+import { marketplaceRequests } from "./fixtures/marketplace.ts";
 import { notificationRequests } from "./fixtures/notifications.ts";
 import { poolRequests } from "./fixtures/pools.ts";
 import { preferenceRequests } from "./fixtures/preferences.ts";
@@ -98,6 +99,7 @@ const known: FixtureRequests = {
   ...integrationRequests,
   ...kernelRequests,
   ...layoutRequests,
+  ...marketplaceRequests,
   ...notificationRequests,
   ...poolRequests,
   ...preferenceRequests,

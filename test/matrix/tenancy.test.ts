@@ -106,6 +106,8 @@ for (const operation of operations) {
         assert.ok(!listed.text.includes(foreign.tenantId), `${protocol}: ${listed.text}`);
         if (owner !== undefined || isTenant)
           assert.ok(listed.text.includes(own.tenantId), "at least one record is listed");
+        // Numbered pages have no cursors.
+        if (paging.kind === "numbered") continue;
         const token = protocol === "REST" ? "next_cursor" : "nextPageToken";
         const asked = { ...theirsAsked, page_size: 1 };
         const theirs = (await callOperation(protocol, operation, foreign.admin, asked)).body[token];

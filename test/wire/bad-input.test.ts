@@ -156,7 +156,7 @@ for (const [turn, operation] of operations.entries()) {
     });
   }
 
-  if (operation.paging !== undefined) {
+  if (operation.paging?.kind === "cursor") {
     test(`${operation.id} rejects every cursor that it did not issue`, async () => {
       const tokens = [
         "x",

@@ -64,6 +64,33 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
       end(await auditVerifyCommand(io, file, options));
     });
 
+  const pack = group("pack", "Find, install, export, sign and publish packs of the marketplace.");
+  pack
+    .command("keygen")
+    .description("Create a key that signs packs. Prints the public key to register.")
+    .argument("<file>", "Path of the new file with the private key. Keep it secret.")
+    .action(async (file: string) => {
+      const { packKeygenCommand } = await import("./pack-commands.ts");
+      end(await packKeygenCommand(io, file));
+    });
+  pack
+    .command("sign")
+    .description("Sign a pack. Prints it as JSON, ready to be published.")
+    .argument("<file>", "Path of the pack, as YAML or JSON.")
+    .requiredOption("--key <file>", "Path of the file with the private key.")
+    .action(async (file: string, options: { key: string }) => {
+      const { packSignCommand } = await import("./pack-commands.ts");
+      end(await packSignCommand(io, file, options));
+    });
+  pack
+    .command("check")
+    .description("Check the form and the digest of a pack.")
+    .argument("<file>", "Path of the pack, as YAML or JSON.")
+    .action(async (file: string) => {
+      const { packCheckCommand } = await import("./pack-commands.ts");
+      end(await packCheckCommand(io, file));
+    });
+
   addProfileCommands(group("profile", "Manage connection profiles."), io);
   addCompletionCommand(program, io);
 }

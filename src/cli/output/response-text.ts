@@ -44,11 +44,19 @@ export function responseText(
     return { text: ended(recordText(responseDesc(operation), response.data as Json, width)), aside: "" };
   }
   const items = response.data as Json[];
-  const more = response.has_more === true ? `Next page: --cursor ${printable(String(response.next_cursor))}\n` : "";
+  const next = paging.kind === "numbered" ? nextNumberedPage(response) : nextCursorPage(response);
   return {
     text: items.length === 0 ? "" : ended(listText(paging.items.message!, items, width)),
-    aside: `${items.length} of ${response.total_capped === true ? "at least " : ""}${response.total}\n${more}`,
+    aside: `${items.length} of ${response.total_capped === true ? "at least " : ""}${response.total}\n${next === "" ? "" : `Next page: ${next}\n`}`,
   };
+}
+
+function nextCursorPage({ has_more, next_cursor }: Json): string {
+  return has_more === true ? `--cursor ${printable(String(next_cursor))}` : "";
+}
+
+function nextNumberedPage({ page, per_page, total }: Json): string {
+  return Number(page) * Number(per_page) < Number(total) ? `--page ${Number(page) + 1}` : "";
 }
 
 /** Formats one message of a stream: a line per record. A message whose only field is a list contains many records. */

@@ -97,7 +97,8 @@ const conventions = [
   "- **Lists** are paged: request the next page with `next_cursor` until `has_more` is false. `total` is exact up to " +
     "10,000; above that, counting stops and `total_capped` is true. A filter scans at most 100,000 items per page, so a " +
     "page may have few or no items and still have a next one. `offset` skips at most 10,000 items. A `limit` or `offset` " +
-    "out of range is clamped to the nearest allowed value.",
+    "out of range is clamped to the nearest allowed value. Lists of the marketplace have numbered pages instead: `page` " +
+    "from 1, `per_page` up to 100, and an exact `total`.",
   "- **JSON** is accepted only in the form shown here. Unknown fields, lowerCamelCase names, enum values as numbers, " +
     "numbers as strings (except 64-bit integers) and null for an absent field are refused with an error that names the " +
     "field. Connect accepts all of proto3 JSON.",

@@ -112,7 +112,7 @@ export function buildParameters(
   }));
   if (binding.body !== "*") {
     parameters.push(...queryParameters(operation, binding, inPath, schemas));
-    if (paging !== undefined) parameters.push(use("Limit"), use("Cursor"), use("Offset"));
+    if (paging?.kind === "cursor") parameters.push(use("Limit"), use("Cursor"), use("Offset"));
   }
   parameters.push(use("ApiVersion"));
   if (!governance.tenantExempt) parameters.push(use("TenantId"));
@@ -137,7 +137,7 @@ function queryParameters(
   const visit = (message: DescMessage, prefix: string, above: readonly DescMessage[]) => {
     for (const field of message.fields) {
       const name = prefix + field.name;
-      if (inPath.has(name) || name === binding.body || (paging !== undefined && pagingFields.has(name))) continue;
+      if (inPath.has(name) || name === binding.body || (paging?.kind === "cursor" && pagingFields.has(name))) continue;
       if (field.fieldKind === "message" && wellKnownSchema(field.message) === undefined) {
         if (!above.includes(field.message)) visit(field.message, `${name}.`, [...above, field.message]);
       } else if (fitsInQuery(field)) {

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { currentVersion } from "../../chain/steps/api-version.ts";
 import { commentOf } from "../../definitions/comments.ts";
-import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import type { HttpBinding, Operation, Paging } from "../../definitions/index.ts";
 import type { MediaType, Response, Schema } from "./document.ts";
 import { exampleId } from "./examples/example-values.ts";
 import { exampleOfMessage, exampleOfSecrets } from "./examples/examples.ts";
@@ -48,9 +48,10 @@ function envelope(operation: Operation, data: DescMessage, components: Component
   const metadata = components.ref("schemas", "AnswerMetadata", () => metadataSchema) as Schema;
   if (operation.paging !== undefined) {
     const item = operation.paging.items.message!;
-    const example = { data: [exampleOfMessage(item, "response")], ...examplePage, metadata: exampleMetadata };
+    const page = pages[operation.paging.kind];
+    const example = { data: [exampleOfMessage(item, "response")], ...page.example, metadata: exampleMetadata };
     const items: Schema = { type: "array", items: schemas.ofMessage(item, "response"), description: "The items." };
-    return { schema: objectOf({ data: items, ...pageSchemas, metadata }), example };
+    return { schema: objectOf({ data: items, ...page.schemas, metadata }), example };
   }
   const record = exampleOfMessage(data, "response") as object;
   return {
@@ -118,7 +119,7 @@ const metadataSchema: Schema = {
   required: ["request_id", "api_version"],
 };
 
-const pageSchemas: Record<string, Schema> = {
+const cursorPageSchemas: Record<string, Schema> = {
   next_cursor: { type: "string", description: "The cursor of the next page; empty on the last page." },
   total: { type: "integer", minimum: 0, description: "The total number of items, counted up to 10,000." },
   total_capped: {
@@ -130,4 +131,17 @@ const pageSchemas: Record<string, Schema> = {
   has_more: { type: "boolean", description: "Whether there is a next page." },
 };
 
-const examplePage = { next_cursor: "", total: 1, total_capped: false, limit: 50, offset: 0, has_more: false };
+const numberedPageSchemas: Record<string, Schema> = {
+  total: { type: "integer", minimum: 0, description: "The exact number of items." },
+  page: { type: "integer", minimum: 1, description: "The page, from 1." },
+  per_page: { type: "integer", minimum: 1, maximum: 100, description: "The maximum number of items per page." },
+};
+
+/** The members of a list response that describe the page, by the kind of paging. */
+const pages: Record<Paging["kind"], { readonly schemas: Record<string, Schema>; readonly example: object }> = {
+  cursor: {
+    schemas: cursorPageSchemas,
+    example: { next_cursor: "", total: 1, total_capped: false, limit: 50, offset: 0, has_more: false },
+  },
+  numbered: { schemas: numberedPageSchemas, example: { total: 1, page: 1, per_page: 20 } },
+};

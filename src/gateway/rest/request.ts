@@ -35,7 +35,8 @@ export function createRequestReader({ method, paging, streaming }: Operation, bi
       violations.push(...applyParams(input, message, pathParams, "path"));
     }
     if (exchange.query !== "") {
-      const params = paging === undefined ? queryParams(exchange.query) : pageParams(queryParams(exchange.query));
+      const given = queryParams(exchange.query);
+      const params = paging?.kind === "cursor" ? pageParams(given) : given;
       violations.push(...(takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params)));
     }
     if (violations.length > 0) throw toViolationFailure(violations);

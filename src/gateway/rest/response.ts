@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { Call } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
@@ -22,7 +22,10 @@ export function createResponseWriter(
   { method, paging }: Operation,
   binding: HttpBinding,
 ): (call: Call, response: Message) => RestResponse {
-  if (paging !== undefined) return createListWriter(method.output, paging.items.localName, paging.items.message!);
+  if (paging !== undefined) {
+    const writePage = paging.kind === "numbered" ? numberedPage : createCursorPage(method.output);
+    return createListWriter(paging.items, writePage);
+  }
   const field =
     binding.responseBody === "" ? undefined : method.output.fields.find((each) => each.name === binding.responseBody);
   if (binding.responseBody !== "" && field?.message === undefined) {
@@ -53,22 +56,34 @@ function toEtag(version: bigint, text: string): string {
 
 const digestChars = 22;
 
-function createListWriter(output: DescMessage, itemsName: string, itemDesc: DescMessage) {
-  const encode = createJsonEncoder(itemDesc, "proto");
+/** Writes the members of a list response that describe the page, as JSON without braces. */
+type PageWriter = (response: Fields, request: Fields) => string;
+
+function createListWriter({ localName, message }: DescField, writePage: PageWriter) {
+  const encode = createJsonEncoder(message!, "proto");
   return (call: Call, response: Message): RestResponse => {
     const fields = response as unknown as Fields;
-    const request = call.message as unknown as { pageSize: number; skip: number };
-    const items = fields[itemsName] as Message[];
-    const cursor = fields[output.field.nextPageToken!.localName] as string;
     let data = "";
-    for (const item of items) data += data === "" ? encode(item) : `,${encode(item)}`;
-    const body =
-      `{"data":[${data}],"next_cursor":${JSON.stringify(cursor)},"total":${fields.totalSize},"total_capped":${fields.totalCapped},` +
-      `"limit":${pageLimit(request.pageSize)},"offset":${pageOffset(request.skip)},"has_more":${cursor !== ""},` +
-      `"metadata":${metadata(call)}}`;
-    return { contentType: json, body };
+    for (const item of fields[localName] as Message[]) data += data === "" ? encode(item) : `,${encode(item)}`;
+    const page = writePage(fields, call.message as unknown as Fields);
+    return { contentType: json, body: `{"data":[${data}],${page},"metadata":${metadata(call)}}` };
   };
 }
+
+function createCursorPage(output: DescMessage): PageWriter {
+  const cursorName = output.field.nextPageToken!.localName;
+  return (response, request) => {
+    const cursor = response[cursorName] as string;
+    const { pageSize, skip } = request as { pageSize: number; skip: number };
+    return (
+      `"next_cursor":${JSON.stringify(cursor)},"total":${response.totalSize},"total_capped":${response.totalCapped},` +
+      `"limit":${pageLimit(pageSize)},"offset":${pageOffset(skip)},"has_more":${cursor !== ""}`
+    );
+  };
+}
+
+/** The page of a marketplace list. */
+const numberedPage: PageWriter = ({ total, page, perPage }) => `"total":${total},"page":${page},"per_page":${perPage}`;
 
 function rawBody({ contentType, data }: HttpBody): RestResponse {
   return { contentType, body: data };

@@ -7,6 +7,7 @@
  * connect-sessions: the hosted page on which end users connect their accounts.
  * actions: the execution of actions, with records.
  * triggers: subscriptions to what happens in those accounts.
+ * marketplace: packs of manifests, workflows, notifications and rules, and their installations.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Area, AreaParts } from "../area.ts";
@@ -16,11 +17,13 @@ import { createActions } from "./actions/index.ts";
 import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
+import { createMarketplace, type MarketplaceSources } from "./marketplace/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
 export type { ActionUse } from "./actions/index.ts";
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
+export { packName, readPackFile, readSignedPack, signPack, writeSignedPack } from "./marketplace/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -35,6 +38,8 @@ interface Parts extends AreaParts {
   readonly findPoolId: FindPoolId;
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
+  /** What the marketplace needs of other areas. */
+  readonly marketplace: Omit<MarketplaceSources, "findConnection">;
 }
 
 /** Creates the area. */
@@ -67,6 +72,15 @@ export function createConnectors(parts: Parts) {
     retentionDays: parts.config["connector.trigger_event_retention_days"],
     idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
   });
+  const { packRecords, ...sources } = parts.marketplace;
+  const marketplace = createMarketplace({
+    ...parts,
+    sources: {
+      ...sources,
+      findConnection: connections.find,
+      packRecords: () => [manifests.packRecords, ...packRecords()],
+    },
+  });
   return {
     handlers: {
       "service.api.ProviderConfigService": configs.handlers,
@@ -76,6 +90,7 @@ export function createConnectors(parts: Parts) {
       "service.api.ConnectorManifestService": manifests.handlers.manifests,
       "service.api.ConnectorActionService": actions.handlers,
       "service.api.TriggerSubscriptionService": triggers.handlers,
+      "service.api.MarketplaceService": marketplace.handlers,
     },
     jobs: [...connections.jobs, ...connectSessions.jobs, ...actions.jobs, ...triggers.jobs],
     workers: [actions.sweeper, triggers.worker],

@@ -74,6 +74,8 @@ export function createNotifications({ config, ...parts }: Parts) {
     jobs: [...topics.jobs, ...dispatch.jobs],
     workers: [dispatch.expander, dispatch.dispatcher],
     providers,
+    /** The records that packs contain. A layout comes before the workflows that use it. */
+    packRecords: [layouts.packRecords, preferences.packRecords],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */

@@ -90,6 +90,10 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     findPools: pools.findPools,
     /** Finds a pool of an environment that is not archived, by its name or id. */
     findPoolId: pools.findPoolId,
+    /** Finds a pool that is not archived by its id or its name. */
+    findNamedPool: pools.findNamedPool,
+    /** The records that packs contain. */
+    packRecords: pools.packRecords,
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

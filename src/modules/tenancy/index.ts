@@ -60,5 +60,7 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
     members,
     apiKeys,
     secrets,
+    /** Finds an environment that is not deleted by its id or its key. */
+    findEnvironment: environments.find,
   } satisfies Area & Record<string, unknown>;
 }

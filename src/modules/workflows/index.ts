@@ -11,7 +11,7 @@ import { createDefinitions, type ReferenceSources } from "./definitions/index.ts
 import { createEnvironments } from "./environments/index.ts";
 import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
 import { createTasks } from "./tasks/index.ts";
-import { createTriggers } from "./triggers/index.ts";
+import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
 interface Parts extends AreaParts, ReferenceSources {
   readonly events: EventRecorder;
@@ -52,6 +52,10 @@ export function createWorkflows({ config, ...parts }: Parts) {
     workers: [runs.sweeper, tasks.sweeper, triggers.worker],
     environments,
     compileTemplate,
+    /** The records that packs contain. */
+    packRecords: [definitions.packRecords(findTriggersOf)],
+    /** Finds workflows that refer to records of other areas. */
+    findUses: definitions.findUses,
     /** Ends the long polls of workers when the node stops. */
     endWaits: tasks.endWaits,
     /** Resolves when nothing is being written or performed. */

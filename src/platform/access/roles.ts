@@ -26,6 +26,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_run:write",
     "workflow_run:approve",
     "workflow_dlq:write",
+    "marketplace:install",
   ],
   admin: ["*:*"],
   service: [

@@ -5,6 +5,7 @@
  * keyring        one active master key that seals, and retired keys that only open
  * keyed digest   a fast fingerprint that is meaningless outside this process
  * signer         proves that data issued earlier is returned unchanged
+ * statement      a JSON value of a named type, signed by its author with an Ed25519 key and verified by others
  */
 export { canonicalJson } from "./canonical-json.ts";
 export { createSigner, type Signer } from "./hmac-signer.ts";
@@ -12,4 +13,13 @@ export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
 export { type Binding, createKeyring, type Keyring, type KeyringSettings } from "./keyring.ts";
 export { type Reencryptable, type Reencryption, reencrypt, type StaleValue } from "./reencryption.ts";
 export { SealError, type SealFault } from "./seal-error.ts";
+export {
+  createStatementKey,
+  digestOfStatement,
+  readPrivateKey,
+  readPublicKey,
+  type StatementKey,
+  signStatement,
+  verifyStatement,
+} from "./signed-statement.ts";
 export { type SignedMessage, webhookHeaders } from "./webhook-signature.ts";

@@ -6,4 +6,5 @@
  */
 export { isEmail } from "./formats.ts";
 export { createMessageChecker } from "./message-checker.ts";
+export { createRequestReader } from "./request-reader.ts";
 export { createValidator } from "./validator.ts";

@@ -18,10 +18,12 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import type { PackRecords } from "../../pack-records.ts";
 import { type BuiltinProviders, createBuiltinProviders } from "./catalogue/builtin-catalogue.ts";
 import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
 import { catalogueHandlers, type ReadConfigStates } from "./catalogue/catalogue-handler.ts";
 import { manifestHandlers } from "./manifest-handler.ts";
+import { createManifestRecords } from "./manifest-records.ts";
 import { createManifestService, type ManifestParts, type ManifestService } from "./manifest-service.ts";
 
 export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
@@ -94,6 +96,8 @@ export interface Manifests {
   readonly catalogue: Catalogue;
   /** Adds and removes the manifests of packs, in the caller's transaction. */
   readonly packs: Pick<ManifestService, "addManifests" | "removeManifests">;
+  /** The manifests as records of packs. */
+  readonly packRecords: PackRecords;
 }
 
 interface Parts extends Omit<ManifestParts, "readText" | "catalogue"> {
@@ -124,5 +128,6 @@ export function createManifests({
     },
     catalogue,
     packs: service,
+    packRecords: createManifestRecords({ ...parts, service }),
   };
 }

@@ -92,7 +92,8 @@ interface LayoutFields extends Omit<LayoutDetails, "engine" | "metadata"> {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-function toDetails({ name, description, engine, body, textBody, metadata = {} }: LayoutFields): LayoutDetails {
+/** Converts the replaceable fields of a request. */
+export function toDetails({ name, description, engine, body, textBody, metadata = {} }: LayoutFields): LayoutDetails {
   return { name, description, engine: (engine || "handlebars") as Engine, body, textBody, metadata };
 }
 

@@ -8,7 +8,9 @@ import type { LayoutService as Rpc } from "../../../../gen/service/api/layout_pb
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import type { PackRecords } from "../../pack-records.ts";
 import { layoutHandlers } from "./handler.ts";
+import { createLayoutRecords } from "./layout-records.ts";
 import { wrap } from "./layout-renderer.ts";
 import { createLayoutService, type LayoutParts } from "./service.ts";
 import { createLayoutSnapshots, type LayoutSnapshots } from "./snapshots.ts";
@@ -20,6 +22,8 @@ export type { FindLayoutUses } from "./service.ts";
 /** The module's public API. */
 export interface Layouts extends LayoutSnapshots {
   readonly handlers: Handlers<typeof Rpc>;
+  /** The layouts as records of packs. */
+  readonly packRecords: PackRecords;
   /** Wraps content in a layout; throws a TemplateError when a template fails or exceeds its work budget. */
   readonly wrap: typeof wrap;
 }
@@ -35,6 +39,7 @@ export function createLayouts({ side, cursors, events, changes, findLayoutUses }
   const service = createLayoutService({ events, changes, findLayoutUses });
   return {
     handlers: layoutHandlers(service, cursors),
+    packRecords: createLayoutRecords(service, findLayoutUses),
     ...createLayoutSnapshots({ db: side, changes }),
     wrap,
   };

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, type RowImage, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
@@ -171,6 +171,14 @@ export function createLayoutService({ events, changes, findLayoutUses }: LayoutP
       await events.record(context, "layout.created", copy.id, data);
       await invalidate(context);
       return copy;
+    },
+
+    /** Restores the row of a layout from its image; undefined deletes it. */
+    async restoreLayout(context: Context, id: string, image: RowImage | undefined): Promise<void> {
+      const store = layoutStore(context.sql);
+      await store.lockTenant(context.tenantId);
+      await store.replaceRow(context.tenantId, id, image);
+      await invalidate(context);
     },
 
     async getLayoutUsage(context: Context, id: string): Promise<{ workflowKeys: readonly string[]; more: boolean }> {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
 import type { Layout, LayoutDetails } from "./domain/layout.ts";
@@ -35,6 +35,21 @@ export function layoutStore(sql: Sql) {
       const [row] = await sql<Layout[]>`
         select ${columns} from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
       return row;
+    },
+
+    /** Finds a layout by its id, or by its name if only one channel has it. */
+    async findNamed(tenantId: TenantId, idOrName: string): Promise<Layout | undefined> {
+      const rows = await sql<Layout[]>`
+        select ${columns} from notification_layouts
+        where tenant_id = ${tenantId} and (id = ${idOrName} or name = ${idOrName})
+        order by id = ${idOrName} desc limit 2`;
+      return rows[0]?.id === idOrName || rows.length === 1 ? rows[0] : undefined;
+    },
+
+    /** Replaces the row of a layout by its image; undefined deletes it. */
+    async replaceRow(tenantId: TenantId, id: string, image: RowImage | undefined): Promise<void> {
+      await sql`delete from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
+      if (image !== undefined) await insertRowImages(sql, "notification_layouts", [image]);
     },
 
     /** Locks a layout until the transaction ends; no workflow can start to use it meanwhile. */

@@ -10,6 +10,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { PackRecords } from "../../pack-records.ts";
 import type { Channel, Subscribers } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents, type TemplateProblem } from "./domain/content-validation.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
@@ -21,6 +22,7 @@ import { type ReadLayers, readLayers } from "./layer-reader.ts";
 import { type PreferenceHandlers, preferenceHandlers } from "./preference-handler.ts";
 import { createPreferenceService } from "./preference-service.ts";
 import { workflowHandlers } from "./workflow-handler.ts";
+import { createWorkflowRecords } from "./workflow-records.ts";
 import { createWorkflowService, type HasLayout, type WorkflowParts } from "./workflow-service.ts";
 import { createWorkflowSnapshots, type WorkflowSnapshots } from "./workflow-snapshots.ts";
 import { findWorkflows, workflowStore } from "./workflow-store.ts";
@@ -50,6 +52,8 @@ export interface Preferences extends WorkflowSnapshots {
     readonly subscribers: PreferenceHandlers;
     readonly workflows: Handlers<typeof Rpc>;
   };
+  /** The notification workflows as records of packs. */
+  readonly packRecords: PackRecords;
   /** The version of the rules that `resolve` uses. */
   readonly resolverVersion: string;
   /**
@@ -79,11 +83,13 @@ interface Parts extends WorkflowParts {
 export function createPreferences({ db, cursors, subscribers, ...parts }: Parts): Preferences {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
   const service = createPreferenceService({ events: parts.events, subscribers, workflow, readLayers });
+  const workflowService = createWorkflowService(parts);
   return {
     handlers: {
       subscribers: preferenceHandlers(service, cursors),
-      workflows: workflowHandlers(createWorkflowService(parts), cursors),
+      workflows: workflowHandlers(workflowService, cursors),
     },
+    packRecords: createWorkflowRecords(workflowService),
     resolverVersion,
     workflow,
     readLayers,

@@ -11,6 +11,7 @@ import {
   NotificationWorkflowSchema,
   NotificationWorkflowUserSchema,
   type NotificationWorkflowService as Rpc,
+  type UpsertNotificationWorkflowRequest,
   UpsertNotificationWorkflowResponseSchema,
   UpsertNotificationWorkflowUserResponseSchema,
 } from "../../../../gen/service/api/notification_workflow_pb.ts";
@@ -30,15 +31,9 @@ import { workflowUserStore } from "./workflow-user-store.ts";
 /** The operations of NotificationWorkflowService. */
 export function workflowHandlers(service: WorkflowService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
-    async upsertNotificationWorkflow(context, { workflowKey, recordVersion, ...request }) {
-      const content = {
-        name: request.name || workflowKey,
-        description: request.description,
-        channels: toContents(request.channels),
-        preferences: request.preferences && toSettings(request.preferences),
-      };
-      const version = expectedVersion(recordVersion);
-      const workflow = await service.upsertWorkflow(context, workflowKey, content, version);
+    async upsertNotificationWorkflow(context, request) {
+      const version = expectedVersion(request.recordVersion);
+      const workflow = await service.upsertWorkflow(context, request.workflowKey, toContent(request), version);
       return create(UpsertNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
     },
 
@@ -97,6 +92,26 @@ export function workflowHandlers(service: WorkflowService, cursors: Cursors): Ha
   };
 }
 
+/** Converts the replaceable fields of a request. */
+export function toContent(request: UpsertNotificationWorkflowRequest): WorkflowContent {
+  return {
+    name: request.name || request.workflowKey,
+    description: request.description,
+    channels: toContents(request.channels),
+    preferences: request.preferences && toSettings(request.preferences),
+  };
+}
+
+/** Converts the replaceable fields to those of a message. */
+export function fromContent({ name, description, channels: contents, preferences }: WorkflowContent) {
+  return {
+    name,
+    description,
+    channels: fromContents(contents),
+    preferences: preferences && settingsMessage(preferences),
+  };
+}
+
 function toContents(message: ChannelContents | undefined): WorkflowContent["channels"] {
   const contents: { [C in Channel]?: ChannelContent } = {};
   for (const channel of channels) {
@@ -125,10 +140,7 @@ function fromWorkflow(workflow: NotificationWorkflow) {
   return create(NotificationWorkflowSchema, {
     tenantId: workflow.tenantId,
     workflowKey: workflow.workflowKey,
-    name: workflow.name,
-    description: workflow.description,
-    channels: fromContents(workflow.channels),
-    preferences: workflow.preferences && settingsMessage(workflow.preferences),
+    ...fromContent(workflow),
     ...stampFields(workflow),
   });
 }

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, type RowImage, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents } from "./domain/content-validation.ts";
@@ -20,6 +20,13 @@ export interface WorkflowParts {
   readonly changes: TenantChanges;
   readonly checkTemplate: CheckTemplate;
   readonly hasLayout: HasLayout;
+}
+
+/** The rows of a workflow and of its users. */
+export interface WorkflowImages {
+  readonly workflow: RowImage;
+  /** Undefined if the users stay as they are. */
+  readonly users?: readonly RowImage[];
 }
 
 /** The use cases of notification workflows. */
@@ -86,6 +93,15 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       await invalidate(context);
       await events.record(context, "notification.workflow.deleted", workflowKey, summary(deleted));
       return deleted;
+    },
+
+    /** Restores a workflow and the preferences of its users; undefined deletes them. */
+    async restoreWorkflow(context: Context, workflowKey: string, images: WorkflowImages | undefined): Promise<void> {
+      const { sql, tenantId } = context;
+      await workflowStore(sql).replaceRow(tenantId, workflowKey, images?.workflow);
+      const users = images === undefined ? [] : images.users;
+      if (users !== undefined) await workflowUserStore(sql).replaceRows(tenantId, workflowKey, users);
+      await invalidate(context);
     },
 
     async getUser({ sql, tenantId }: Context, workflowKey: string, userId: string): Promise<WorkflowUser> {

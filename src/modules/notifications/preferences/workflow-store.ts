@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { NotificationWorkflow, WorkflowContent } from "./domain/workflow.ts";
 
@@ -73,6 +73,12 @@ export function workflowStore(sql: Sql) {
           delete from notification_workflows where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
           returning ${columns}`,
       );
+    },
+
+    /** Replaces the row of a workflow by its image; undefined deletes it. */
+    async replaceRow(tenantId: TenantId, workflowKey: string, image: RowImage | undefined): Promise<void> {
+      await sql`delete from notification_workflows where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`;
+      if (image !== undefined) await insertRowImages(sql, "notification_workflows", [image]);
     },
 
     async list(tenantId: TenantId, page: Page): Promise<PageRows<NotificationWorkflow>> {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import type { WorkflowUser } from "./domain/workflow.ts";
@@ -61,6 +61,13 @@ export function workflowUserStore(sql: Sql) {
     async removeAll(tenantId: TenantId, workflowKey: string): Promise<void> {
       await sql`
         delete from notification_workflow_users where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`;
+    },
+
+    /** Replaces the users of a workflow by their images. */
+    async replaceRows(tenantId: TenantId, workflowKey: string, images: readonly RowImage[]): Promise<void> {
+      await sql`
+        delete from notification_workflow_users where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`;
+      await insertRowImages(sql, "notification_workflow_users", images);
     },
 
     async list(tenantId: TenantId, workflowKey: string, page: Page): Promise<PageRows<WorkflowUser>> {

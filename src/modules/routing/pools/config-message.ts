@@ -13,8 +13,14 @@ export function toSettings(message: PoolConfigMessage): PoolSettings {
 
 /** Converts a config to a message with every field set. */
 export function fromConfig(config: PoolConfig): PoolConfigMessage {
-  const actions = config.anomaly.actions.map((action) => action.replace("_", "-"));
-  return create(PoolConfigSchema, { ...config, anomaly: { ...config.anomaly, actions } } as never);
+  return fromSettings(config);
+}
+
+/** Converts settings to a message with only their fields set. */
+export function fromSettings({ anomaly, ...settings }: PoolSettings): PoolConfigMessage {
+  const actions = anomaly?.actions?.map((action) => action.replace("_", "-"));
+  const sections = anomaly && { anomaly: { ...anomaly, ...(actions && { actions }) } };
+  return create(PoolConfigSchema, { ...settings, ...sections } as never);
 }
 
 /** Keeps the fields that are set, recursively. */

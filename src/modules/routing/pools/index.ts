@@ -7,14 +7,17 @@
  * increments; nodes reload only pools whose revision changed.
  */
 
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, TenantChanges } from "../../../platform/db/index.ts";
+import type { Database, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolSnapshot } from "./domain/snapshot.ts";
+import { createPoolRecords } from "./packs/pool-records.ts";
+import { createRuleRecords } from "./packs/rule-records.ts";
 import { type Caller, createPoolAccess, requireUsablePool } from "./pool-access.ts";
 import { poolHandlers } from "./pool-handler.ts";
 import { createPoolService } from "./pool-service.ts";
-import { findPoolId, findPools } from "./pool-store.ts";
+import { findPoolId, findPools, poolStore } from "./pool-store.ts";
 import { recipientHandlers } from "./recipients/recipient-handler.ts";
 import { createRecipientService } from "./recipients/recipient-service.ts";
 import { ruleHandlers } from "./rules/rule-handler.ts";
@@ -59,6 +62,8 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
   const snapshots = createSnapshots({ db, changes });
   const access = createPoolAccess(changes, snapshots);
   const recipients = createRecipientService({ access, events, urlRefusal });
+  const poolService = createPoolService({ access, events, hasWork });
+  const ruleService = createRuleService({ access, events });
   const reader: PoolReader = {
     ...snapshots,
     requirePool(caller, poolId) {
@@ -70,13 +75,20 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
   };
   return {
     handlers: {
-      pools: poolHandlers(createPoolService({ access, events, hasWork }), cursors),
+      pools: poolHandlers(poolService, cursors),
       recipients: recipientHandlers(recipients, loads, cursors),
-      rules: ruleHandlers(createRuleService({ access, events }), cursors),
+      rules: ruleHandlers(ruleService, cursors),
     },
     ...reader,
     findPools,
     findPoolId,
+    /** Finds a pool that is not archived by its id or its name. */
+    findNamedPool: (sql: Sql, tenantId: TenantId, idOrName: string) => poolStore(sql).findNamed(tenantId, idOrName),
+    /** The records that packs contain. */
+    packRecords: [
+      createPoolRecords({ access, service: poolService }),
+      createRuleRecords({ access, service: ruleService }),
+    ],
     /** Pauses active recipients in the transaction of a background job and returns their ids. */
     pauseRecipients: recipients.pauseRecipients,
     /** Encodes snapshots for storage and decodes them for replays. */

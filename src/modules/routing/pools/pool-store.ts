@@ -57,6 +57,15 @@ export function poolStore(sql: Sql) {
       return one(await sql<Row[]>`select ${columns} from pools where tenant_id = ${tenantId} and id = ${id}`);
     },
 
+    /** Finds a pool that is not archived by its id, or by its name if only one pool has it. */
+    async findNamed(tenantId: TenantId, idOrName: string): Promise<StoredPool | undefined> {
+      const rows = await sql<Row[]>`
+        select ${columns} from pools
+        where tenant_id = ${tenantId} and status <> 'archived' and (id = ${idOrName} or name = ${idOrName})
+        order by id = ${idOrName} desc limit 2`;
+      return rows[0]?.id === idOrName || rows.length === 1 ? one(rows) : undefined;
+    },
+
     /** Lists pools that are not archived, ordered by id. */
     async findMany(tenantId: TenantId, ids: readonly PoolId[]): Promise<StoredPool[]> {
       const rows = await sql<Row[]>`

@@ -14,16 +14,27 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
 import { createEnvironmentService } from "./service.ts";
+import { environmentStore } from "./store.ts";
 
 /** The module's public API. */
 export interface Environments {
   readonly handlers: Handlers<typeof Rpc>;
   /** Adds the environments of a new tenant in the caller's transaction. */
   add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void>;
+  /** Finds an environment that is not deleted by its id or its key. */
+  find(
+    sql: Sql,
+    tenantId: TenantId,
+    idOrKey: string,
+  ): Promise<{ readonly id: string; readonly key: string } | undefined>;
 }
 
 /** Creates the module. */
 export function createEnvironments({ events, cursors }: { events: EventRecorder; cursors: Cursors }): Environments {
   const service = createEnvironmentService(events);
-  return { handlers: environmentHandlers(service, cursors), add: service.add };
+  return { handlers: environmentHandlers(service, cursors), add: service.add, find: findEnvironment };
+}
+
+function findEnvironment(sql: Sql, tenantId: TenantId, idOrKey: string) {
+  return environmentStore(sql).findNamed(tenantId, idOrKey);
 }

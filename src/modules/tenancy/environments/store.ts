@@ -27,6 +27,15 @@ export function environmentStore(sql: Sql) {
       return row;
     },
 
+    /** Finds an environment that is not deleted by its id or its key. */
+    async findNamed(tenantId: TenantId, idOrKey: string): Promise<Environment | undefined> {
+      const [row] = await sql<Environment[]>`
+        select ${columns} from environments
+        where tenant_id = ${tenantId} and status <> 'deleted' and (id = ${idOrKey} or key = ${idOrKey})
+        order by id = ${idOrKey} desc limit 1`;
+      return row;
+    },
+
     /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
     async update(
       tenantId: TenantId,

@@ -11,6 +11,8 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
+import type { FindUses, PackRecords } from "../../pack-records.ts";
+import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
 import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
@@ -27,6 +29,10 @@ export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 /** The module's public API. */
 export interface Definitions extends PublishedVersions {
   readonly handlers: Handlers<typeof Rpc>;
+  /** The definitions as records of packs. */
+  packRecords(findTriggers: FindTriggers): PackRecords;
+  /** Finds definitions that refer to records of other areas. */
+  readonly findUses: FindUses;
 }
 
 interface Parts extends Omit<DefinitionParts, "readText"> {
@@ -40,6 +46,8 @@ export function createDefinitions({ side, cursors, ...parts }: Parts): Definitio
   const service = createDefinitionService({ ...parts, readText: createTextReader() });
   return {
     handlers: definitionHandlers(service, cursors),
+    packRecords: (findTriggers) => createDefinitionRecords(service, findTriggers),
+    findUses: findDefinitionUses,
     ...createPublishedVersions({ db: side, changes: parts.changes }),
   };
 }

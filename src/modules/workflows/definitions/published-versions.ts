@@ -14,7 +14,7 @@ export interface PublishedVersion {
   readonly digest: string;
   /** The same object as long as the version stays in memory. */
   readonly definition: Definition;
-  /** Whether the definition is archived: runs in progress finish, and none start. */
+  /** Whether the definition is archived or the version withdrawn: runs in progress finish, and none start. */
   readonly archived: boolean;
 }
 
@@ -44,6 +44,7 @@ interface ParsedVersion {
   readonly digest: string;
   readonly definition: Definition;
   readonly bytes: number;
+  readonly withdrawn: boolean;
 }
 
 // A parsed definition takes a few times the bytes of its document.
@@ -68,8 +69,9 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
   });
   const parsed = new ParsedVersions(bytesMax);
 
-  async function load({ tenantId, id }: DefinitionHead, version: number): Promise<ParsedVersion | undefined> {
-    const found = await store.findVersion(tenantId, id, version);
+  async function load(tenantId: TenantId, id: DefinitionId, version: number): Promise<ParsedVersion | undefined> {
+    const current = await store.findVersion(tenantId, id, version);
+    const found = current ?? (await store.findWithdrawn(tenantId, id, version));
     if (found === undefined) return undefined;
     const { definition, violations } = parseDefinition(found.document);
     if (definition === undefined) {
@@ -78,20 +80,24 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
         `Version ${version} of the workflow definition ${id} cannot be read: ${first!.path} ${first!.message}`,
       );
     }
-    return { digest: found.digest, definition, bytes: JSON.stringify(found.document).length };
+    const bytes = JSON.stringify(found.document).length;
+    return { digest: found.digest, definition, bytes, withdrawn: current === undefined };
   }
 
   return {
     async resolve(tenantId, idOrKey, version) {
       const { head } = await heads.get(`${tenantId}|${idOrKey}`);
       const number = version ?? head?.activeVersion ?? 0;
-      if (head === undefined || number < 1) return undefined;
-      const name = `${tenantId}|${head.id}|${number}`;
-      const found = parsed.get(name) ?? (await parsed.load(name, () => load(head, number)));
+      if (number < 1) return undefined;
+      // A run may have started on a definition that no longer exists because the upgrade of a pack was rolled back.
+      const definitionId = head?.id ?? (idOrKey as DefinitionId);
+      const name = `${tenantId}|${definitionId}|${number}`;
+      const found = parsed.get(name) ?? (await parsed.load(name, () => load(tenantId, definitionId, number)));
       if (found === undefined) return undefined;
-      const { digest, definition } = found;
-      const archived = head.status === "archived";
-      return { tenantId, definitionId: head.id, key: head.key, version: number, digest, definition, archived };
+      const { digest, definition, withdrawn } = found;
+      // A version above the active one was withdrawn since it was read.
+      const archived = withdrawn || head === undefined || head.status === "archived" || number > head.activeVersion;
+      return { tenantId, definitionId, key: definition.key, version: number, digest, definition, archived };
     },
   };
 }

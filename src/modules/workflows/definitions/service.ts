@@ -1,6 +1,12 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, type Violation } from "../../../errors/index.ts";
-import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import {
+  notFound,
+  type RowImage,
+  type TenantChanges,
+  unchangedRecord,
+  updateRefusal,
+} from "../../../platform/db/index.ts";
 import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
 import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -234,7 +240,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const version = await store.insertVersion({
         tenantId,
         definitionId: current.id,
-        version: current.activeVersion + 1,
+        version: (await store.lastVersion(current)) + 1,
         document: current.draft,
         digest: current.draftDigest,
         calls: callsOf(definition),
@@ -247,6 +253,30 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       await events.record(context, "workflow.definition.published", published.id, data);
       await invalidate(context);
       return { definition: published, version, unchanged: false };
+    },
+
+    /** Checks and publishes a draft in the transaction of the caller, which makes other changes too. */
+    async publishNow(context: Context, id: DefinitionId, message: string): Promise<Publication> {
+      const store = definitionStore(context.sql);
+      // With these locks the draft cannot change between the check and the publication.
+      await store.lockTenant(context.tenantId);
+      await store.lockRow(context.tenantId, id);
+      return this.publishDraft(context, await this.prepareDraft(context, id, undefined), message, undefined);
+    },
+
+    /**
+     * Restores the row of a definition and withdraws the versions that it did not have; undefined deletes the definition.
+     * Runs that started on a withdrawn version finish on it.
+     */
+    async restoreDefinition(context: Context, id: DefinitionId, image: RowImage | undefined): Promise<void> {
+      const { sql, tenantId, nowMs } = context;
+      const store = definitionStore(sql);
+      await store.lockTenant(tenantId);
+      const current = await store.lockRow(tenantId, id);
+      const activeVersion = image === undefined ? 0 : (JSON.parse(image) as { active_version: number }).active_version;
+      if (current !== undefined) await store.withdrawVersions(current, activeVersion, new Date(nowMs));
+      await store.replaceRow(tenantId, id, image);
+      await invalidate(context);
     },
 
     /** Copies a draft or version into a new definition. Without a key, a free one is chosen. */

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { JsonObject } from "./domain/language/definition.ts";
 import type { SubworkflowCall } from "./domain/language/references.ts";
 import type {
   DefinitionHead,
@@ -18,6 +19,14 @@ export interface CalledDefinition extends SubworkflowCall {
   readonly activeVersion: number;
   /** Undefined if the definition has no such version. */
   readonly calls: readonly SubworkflowCall[] | undefined;
+}
+
+/** A version that was withdrawn when the upgrade of a pack was rolled back. */
+export interface WithdrawnVersion {
+  /** The key of the definition, which may no longer exist. */
+  readonly key: string;
+  readonly document: JsonObject;
+  readonly digest: string;
 }
 
 /** A filter of lists. */
@@ -201,6 +210,58 @@ export function definitionStore(sql: Sql) {
         { columns: versionColumns, table, where, key: "version", newestFirst: true },
         page,
       );
+    },
+
+    /** The highest number that a version of a definition ever had. Withdrawn numbers are not used again. */
+    async lastVersion({ tenantId, id, activeVersion }: DefinitionHead): Promise<number> {
+      const [row] = await sql<{ last: number | null }[]>`
+        select max(version) as last from workflow_withdrawn_versions
+        where tenant_id = ${tenantId} and definition_id = ${id}`;
+      return Math.max(activeVersion, row!.last ?? 0);
+    },
+
+    /** Moves the versions above a number to the withdrawn ones, which only runs in progress use. */
+    async withdrawVersions({ tenantId, id, key }: DefinitionHead, above: number, now: Date): Promise<void> {
+      await sql`
+        with withdrawn as (
+          delete from workflow_definition_versions
+          where tenant_id = ${tenantId} and definition_id = ${id} and version > ${above}
+          returning tenant_id, definition_id, version, document, digest)
+        insert into workflow_withdrawn_versions (tenant_id, definition_id, version, key, document, digest, withdrawn_at)
+        select tenant_id, definition_id, version, ${key}, document, digest, ${now} from withdrawn`;
+    },
+
+    /** A withdrawn version with the key of its definition. */
+    async findWithdrawn(
+      tenantId: TenantId,
+      definitionId: string,
+      version: number,
+    ): Promise<WithdrawnVersion | undefined> {
+      const [row] = await sql<WithdrawnVersion[]>`
+        select key, document, digest from workflow_withdrawn_versions
+        where tenant_id = ${tenantId} and definition_id = ${definitionId} and version = ${version}`;
+      return row;
+    },
+
+    /** Replaces the row of a definition by its image; undefined deletes it. */
+    async replaceRow(tenantId: TenantId, id: DefinitionId, image: RowImage | undefined): Promise<void> {
+      await sql`delete from workflow_definitions where tenant_id = ${tenantId} and id = ${id}`;
+      if (image !== undefined) await insertRowImages(sql, "workflow_definitions", [image]);
+    },
+
+    /** The active documents of a tenant, read in pages. */
+    async *activeDocuments(tenantId: TenantId): AsyncGenerator<JsonObject> {
+      for (let after = ""; ; ) {
+        const rows = await sql<{ id: string; document: JsonObject }[]>`
+          select d.id, v.document from workflow_definitions d
+          join workflow_definition_versions v
+            on v.tenant_id = d.tenant_id and v.definition_id = d.id and v.version = d.active_version
+          where d.tenant_id = ${tenantId} and d.status = 'published' and d.id > ${after}
+          order by d.id limit 50`;
+        for (const { document } of rows) yield document;
+        if (rows.length < 50) return;
+        after = rows.at(-1)!.id;
+      }
     },
 
     /** The definitions that calls lead to, directly and through others, with their own calls. */

@@ -27,6 +27,8 @@ import { createScheduleWorker } from "./schedule-worker.ts";
 import { createTriggerRecorder } from "./trigger-recorder.ts";
 import { createTriggerService } from "./trigger-service.ts";
 
+export { findTriggersOf } from "./trigger-store.ts";
+
 interface Parts {
   readonly db: Database;
   readonly signals: Signals;

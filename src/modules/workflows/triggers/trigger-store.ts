@@ -195,3 +195,15 @@ function storedCause(cause: TriggerCause): { kind: string; specJson: string; eve
   const { types, condition } = cause.event;
   return { kind: "event", specJson: JSON.stringify({ condition }), eventTypes: types };
 }
+
+/** Finds the names of triggers that start one of these definitions, given as keys and ids. */
+export async function findTriggersOf(
+  sql: Sql,
+  tenantId: TenantId,
+  definitions: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from workflow_triggers
+    where tenant_id = ${tenantId} and definition = any(${definitions as string[]}) order by name limit 100`;
+  return rows.map(({ name }) => name);
+}

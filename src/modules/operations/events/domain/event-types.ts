@@ -380,6 +380,38 @@ export const eventTypes = {
     meaning: "A workflow definition was archived; it starts no new runs.",
     data: ["key", "version"],
   },
+  "marketplace.pack.published": {
+    meaning: "A version of a pack was published in the tenant.",
+    data: ["publisher", "name", "version", "digest", "key_id"],
+  },
+  "marketplace.pack.yanked": {
+    meaning: "A version of a pack was yanked: it can no longer be installed.",
+    data: ["publisher", "name", "version", "reason"],
+  },
+  "marketplace.pack.installed": {
+    meaning: "A pack was installed.",
+    data: ["publisher", "name", "version", "digest", "records"],
+  },
+  "marketplace.pack.upgraded": {
+    meaning: "An installed pack was upgraded.",
+    data: ["publisher", "name", "from_version", "version", "digest", "added_permissions"],
+  },
+  "marketplace.pack.rolled_back": {
+    meaning: "The upgrade of a pack was rolled back; its records are as they were before.",
+    data: ["publisher", "name", "from_version", "version"],
+  },
+  "marketplace.pack.uninstalled": {
+    meaning: "A pack was uninstalled.",
+    data: ["publisher", "name", "version", "records_kept"],
+  },
+  "marketplace.key.registered": {
+    meaning: "A key of a publisher was registered: the tenant trusts packs that it signed.",
+    data: ["publisher"],
+  },
+  "marketplace.key.revoked": {
+    meaning: "A key of a publisher was revoked: packs that it signed can no longer be installed.",
+    data: ["publisher", "reason"],
+  },
 } as const satisfies Record<string, { meaning: string; data: readonly string[] }>;
 
 /** The type of an event that the service records. */

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type ConditionError,
   ConditionErrorSchema,
+  type CreateRuleRequest,
   CreateRuleResponseSchema,
   DeleteRuleResponseSchema,
   GetRuleResponseSchema,
@@ -18,7 +19,15 @@ import type { CelError } from "../../../../platform/cel/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { pageOf, readPage } from "../../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, stampFields } from "../../../../platform/records/index.ts";
-import { conditionVariables, positionOf, type Rule, type RuleAction, ruleVariables, toAction } from "../domain/rule.ts";
+import {
+  conditionVariables,
+  type NewRule,
+  positionOf,
+  type Rule,
+  type RuleAction,
+  ruleVariables,
+  toAction,
+} from "../domain/rule.ts";
 import { analyzeCondition, type Sample } from "./condition-report.ts";
 import type { RuleService } from "./rule-service.ts";
 
@@ -26,15 +35,7 @@ import type { RuleService } from "./rule-service.ts";
 export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createRule(context, request) {
-      const rule = await service.createRule(context, request.poolId, {
-        name: request.name,
-        priority: request.priority ?? 100,
-        condition: request.condition,
-        enabled: request.enabled ?? true,
-        stopOnMatch: request.stopOnMatch ?? true,
-        onError: toOnError(request.onError) ?? "skip",
-        action: toAction(request.action!),
-      });
+      const rule = await service.createRule(context, request.poolId, toNewRule(request));
       return create(CreateRuleResponseSchema, { rule: fromRule(rule) });
     },
 
@@ -85,6 +86,19 @@ export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<t
         evaluationError: report.evaluationError && fromCelError(report.evaluationError),
       });
     },
+  };
+}
+
+/** Converts the request of a new rule. */
+export function toNewRule(request: CreateRuleRequest): NewRule {
+  return {
+    name: request.name,
+    priority: request.priority ?? 100,
+    condition: request.condition,
+    enabled: request.enabled ?? true,
+    stopOnMatch: request.stopOnMatch ?? true,
+    onError: toOnError(request.onError) ?? "skip",
+    action: toAction(request.action!),
   };
 }
 

@@ -1,0 +1,84 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Stamps } from "../../../../platform/records/index.ts";
+import type { JsonObject, RecordKind } from "../../../pack-records.ts";
+import type { PackKind } from "./pack.ts";
+
+/** An installation's id. */
+export type InstallationId = string & { readonly __id: "installation" };
+
+/** The values of slots, by name. */
+export type SlotValues = Readonly<Record<string, string | number>>;
+
+/** A pack that is installed in a tenant. */
+export interface Installation extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: InstallationId;
+  readonly publisher: string;
+  readonly name: string;
+  readonly kind: PackKind;
+  readonly version: string;
+  readonly digest: string;
+  /** The signed document that is installed. */
+  readonly document: JsonObject;
+  readonly slots: SlotValues;
+  /** The change that led to this state. */
+  readonly changeId: string;
+}
+
+/** A record that belongs to an installation. */
+export interface InstalledRecord {
+  readonly key: string;
+  readonly kind: RecordKind;
+  readonly recordId: string;
+  /** What the pack wrote, in normal form. */
+  readonly base: JsonObject;
+}
+
+/** What a change did to an installation. */
+export type ChangeOperation = "install" | "upgrade" | "rollback" | "uninstall";
+
+/** A change in the log of an installation. */
+export interface InstallationChange {
+  readonly id: string;
+  readonly operation: ChangeOperation;
+  readonly fromVersion: string;
+  readonly toVersion: string;
+  readonly actor: string;
+  readonly createdAt: Date;
+}
+
+/** A record that an upgrade touched: its rows before and after. Null: it did not exist. */
+export interface RecordImages {
+  readonly kind: RecordKind;
+  readonly recordId: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** What a rollback restores: the records, and the rows of the installation itself. */
+export interface UpgradeImages {
+  readonly records: readonly RecordImages[];
+  readonly installation: string;
+  readonly installationRecords: readonly string[];
+}
+
+/** What an install or upgrade does to one record. */
+export interface PlannedChange {
+  readonly key: string;
+  readonly kind: RecordKind;
+  /** keep: the tenant's own changes stay. */
+  readonly action: "create" | "update" | "delete" | "keep" | "unchanged";
+  /** Empty if the record does not exist yet. */
+  readonly recordId: string;
+  /** JSON Pointers. */
+  readonly paths: readonly string[];
+}
+
+/** A value that both the tenant and the pack changed. */
+export interface PackConflict {
+  readonly key: string;
+  readonly kind: RecordKind;
+  /** A JSON Pointer; empty for the whole record. */
+  readonly path: string;
+  readonly reason: string;
+}

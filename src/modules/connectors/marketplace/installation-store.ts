@@ -1,0 +1,185 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import { insertRowImages, type RowImage, readRowImages, type Sql } from "../../../platform/db/index.ts";
+import type { RecordKind } from "../../pack-records.ts";
+import type {
+  ChangeOperation,
+  Installation,
+  InstallationChange,
+  InstallationId,
+  InstalledRecord,
+  UpgradeImages,
+} from "./domain/installation.ts";
+
+/** A change to log. */
+export interface NewChange {
+  readonly id: string;
+  readonly operation: ChangeOperation;
+  readonly fromVersion: string;
+  readonly toVersion: string;
+  readonly actor: string;
+  readonly images?: UpgradeImages | undefined;
+}
+
+/** How many records an installation has at most. */
+const recordsMax = 1000;
+
+/** The SQL queries of installations. */
+export function installationStore(sql: Sql) {
+  const columns = sql`tenant_id, id, publisher, name, kind, version, digest, document, slots, change_id, created_at,
+    updated_at, record_version`;
+  return {
+    /** Serializes all changes of a tenant's installations. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`marketplace|${tenantId}`}, 0))`;
+    },
+
+    async insert(installation: Installation): Promise<void> {
+      const { tenantId, id, publisher, name, kind, version, digest, document, slots, changeId } = installation;
+      await sql`
+        insert into marketplace_installations (tenant_id, id, publisher, name, kind, version, digest, document, slots,
+          change_id, created_at, updated_at)
+        values (${tenantId}, ${id}, ${publisher}, ${name}, ${kind}, ${version}, ${digest},
+          ${JSON.stringify(document)}::text::json, ${sql.json(slots as never)}, ${changeId}, ${installation.createdAt},
+          ${installation.updatedAt})`;
+    },
+
+    async update({ tenantId, id, version, digest, document, slots, changeId, updatedAt }: Installation): Promise<void> {
+      await sql`
+        update marketplace_installations set
+          version = ${version}, digest = ${digest}, document = ${JSON.stringify(document)}::text::json,
+          slots = ${sql.json(slots as never)}, change_id = ${changeId}, updated_at = ${updatedAt},
+          record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Installation | undefined> {
+      const [row] = await sql<Installation[]>`
+        select ${columns} from marketplace_installations where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async findPack(tenantId: TenantId, publisher: string, name: string): Promise<Installation | undefined> {
+      const [row] = await sql<Installation[]>`
+        select ${columns} from marketplace_installations
+        where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name}`;
+      return row;
+    },
+
+    async count(tenantId: TenantId, kind = ""): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from marketplace_installations
+        where tenant_id = ${tenantId} and (${kind} = '' or kind = ${kind})`;
+      return row!.count;
+    },
+
+    async list(tenantId: TenantId, kind: string, offset: number, limit: number): Promise<Installation[]> {
+      return sql<Installation[]>`
+        select ${columns} from marketplace_installations
+        where tenant_id = ${tenantId} and (${kind} = '' or kind = ${kind})
+        order by id offset ${offset} limit ${limit}`;
+    },
+
+    /** The other installations whose packs require a pack, with the range of versions that they accept. */
+    async dependents(
+      tenantId: TenantId,
+      pack: string,
+    ): Promise<{ readonly publisher: string; readonly name: string; readonly range: string }[]> {
+      return sql`
+        select i.publisher, i.name, r ->> 'version' as range
+        from marketplace_installations i, json_array_elements(coalesce(i.document -> 'requires', '[]')) r
+        where i.tenant_id = ${tenantId} and r ->> 'pack' = ${pack} order by 1, 2`;
+    },
+
+    /** The records of an installation, in the order of the pack. */
+    async records(tenantId: TenantId, id: InstallationId): Promise<InstalledRecord[]> {
+      return sql<InstalledRecord[]>`
+        select key, kind, record_id, base from marketplace_installation_records
+        where tenant_id = ${tenantId} and installation_id = ${id} order by position limit ${recordsMax}`;
+    },
+
+    /** The installation that a record belongs to. */
+    async ownerOf(tenantId: TenantId, kind: RecordKind, recordId: string): Promise<string | undefined> {
+      const [row] = await sql<{ pack: string }[]>`
+        select i.publisher || '/' || i.name as pack from marketplace_installation_records r
+        join marketplace_installations i on i.tenant_id = r.tenant_id and i.id = r.installation_id
+        where r.tenant_id = ${tenantId} and r.kind = ${kind} and r.record_id = ${recordId} limit 1`;
+      return row?.pack;
+    },
+
+    async replaceRecords(tenantId: TenantId, id: InstallationId, records: readonly InstalledRecord[]): Promise<void> {
+      await sql`delete from marketplace_installation_records where tenant_id = ${tenantId} and installation_id = ${id}`;
+      const rows = records.map(({ key, kind, recordId, base }, position) => ({
+        ...{ tenant_id: tenantId, installation_id: id, key, position, kind, record_id: recordId },
+        base: JSON.stringify(base),
+      }));
+      await sql`
+        insert into marketplace_installation_records (tenant_id, installation_id, key, position, kind, record_id, base)
+        select ${tenantId}, ${id}, key, position, kind, record_id, base::json
+        from jsonb_to_recordset(${sql.json(rows as never)})
+          as r(key text, position int, kind text, record_id text, base text)`;
+    },
+
+    async remove(tenantId: TenantId, id: InstallationId): Promise<void> {
+      await sql`delete from marketplace_installation_records where tenant_id = ${tenantId} and installation_id = ${id}`;
+      await sql`delete from marketplace_installations where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** The rows of an installation and of its records. */
+    async images(
+      tenantId: TenantId,
+      id: InstallationId,
+    ): Promise<{ readonly installation: RowImage; readonly records: readonly RowImage[] }> {
+      const own = sql`tenant_id = ${tenantId} and id = ${id}`;
+      const [installation] = await readRowImages(sql, "marketplace_installations", own);
+      const members = sql`tenant_id = ${tenantId} and installation_id = ${id}`;
+      const records = await readRowImages(sql, "marketplace_installation_records", members, recordsMax);
+      return { installation: installation!, records };
+    },
+
+    /** Replaces the rows of an installation and of its records by their images. */
+    async restore(
+      tenantId: TenantId,
+      id: InstallationId,
+      images: { readonly installation: RowImage; readonly records: readonly RowImage[] },
+    ): Promise<void> {
+      await this.remove(tenantId, id);
+      await insertRowImages(sql, "marketplace_installations", [images.installation]);
+      await insertRowImages(sql, "marketplace_installation_records", images.records);
+    },
+
+    async insertChange(
+      tenantId: TenantId,
+      installationId: InstallationId,
+      { id, operation, fromVersion, toVersion, actor, images }: NewChange,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        insert into marketplace_installation_changes (tenant_id, id, installation_id, operation, from_version, to_version,
+          actor, images, created_at)
+        values (${tenantId}, ${id}, ${installationId}, ${operation}, ${fromVersion}, ${toVersion}, ${actor},
+          ${images === undefined ? null : JSON.stringify(images)}::text::json, ${now})`;
+    },
+
+    /** The latest changes of an installation, newest first. */
+    async changes(tenantId: TenantId, id: InstallationId, limit: number): Promise<InstallationChange[]> {
+      return sql<InstallationChange[]>`
+        select id, operation, from_version, to_version, actor, created_at from marketplace_installation_changes
+        where tenant_id = ${tenantId} and installation_id = ${id} order by id desc limit ${limit}`;
+    },
+
+    /** Whether a change is an upgrade, which can be rolled back. */
+    async isUpgrade(tenantId: TenantId, changeId: string): Promise<boolean> {
+      const rows = await sql`
+        select from marketplace_installation_changes
+        where tenant_id = ${tenantId} and id = ${changeId} and operation = 'upgrade'`;
+      return rows.length === 1;
+    },
+
+    /** The images of an upgrade; undefined if the change is none. */
+    async upgradeImages(tenantId: TenantId, changeId: string): Promise<UpgradeImages | undefined> {
+      const [row] = await sql<{ images: UpgradeImages | null }[]>`
+        select images from marketplace_installation_changes where tenant_id = ${tenantId} and id = ${changeId}`;
+      return row?.images ?? undefined;
+    },
+  };
+}
