@@ -27,6 +27,7 @@ import { TenantService } from "./service/api/tenant_pb.ts";
 import { TopicService } from "./service/api/topic_pb.ts";
 import { WebhookService } from "./service/api/webhook_pb.ts";
 import { WorkService } from "./service/api/work_pb.ts";
+import { WorkflowApprovalService } from "./service/api/workflow_approval_pb.ts";
 import { WorkflowDeadLetterService } from "./service/api/workflow_dead_letter_pb.ts";
 import { WorkflowDefinitionService } from "./service/api/workflow_definition_pb.ts";
 import { WorkflowRunService } from "./service/api/workflow_run_pb.ts";
@@ -34,4 +35,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectionService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectionService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowTaskService, WorkflowTriggerService];

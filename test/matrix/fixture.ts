@@ -124,6 +124,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
+  "service.api.WorkflowRunService/SignalWorkflowRunByKey.event_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
 ]);

@@ -44,6 +44,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
       "service.api.WorkflowRunService": runs.handlers,
+      "service.api.WorkflowApprovalService": runs.approvalHandlers,
       "service.api.WorkflowDeadLetterService": runs.deadLetterHandlers,
       "service.api.WorkflowTaskService": tasks.handlers,
       "service.api.WorkflowTriggerService": triggers.handlers,

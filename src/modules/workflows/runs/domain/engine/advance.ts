@@ -1,6 +1,6 @@
 import { completeAttempt, failAttempt, timeOutStep } from "./attempts.ts";
 import { continueMap } from "./blocks.ts";
-import { type AdvanceBudget, type AdvanceContext, Execution, runError } from "./execution.ts";
+import { type AdvanceBudget, type AdvanceContext, Execution, noteApproval, runError } from "./execution.ts";
 import { continueEffect } from "./external-work.ts";
 import type { Plan } from "./plan.ts";
 import { failRun, stopRun } from "./run-end.ts";
@@ -56,7 +56,7 @@ export class Advance extends Execution {
         receiveMail(this, event.mail);
         return;
       case "decision":
-        if (state.paused) keepEvent(state, event);
+        if (state.paused) this.#keepDecision(event);
         else decideApproval(this, event.key, event.decision);
         return;
       case "pause":
@@ -176,6 +176,12 @@ export class Advance extends Execution {
     delete state.pending;
     for (const event of pending) this.apply(event);
     if (this.ended === undefined) this.#tick();
+  }
+
+  /** Keeps a decision until the run is resumed. */
+  #keepDecision(event: RunEvent & { readonly kind: "decision" }): void {
+    keepEvent(this.state, event);
+    noteApproval(this, event.key);
   }
 
   #cancel({ by, reason, compensate }: RunEvent & { readonly kind: "cancel" }): void {

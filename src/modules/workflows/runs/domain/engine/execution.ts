@@ -43,6 +43,8 @@ export class Execution {
   /** Runs that no step waits for any more. */
   readonly cancelledRuns: string[] = [];
   readonly consumed: ConsumedMail[] = [];
+  /** The approvals that have changed, and whether they opened in this advance. Those not in progress have closed. */
+  readonly approvals = new Map<StepKey, "opened" | "changed">();
   /** Whether tasks that nobody has leased are held back, or no longer held back; undefined changes nothing. */
   hold: boolean | undefined;
   ended: RunEnd | undefined;
@@ -71,6 +73,11 @@ export class Execution {
   unitOf(key: StepKey): PlanUnit {
     return unitOf(this.plan, key);
   }
+}
+
+/** Notes that an approval was decided on or has closed. */
+export function noteApproval({ approvals }: Execution, key: StepKey): void {
+  if (!approvals.has(key)) approvals.set(key, "changed");
 }
 
 /** Whether a key names a compensation. */

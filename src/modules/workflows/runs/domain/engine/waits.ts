@@ -1,7 +1,7 @@
 import { CelError } from "../../../../../platform/cel/index.ts";
 import type { Json } from "../../../definitions/index.ts";
 import { evaluate } from "./evaluation.ts";
-import { type Execution, stepError } from "./execution.ts";
+import { type Execution, noteApproval, stepError } from "./execution.ts";
 import { timesOf } from "./external-work.ts";
 import type { PlanStep, PlanWork } from "./plan.ts";
 import { readDuration, readScope, readTime } from "./readers.ts";
@@ -65,6 +65,7 @@ export function startApproval(
   const request = evaluate(execution, work.request, step, at);
   const dueMs = execution.context.nowMs + work.timeoutMs;
   execution.state.active[key] = { s: "approval", ...timesOf(execution, step), dueMs, request, decisions: [] };
+  execution.approvals.set(key, "opened");
   execution.history.push({ kind: "approval_requested", step: key });
 }
 
@@ -101,6 +102,7 @@ export function decideApproval(execution: Execution, key: StepKey, decision: Dec
   // Of two decisions of one person, which may arrive while the run is paused, the first one counts.
   if (activity?.s !== "approval" || activity.decisions.some(({ by }) => by === decision.by)) return;
   activity.decisions.push(decision);
+  noteApproval(execution, key);
   execution.history.push({ kind: "approval_decided", step: key, ...decision });
   const decisions = activity.decisions as unknown as Json;
   if (!decision.approved) {
@@ -125,6 +127,7 @@ export function timeOutWait(execution: Execution, key: StepKey, kind: "event" | 
     return;
   }
   execution.history.push({ kind: "wait_timed_out", step: key });
+  if (kind === "approval") noteApproval(execution, key);
   execution.state.active[key] = { s: "timeout", sinceMs: execution.context.nowMs };
   startList(execution, list, positions);
 }
