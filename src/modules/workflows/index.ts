@@ -39,7 +39,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     tasksOfRun: tasks.tasksOfRun,
     retentionDays: config["workflow.retention_days"],
   });
-  const triggers = createTriggers({ ...parts, environments, runs });
+  const triggers = createTriggers({ ...parts, environments, definitions, runs });
   return {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
