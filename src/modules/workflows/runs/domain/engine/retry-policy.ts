@@ -2,7 +2,7 @@ import type { RetryPolicy } from "../../../definitions/index.ts";
 import type { Failure } from "./state.ts";
 
 /** Codes that another attempt would not change. */
-const finalCodes: readonly string[] = ["expression_error", "timeout", "route_rejected"];
+const finalCodes: readonly string[] = ["expression_error", "state_too_large", "timeout", "route_rejected"];
 
 /** The wait before the next attempt in milliseconds; undefined if the failure is final. */
 export function retryDelay(policy: RetryPolicy | undefined, attempt: number, failure: Failure): number | undefined {

@@ -34,6 +34,8 @@ export interface RunState {
   pending?: RunEvent[];
   /** What did not fit into the last advance. */
   todo?: Pending[];
+  /** The size of the history, about as many bytes as it has as JSON. */
+  historyBytes?: number;
 }
 
 /** Where a replay starts, and what it has kept of the run that it replays. */

@@ -5,8 +5,9 @@ import { type Execution, noteApproval, stepError } from "./execution.ts";
 import { timesOf } from "./external-work.ts";
 import type { PlanStep, PlanWork } from "./plan.ts";
 import { readDuration, readScope, readTime } from "./readers.ts";
+import { roomFor } from "./size-limits.ts";
 import type { Decision, Mail, WaitedEvent } from "./state.ts";
-import { completeStep, failStep, startList } from "./step-end.ts";
+import { completeStep, failStep, failTooLarge, startList } from "./step-end.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
 type WorkOf<Kind extends PlanWork["kind"]> = Extract<PlanWork, { readonly kind: Kind }>;
@@ -24,6 +25,12 @@ export function startEventWait(
   const any = work.any.map(({ event, scope }) => ({ event, scope: readScope(evaluate(execution, scope, step, at)) }));
   const dueMs = execution.context.nowMs + work.timeoutMs;
   execution.state.active[key] = { s: "event", ...timesOf(execution, step), dueMs, any };
+  const bytes = roomFor(execution, [any as unknown as Json]);
+  if (bytes === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
+  execution.size.recordedBytes += bytes;
   execution.history.push({ kind: "wait_started", step: key, any });
   consumeMail(execution, key, any);
 }
@@ -66,6 +73,10 @@ export function startApproval(
   const dueMs = execution.context.nowMs + work.timeoutMs;
   execution.state.active[key] = { s: "approval", ...timesOf(execution, step), dueMs, request, decisions: [] };
   execution.approvals.set(key, "opened");
+  if (roomFor(execution, [request]) === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
   execution.history.push({ kind: "approval_requested", step: key });
 }
 
