@@ -222,14 +222,9 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const build = () =>
       toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail, unread: run.mail.length });
     let write = build();
+    // The engine bounds what steps add. Results that a paused run keeps are not part of a step yet.
     if (isTooLarge(write)) {
       settle(run, write, false);
-      // What the other requests report must not be lost, so each is applied alone.
-      const [first, ...others] = applied;
-      if (others.length > 0) {
-        const alone = advanceRun(run, plan, [first!], facts);
-        return alone && { ...alone, later: [...others, ...later] };
-      }
       advance = begin();
       advance.apply({ kind: "abort", error: stateTooLarge() });
       write = build();

@@ -115,6 +115,12 @@ export function decideApproval(execution: Execution, key: StepKey, decision: Dec
   activity.decisions.push(decision);
   noteApproval(execution, key);
   execution.history.push({ kind: "approval_decided", step: key, ...decision });
+  const bytes = roomFor(execution, [decision as unknown as Json]);
+  if (bytes === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
+  execution.size.recordedBytes += bytes;
   const decisions = activity.decisions as unknown as Json;
   if (!decision.approved) {
     const { by, comment } = decision;
