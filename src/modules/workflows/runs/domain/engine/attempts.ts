@@ -2,8 +2,8 @@ import type { Json } from "../../../definitions/index.ts";
 import { type Execution, isCompensation, stepError } from "./execution.ts";
 import { cancelChildRun, cancelInside } from "./external-work.ts";
 import { retryDelay } from "./retry-policy.ts";
-import { recorded } from "./size-limits.ts";
 import { type Failure, isAttemptOpen } from "./state.ts";
+import { recorded } from "./state-room.ts";
 import { completeStep, failStep } from "./step-end.ts";
 import type { StepKey } from "./step-key.ts";
 

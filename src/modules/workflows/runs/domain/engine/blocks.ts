@@ -3,7 +3,7 @@ import { evaluate, isTrue } from "./evaluation.ts";
 import { type Execution, stepError } from "./execution.ts";
 import { timesOf } from "./external-work.ts";
 import type { PlanStep, PlanWork } from "./plan.ts";
-import { roomFor } from "./size-limits.ts";
+import { roomFor } from "./state-room.ts";
 import { completeStep, continueMapLater, failStep, failTooLarge, startList } from "./step-end.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 

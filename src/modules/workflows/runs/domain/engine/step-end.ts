@@ -5,8 +5,9 @@ import { type Execution, isCompensation, stepError } from "./execution.ts";
 import { cancelInside, closeStep } from "./external-work.ts";
 import type { ListOwner, PlanList, PlanStep } from "./plan.ts";
 import { compensateNext, completeRun, failRun } from "./run-end.ts";
-import { bytesOf, recorded, roomFor, stateTooLargeMessage } from "./size-limits.ts";
+import { bytesOf, stateTooLargeMessage } from "./size-limits.ts";
 import type { RunError } from "./state.ts";
+import { recorded, roomFor } from "./state-room.ts";
 import { type Positions, type StepKey, stepKey } from "./step-key.ts";
 
 /** Starts the first step of a list. A list without steps completes immediately. */

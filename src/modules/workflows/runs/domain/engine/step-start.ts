@@ -4,7 +4,7 @@ import { evaluate, expressionFailure } from "./evaluation.ts";
 import { type Execution, stepError } from "./execution.ts";
 import { startExternalWork } from "./external-work.ts";
 import type { ListOwner, PlanStep } from "./plan.ts";
-import { roomFor } from "./size-limits.ts";
+import { roomFor } from "./state-room.ts";
 import { completeStep, failStep, failTooLarge } from "./step-end.ts";
 import { type Positions, type StepKey, stepKey } from "./step-key.ts";
 import { startApproval, startEventWait, startTimer } from "./waits.ts";

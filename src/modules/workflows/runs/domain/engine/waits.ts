@@ -5,8 +5,8 @@ import { type Execution, noteApproval, stepError } from "./execution.ts";
 import { timesOf } from "./external-work.ts";
 import type { PlanStep, PlanWork } from "./plan.ts";
 import { readDuration, readScope, readTime } from "./readers.ts";
-import { roomFor } from "./size-limits.ts";
 import type { Decision, Mail, WaitedEvent } from "./state.ts";
+import { roomFor } from "./state-room.ts";
 import { completeStep, failStep, failTooLarge, startList } from "./step-end.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
