@@ -387,6 +387,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/webhook_pb.ts").then((file) => file.WebhookService)]),
   },
   {
+    word: "workflow-approval",
+    description: "An approval that a run waits for.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowApprovalService/ListWorkflowApprovals":"list","service.api.WorkflowRunService/DecideWorkflowApproval":"decide"},
+    services: () => Promise.all([import("./service/api/workflow_approval_pb.ts").then((file) => file.WorkflowApprovalService), import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
+  },
+  {
     word: "workflow-dead-letter",
     description: "A run that failed or timed out.",
     isGroup: true,
@@ -411,7 +418,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "workflow-run",
     description: "An execution of a published workflow definition.",
     isGroup: true,
-    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/DecideWorkflowApproval":"decide","service.api.WorkflowRunService/ReplayWorkflowRun":"replay","service.api.WorkflowRunService/GetWorkflowRunHistory":"history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain","service.api.WorkflowRunService/SimulateWorkflowRun":"simulate"},
+    verbs: {"service.api.WorkflowRunService/StartWorkflowRun":"start","service.api.WorkflowRunService/GetWorkflowRun":"get","service.api.WorkflowRunService/ListWorkflowRuns":"list","service.api.WorkflowRunService/CancelWorkflowRun":"cancel","service.api.WorkflowRunService/PauseWorkflowRun":"pause","service.api.WorkflowRunService/ResumeWorkflowRun":"resume","service.api.WorkflowRunService/SignalWorkflowRun":"signal","service.api.WorkflowRunService/SignalWorkflowRunByKey":"signal-by-key","service.api.WorkflowRunService/ReplayWorkflowRun":"replay","service.api.WorkflowRunService/GetWorkflowRunHistory":"history","service.api.WorkflowRunService/ExplainWorkflowRun":"explain","service.api.WorkflowRunService/SimulateWorkflowRun":"simulate"},
     services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
   },
   {

@@ -137,6 +137,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",
   "service.api.ConnectionService/ListConnections.end_user_id",
+  "service.api.WorkflowRunService/SignalWorkflowRunByKey.event_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
 ]);

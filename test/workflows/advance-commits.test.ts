@@ -32,6 +32,7 @@ async function recordWrites(): Promise<void> {
     ["workflow_history", "run_id"],
     ["workflow_tasks", "run_id"],
     ["workflow_mailbox", "run_id"],
+    ["workflow_approvals", "run_id"],
     ["workflow_dead_letters", "run_id"],
     ["events", "subject"],
   ];
@@ -123,4 +124,18 @@ test("a timer and the steps that follow it are stored by one statement", async (
   const run = await start("one.timer", { wait_s: 20 });
   assert.equal(run.status, "succeeded");
   assert.deepEqual(await writesOf(run.id), advances(2));
+});
+
+test("an approval, a decision on it and its end are each stored by the statement of the run", async () => {
+  await publish("one.approval", [
+    { id: "ask", approval: { by: ["role:admin", "role:workflow_approver"], quorum: 2, timeout: "1h" } },
+    note("after"),
+  ]);
+  const open = async () => (await call("GET", "/api/workflow-approvals?definition=one.approval")).length;
+  const run = await start("one.approval");
+  assert.deepEqual([await open(), await writesOf(run.id)], [1, advances(1)]);
+  await call("POST", `/api/workflow-runs/${run.id}/approvals/ask/decide`, { approved: true });
+  assert.deepEqual([await open(), await writesOf(run.id)], [1, advances(2)]);
+  await call("POST", `/api/workflow-runs/${run.id}/cancel`, {});
+  assert.deepEqual([await open(), await writesOf(run.id)], [0, advances(3)]);
 });

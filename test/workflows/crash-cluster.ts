@@ -180,12 +180,13 @@ export async function readHistory(sql: TestSql): Promise<readonly HistoryRow[]> 
     from workflow_history, json_array_elements(entries) with ordinality as e(e, nth) order by run_id, revision, nth`;
 }
 
-/** Asserts that no task, event or shard is left behind when all runs have ended. */
+/** Asserts that no task, event, approval or shard is left behind when all runs have ended. */
 export async function assertNothingLeft({ sql, nodes }: Pick<CrashCluster, "sql" | "nodes">): Promise<void> {
   const [left] = await sql<Json[]>`
     select (select count(*)::int from workflow_runs) as runs, (select count(*)::int from workflow_tasks) as tasks,
-      (select count(*)::int from workflow_mailbox) as mail`;
-  assert.deepEqual({ ...left }, { runs: 0, tasks: 0, mail: 0 });
+      (select count(*)::int from workflow_mailbox) as mail,
+      (select count(*)::int from workflow_approvals) as approvals`;
+  assert.deepEqual({ ...left }, { runs: 0, tasks: 0, mail: 0, approvals: 0 });
   // Every shard has one of the running nodes as its owner, once the leases of killed nodes have expired.
   for (const untilMs = performance.now() + 30_000; ; await delay(100)) {
     const [shards] = await sql<{ owned: number; owners: number; total: number }[]>`

@@ -45,10 +45,11 @@ function comparable(result: Omit<RunResult, "hadTie">) {
 
 const budgets: readonly (AdvanceBudget | undefined)[] = [
   undefined,
-  { starts: 1, expressionSteps: 50_000 },
-  { starts: 2, expressionSteps: 50_000 },
-  { starts: 3, expressionSteps: 5 },
-  { starts: 1000, expressionSteps: 1 },
+  { starts: 1, expressionSteps: 50_000, bytes: 1_000_000 },
+  { starts: 2, expressionSteps: 50_000, bytes: 1_000_000 },
+  { starts: 3, expressionSteps: 5, bytes: 1_000_000 },
+  { starts: 1000, expressionSteps: 1, bytes: 1_000_000 },
+  { starts: 1000, expressionSteps: 50_000, bytes: 10 },
 ];
 
 /** Sends neighbouring events at the same time, in their order. */

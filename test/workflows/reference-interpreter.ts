@@ -87,7 +87,7 @@ interface PreparedCompensation {
 }
 
 const attemptMsDefault = 5 * 60_000;
-const neverRetried = new Set(["expression_error", "timeout", "outcome_unknown"]);
+const neverRetried = new Set(["expression_error", "state_too_large", "timeout", "outcome_unknown"]);
 const notRetriedByDefault = new Set(["route_rejected"]);
 
 /** Runs a definition to its end on a virtual clock. */

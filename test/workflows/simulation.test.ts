@@ -68,7 +68,7 @@ test("a published version and a document are simulated alike, and nothing is sto
       await sql`
         select (select count(*) from workflow_runs) as runs, (select count(*) from workflow_run_archive) as ended,
           (select count(*) from workflow_tasks) as tasks, (select count(*) from workflow_history) as history,
-          (select count(*) from workflow_mailbox) as mail, (select count(*) from events) as events`
+          (select count(*) from workflow_mailbox) as mail, (select count(*) from workflow_approvals) as approvals, (select count(*) from events) as events`
     )[0];
   const rows = await countRows();
   const request = { events, decisions, stubs: { score: { output: { value: 80 }, after_s: 5 } } };

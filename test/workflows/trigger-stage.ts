@@ -111,7 +111,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     platformTenantId: () => "",
     takeQuota: choice.takeQuota ?? (async () => undefined),
   });
-  const triggerParts = { ...common, eventLogs, runs };
+  const triggerParts = { ...common, definitions, eventLogs, runs };
   const { handlers } = createTriggers(triggerParts);
   const stops: (() => Promise<void>)[] = [];
   afterFile(async () => {

@@ -7,12 +7,16 @@ import {
 import {
   CancelWorkflowRunRequestSchema,
   type CancelWorkflowRunResponse,
+  DecideWorkflowApprovalRequestSchema,
+  type DecideWorkflowApprovalResponse,
   GetWorkflowRunRequestSchema,
   type GetWorkflowRunResponse,
   PauseWorkflowRunRequestSchema,
   type PauseWorkflowRunResponse,
   ResumeWorkflowRunRequestSchema,
   type ResumeWorkflowRunResponse,
+  SignalWorkflowRunByKeyRequestSchema,
+  type SignalWorkflowRunByKeyResponse,
   SignalWorkflowRunRequestSchema,
   type SignalWorkflowRunResponse,
   StartWorkflowRunRequestSchema,
@@ -34,7 +38,7 @@ import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
-import { contextFor, perform, recordedEvents } from "../harness/context.ts";
+import { type ContextChoice, contextFor, perform, recordedEvents } from "../harness/context.ts";
 
 /** The workflows area of one node, with calls as the chain makes them. */
 export type WorkflowNode = Awaited<ReturnType<typeof startWorkflowNode>>;
@@ -63,9 +67,9 @@ export async function startWorkflowNode(databaseUrl: string) {
   const runs = handlers["service.api.WorkflowRunService"]!;
   const tasks = handlers["service.api.WorkflowTaskService"]!;
   const grouped = <I extends DescMessage, O>(handler: unknown, schema: I) => {
-    return (tenant: TestTenant, request: MessageInitShape<I>) =>
+    return (tenant: TestTenant, request: MessageInitShape<I>, caller: Pick<ContextChoice, "subject" | "roles"> = {}) =>
       (handler as GroupedHandler).grouped(
-        contextFor(db, { tenantId: tenant.tenantId }),
+        contextFor(db, { tenantId: tenant.tenantId, ...caller }),
         create(schema, request),
         undefined,
       ) as Promise<O>;
@@ -81,6 +85,14 @@ export async function startWorkflowNode(databaseUrl: string) {
     signal: grouped<typeof SignalWorkflowRunRequestSchema, SignalWorkflowRunResponse>(
       runs.signalWorkflowRun,
       SignalWorkflowRunRequestSchema,
+    ),
+    signalByKey: grouped<typeof SignalWorkflowRunByKeyRequestSchema, SignalWorkflowRunByKeyResponse>(
+      runs.signalWorkflowRunByKey,
+      SignalWorkflowRunByKeyRequestSchema,
+    ),
+    decide: grouped<typeof DecideWorkflowApprovalRequestSchema, DecideWorkflowApprovalResponse>(
+      runs.decideWorkflowApproval,
+      DecideWorkflowApprovalRequestSchema,
     ),
     pause: grouped<typeof PauseWorkflowRunRequestSchema, PauseWorkflowRunResponse>(
       runs.pauseWorkflowRun,

@@ -495,7 +495,7 @@ export type ListWorkflowTriggersRequest = Message<"service.api.ListWorkflowTrigg
   environmentId: string;
 
   /**
-   * Only triggers of this definition, as it was given.
+   * Only triggers of this definition: its key or its id, whichever the trigger was given.
    *
    * @generated from field: string definition = 5;
    */

@@ -39,11 +39,12 @@ export function createWorkflows({ config, ...parts }: Parts) {
     tasksOfRun: tasks.tasksOfRun,
     retentionDays: config["workflow.retention_days"],
   });
-  const triggers = createTriggers({ ...parts, environments, runs });
+  const triggers = createTriggers({ ...parts, environments, definitions, runs });
   return {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
       "service.api.WorkflowRunService": runs.handlers,
+      "service.api.WorkflowApprovalService": runs.approvalHandlers,
       "service.api.WorkflowDeadLetterService": runs.deadLetterHandlers,
       "service.api.WorkflowTaskService": tasks.handlers,
       "service.api.WorkflowTriggerService": triggers.handlers,

@@ -17,7 +17,22 @@ export interface Template {
   evaluate(values: TemplateValues, meter: WorkMeter): Json;
 }
 
-type Evaluate = (values: TemplateValues, meter: WorkMeter) => Json;
+/** The result of a template is larger than allowed. */
+export class ResultTooLarge extends CelError {
+  constructor() {
+    super("evaluation", `The result exceeds ${resultBytesMax / 1024} KiB as JSON.`);
+  }
+}
+
+/** The largest result of a template, as JSON. */
+const resultBytesMax = 256 * 1024;
+
+/** The bytes that the results in a template may still have. */
+interface Room {
+  bytes: number;
+}
+
+type Evaluate = (values: TemplateValues, meter: WorkMeter, room: Room) => Json;
 type CompileExpression = (source: string) => CelExpression;
 
 /** Compiles a template. Throws CelError if an expression is invalid. */
@@ -30,7 +45,8 @@ export function compileTemplate(template: Json, declared: CelVariables): Templat
     for (const path of expression.paths) paths.add(path);
     return expression;
   });
-  const evaluate: Evaluate = typeof compiled === "function" ? compiled : () => template;
+  const evaluate: Template["evaluate"] = (values, meter) =>
+    compiled === undefined ? template : compiled(values, meter, { bytes: resultBytesMax });
   return { paths: [...paths], variables: [...roots], evaluate };
 }
 
@@ -46,16 +62,16 @@ function compileText(text: string, expressionOf: CompileExpression): Evaluate | 
   if (!text.startsWith("=")) return undefined;
   if (text.startsWith("==")) return () => text.slice(1);
   const expression = expressionOf(text.slice(1));
-  return (values, meter) => toJson(expression.evaluate(values, meter));
+  return (values, meter, room) => toJson(expression.evaluate(values, meter), room);
 }
 
 function compileList(list: readonly Json[], expressionOf: CompileExpression): Evaluate | undefined {
   const parts = list.map((each) => compile(each, expressionOf));
   if (parts.every((part) => part === undefined)) return undefined;
-  return (values, meter) =>
+  return (values, meter, room) =>
     list.map((each, at) => {
       const part = parts[at];
-      return part === undefined ? each : part(values, meter);
+      return part === undefined ? each : part(values, meter, room);
     });
 }
 
@@ -63,12 +79,19 @@ function compileObject(object: JsonObject, expressionOf: CompileExpression): Eva
   const parts = Object.entries(object).map(([name, each]) => ({ name, each, part: compile(each, expressionOf) }));
   if (parts.every(({ part }) => part === undefined)) return undefined;
   // Object.fromEntries creates an own property for every name, "__proto__" included.
-  return (values, meter) =>
-    Object.fromEntries(parts.map(({ name, each, part }) => [name, part === undefined ? each : part(values, meter)]));
+  return (values, meter, room) =>
+    Object.fromEntries(
+      parts.map(({ name, each, part }) => [name, part === undefined ? each : part(values, meter, room)]),
+    );
 }
 
-/** Converts the result of an expression to JSON. Throws CelError for values that JSON cannot hold. */
-function toJson(value: unknown): Json {
+/**
+ * Converts the result of an expression to JSON. Throws CelError for values that JSON cannot hold, and for those that take
+ * more than the room: a template may contain a large value very often, so the result must not be copied first.
+ */
+function toJson(value: unknown, room: Room): Json {
+  room.bytes -= typeof value === "string" ? value.length + 2 : 1;
+  if (room.bytes < 0) throw new ResultTooLarge();
   switch (typeof value) {
     case "number":
       if (Number.isFinite(value)) return value;
@@ -81,8 +104,8 @@ function toJson(value: unknown): Json {
     case "object":
       if (value === null) return null;
       if (value instanceof Date) return value.toISOString();
-      if (Array.isArray(value)) return value.map(toJson);
-      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toJson(each)]));
+      if (Array.isArray(value)) return value.map((each) => toJson(each, room));
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toJson(each, room)]));
     default:
       return null;
   }

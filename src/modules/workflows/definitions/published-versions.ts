@@ -25,6 +25,13 @@ export interface PublishedVersions {
    * there is none. If no other definition has the key, an archived one is found too.
    */
   resolve(tenantId: TenantId, idOrKey: string, version?: number): Promise<PublishedVersion | undefined>;
+  /** The id and the key of a definition by either of them, published or not; undefined if there is none. */
+  identify(tenantId: TenantId, idOrKey: string): Promise<Pick<DefinitionHead, "id" | "key"> | undefined>;
+  /**
+   * The id of a definition by its id or key, for a filter. A name that no definition has is returned as it is: it matches
+   * nothing, like the empty one matches all.
+   */
+  idOf(tenantId: TenantId, idOrKey: string): Promise<string>;
 }
 
 interface Parts {
@@ -84,9 +91,17 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
     return { digest: found.digest, definition, bytes, withdrawn: current === undefined };
   }
 
+  async function identify(tenantId: TenantId, idOrKey: string) {
+    return (await heads.get(`${tenantId}|${idOrKey}`)).head;
+  }
+
   return {
+    identify,
+    async idOf(tenantId, idOrKey) {
+      return idOrKey === "" ? "" : ((await identify(tenantId, idOrKey))?.id ?? idOrKey);
+    },
     async resolve(tenantId, idOrKey, version) {
-      const { head } = await heads.get(`${tenantId}|${idOrKey}`);
+      const head = await identify(tenantId, idOrKey);
       const number = version ?? head?.activeVersion ?? 0;
       if (number < 1) return undefined;
       // A run may have started on a definition that no longer exists because the upgrade of a pack was rolled back.

@@ -5,9 +5,11 @@
  * together. revision: the number of advances of a run; a change that was computed from an older revision is not stored.
  * step key: the name of one execution of a step. plan: a compiled definition. effect: what a step does outside of the
  * run, performed after the commit and repeated until its result is known. mailbox: events that were sent to a run.
+ * approval: a step that waits for decisions of people; a row as long as it is open.
  * replay: a new run that continues an ended one at one of its steps. dead letter: a run that failed or timed out, with the
  * number of its replays; replays that fail share the letter of the first run.
  */
+import type { WorkflowApprovalService as ApprovalRpc } from "../../../../gen/service/api/workflow_approval_pb.ts";
 import type { WorkflowDeadLetterService as DeadLetterRpc } from "../../../../gen/service/api/workflow_dead_letter_pb.ts";
 import type { WorkflowRunService as Rpc } from "../../../../gen/service/api/workflow_run_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
@@ -25,6 +27,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { TaskDispatch, RunEngine as TaskReports, Tasks } from "../tasks/index.ts";
+import { approvalHandlers } from "./approvals/approval-handler.ts";
 import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
 import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
@@ -46,6 +49,7 @@ import { createRunEngine } from "./run-engine.ts";
 import { runHandlers } from "./run-handler.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService, type RunService } from "./run-service.ts";
+import { createRunSignals } from "./run-signals.ts";
 import { createRunStart } from "./run-start.ts";
 import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
@@ -82,6 +86,7 @@ interface Parts {
 /** The module's public API. */
 export interface Runs extends TaskReports, OwnRuns {
   readonly handlers: Handlers<typeof Rpc>;
+  readonly approvalHandlers: Handlers<typeof ApprovalRpc>;
   readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
   readonly jobs: readonly JobKind[];
   readonly sweeper: RunSweeper;
@@ -139,11 +144,13 @@ export function createRuns(parts: Parts): Runs {
   return {
     handlers: runHandlers({
       service,
+      signals: createRunSignals({ ...parts, runs: service }),
       replays,
       explain: createRunExplanation(plans, parts.tasksOfRun),
       simulate: createSimulation(parts),
-      cursors,
+      ...{ definitions, cursors },
     }),
+    approvalHandlers: approvalHandlers(definitions, cursors),
     deadLetterHandlers: deadLetterHandlers(
       createDeadLetterService({ ...parts, replays: replayService, metrics: letterMetrics }),
       cursors,

@@ -9,8 +9,9 @@ import type { Shards } from "../../../platform/shards/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
+import { stateBytesMax, stateTooLarge } from "./domain/engine/size-limits.ts";
 import { isAttemptOpen, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
-import { type Run, stateBytesMax, stateTooLarge } from "./domain/run.ts";
+import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
@@ -221,6 +222,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const build = () =>
       toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail, unread: run.mail.length });
     let write = build();
+    // The engine bounds what steps add. Results that a paused run keeps are not part of a step yet.
     if (isTooLarge(write)) {
       settle(run, write, false);
       advance = begin();
@@ -287,6 +289,7 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
   const state = JSON.parse(run.stateJson) as RunState;
   return new Advance(plan, state, {
     nowMs,
+    stateBytes: Buffer.byteLength(run.stateJson),
     mail: run.mail,
     run: runVariable(run, plan, state.startedAtMs || nowMs),
     newId: () => ulid(nowMs),

@@ -16,6 +16,8 @@ import {
   type ResumeWorkflowRunRequest,
   ResumeWorkflowRunResponseSchema,
   type WorkflowRunService as Rpc,
+  type SignalWorkflowRunByKeyRequest,
+  SignalWorkflowRunByKeyResponseSchema,
   type SignalWorkflowRunRequest,
   SignalWorkflowRunResponseSchema,
   SimulateWorkflowRunResponseSchema,
@@ -27,26 +29,38 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import type { Definitions } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
 import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
 import type { RunReplays } from "./replay/run-replays.ts";
 import { fromRun, toPlain } from "./run-message.ts";
 import type { RunService } from "./run-service.ts";
+import type { RunSignals } from "./run-signals.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
 import type { SimulateRun } from "./simulation/simulation-service.ts";
 import { type HistoryRow, runStore } from "./storage/run-store.ts";
 
 interface Parts {
   readonly service: RunService;
+  readonly signals: RunSignals;
   readonly replays: RunReplays;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
+  readonly definitions: Pick<Definitions, "idOf">;
   readonly cursors: Cursors;
 }
 
 /** The operations of WorkflowRunService. */
-export function runHandlers({ service, replays, explain, simulate, cursors }: Parts): Handlers<typeof Rpc> {
+export function runHandlers({
+  service,
+  signals,
+  replays,
+  explain,
+  simulate,
+  definitions,
+  cursors,
+}: Parts): Handlers<typeof Rpc> {
   return {
     startWorkflowRun: {
       async grouped(context: Context, request: StartWorkflowRunRequest, keyed) {
@@ -77,7 +91,8 @@ export function runHandlers({ service, replays, explain, simulate, cursors }: Pa
 
     async listWorkflowRuns(context, request) {
       const { tenantId, operation, sql, principal } = context;
-      const { definitionId, environmentId, runKey, parentRunId } = request;
+      const { environmentId, runKey, parentRunId } = request;
+      const definitionId = await definitions.idOf(tenantId, request.definitionId);
       const status = request.status as RunStatus | "";
       const mode = principal.environmentMode;
       const inProduction = mode === "any" ? undefined : mode === "production_only";
@@ -120,8 +135,22 @@ export function runHandlers({ service, replays, explain, simulate, cursors }: Pa
       grouped(context: Context, request: SignalWorkflowRunRequest, keyed) {
         const { runId, event, scope, eventId } = request;
         const signal = { event, scope, eventId, payload: toPlain(request.payload) };
-        return service.signalRun(context, runId, signal, keyed, (id, duplicate) =>
+        return signals.signalRun(context, runId, signal, keyed, (id, duplicate) =>
           create(SignalWorkflowRunResponseSchema, { eventId: id, duplicate }),
+        );
+      },
+    },
+
+    signalWorkflowRunByKey: {
+      grouped(context: Context, request: SignalWorkflowRunByKeyRequest, keyed) {
+        const { definition, environmentId, runKey, event, scope, eventId } = request;
+        const signal = { event, scope, eventId, payload: toPlain(request.payload) };
+        return signals.signalRunByKey(
+          context,
+          { definition, environmentId, runKey },
+          signal,
+          keyed,
+          (runId, id, duplicate) => create(SignalWorkflowRunByKeyResponseSchema, { runId, eventId: id, duplicate }),
         );
       },
     },

@@ -3,10 +3,9 @@ import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { type Failure, fail, invalid, unreachable } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
-import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
-import type { Activity, RunEvent } from "./domain/engine/state.ts";
+import { type Decision, decisionsOf, type RunEvent } from "./domain/engine/state.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
 import { inputLengthMax } from "./run-input.ts";
@@ -27,15 +26,6 @@ export interface StartInput {
   readonly origin?: Pick<RunOrigin, "trigger">;
 }
 
-/** An event for a run. */
-export interface Signal {
-  readonly event: string;
-  readonly scope: string;
-  readonly payload: Json;
-  /** Empty for a new id. */
-  readonly eventId: string;
-}
-
 interface Parts {
   readonly db: Database;
   readonly signals: Signals;
@@ -44,9 +34,6 @@ interface Parts {
   readonly engine: RunEngine;
 }
 
-const payloadBytesMax = 64 * 1024;
-const mailMax = 1000;
-const mailBytesMax = 1024 * 1024;
 const aheadMsMax = 366 * 86_400_000;
 
 /** The signal that a run has ended. */
@@ -64,15 +51,15 @@ export function createRunService({ db, signals, environments, start, engine }: P
     return run;
   }
 
-  /** Changes a run in progress. Returns "duplicate" for a repeated call. */
-  async function change<T extends Message>(
+  /** Changes a run, unless it has ended. Returns "duplicate" for a repeated call. */
+  async function changeUnlessEnded<T extends Message>(
     context: Context,
     runId: string,
     keyed: KeyedCall | undefined,
     toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
     toResponse: (run: Run) => T,
     eventId?: string,
-  ): Promise<T | "duplicate"> {
+  ): Promise<T | "duplicate" | "ended"> {
     const { tenantId } = context;
     let response: T | undefined;
     let unchanged: Run | undefined;
@@ -92,9 +79,25 @@ export function createRunService({ db, signals, environments, start, engine }: P
     });
     if (result === "duplicate") return "duplicate";
     if (result === "applied") return response!;
-    if (result === "unchanged") return toResponse(unchanged!);
+    return result === "unchanged" ? toResponse(unchanged!) : "ended";
+  }
+
+  /** Throws if a run has ended. */
+  async function unlessEnded<T>(context: Context, runId: string, result: T | "ended"): Promise<T> {
+    if (result !== "ended") return result;
     const run = await getRun(context, runId);
     throw fail("FAILED_PRECONDITION", { public: `The run has ended: it is ${run.status}.` });
+  }
+
+  /** Changes a run in progress. Returns "duplicate" for a repeated call. */
+  async function change<T extends Message>(
+    context: Context,
+    runId: string,
+    keyed: KeyedCall | undefined,
+    toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
+    toResponse: (run: Run) => T,
+  ): Promise<T | "duplicate"> {
+    return unlessEnded(context, runId, await changeUnlessEnded(context, runId, keyed, toEvent, toResponse));
   }
 
   /** Waits until a run has ended, at most this long. */
@@ -119,6 +122,8 @@ export function createRunService({ db, signals, environments, start, engine }: P
   return {
     getRun,
     waitForEnd,
+    changeUnlessEnded,
+    unlessEnded,
 
     /** Starts a run. With the key of a run in progress, that run is returned. */
     async startRun<T extends Message>(
@@ -197,35 +202,6 @@ export function createRunService({ db, signals, environments, start, engine }: P
       return change(context, runId, keyed, toEvent, toResponse);
     },
 
-    /** Sends an event to a run. */
-    async signalRun<T extends Message>(
-      context: Context,
-      runId: string,
-      signal: Signal,
-      keyed: KeyedCall | undefined,
-      toResponse: (eventId: string, duplicate: boolean) => T,
-    ): Promise<T | "duplicate"> {
-      const eventId = signal.eventId || ulid(context.nowMs);
-      const payloadBytes = Buffer.byteLength(JSON.stringify(signal.payload));
-      if (payloadBytes > payloadBytesMax) throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON");
-      let isDuplicate = false;
-      const toEvent = ({ run, isKnown }: AdvancedRun): RunEvent | undefined => {
-        isDuplicate = isKnown;
-        if (isKnown) return undefined;
-        const { event, scope, payload } = signal;
-        const mailBytes = run.mail.reduce((sum, mail) => sum + JSON.stringify(mail.payload).length, payloadBytes);
-        if (run.mail.length >= mailMax || mailBytes > mailBytesMax) {
-          throw fail("FAILED_PRECONDITION", {
-            public: `The run holds ${run.mail.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
-          });
-        }
-        return { kind: "mail", mail: { eventId, event, scope, payload } };
-      };
-      // A new id was never used before.
-      const checkedId = signal.eventId === "" ? undefined : eventId;
-      return change(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), checkedId);
-    },
-
     /** Approves or rejects an approval step. */
     decideApproval<T extends Message>(
       context: Context,
@@ -241,7 +217,7 @@ export function createRunService({ db, signals, environments, start, engine }: P
         if (activity?.s !== "approval" || work?.kind !== "approval") {
           throw fail("FAILED_PRECONDITION", { public: `No approval is open at the step "${step}".` });
         }
-        checkDecision(context, work, activity, comment);
+        checkDecision(context, work, decisionsOf(state, step), comment);
         const decision = { by, approved, comment, at: new Date(context.nowMs).toISOString() };
         return { kind: "decision", key: step, decision };
       };
@@ -261,7 +237,7 @@ function refusalFailure({ reason, message }: StartOutcome & { readonly kind: "re
 function checkDecision(
   { principal }: Context,
   work: { readonly by: readonly string[]; readonly commentRequired: boolean },
-  activity: Activity & { readonly s: "approval" },
+  earlier: readonly Decision[],
   comment: string,
 ): void {
   const { subject, roles } = principal;
@@ -269,7 +245,7 @@ function checkDecision(
   if (!isAllowed) {
     throw fail("PERMISSION_DENIED", { public: `This approval is for ${work.by.join(", ")}.` });
   }
-  if (activity.decisions.some(({ by }) => by === subject)) {
+  if (earlier.some(({ by }) => by === subject)) {
     throw fail("FAILED_PRECONDITION", { public: "You have already decided." });
   }
   if (work.commentRequired && comment.trim() === "") {

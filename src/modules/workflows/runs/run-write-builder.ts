@@ -1,5 +1,6 @@
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
+import { approvalsOf } from "./approvals/approval-writes.ts";
 import type { Advance } from "./domain/engine/advance.ts";
 import { statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
@@ -68,6 +69,7 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
     newMail,
     consumedMail: advance.consumed,
     cancelledRuns: advance.cancelledRuns,
+    ...approvalsOf(run, advance, nowMs),
     events: eventsOf(run, advance, nowMs),
     record: undefined,
     epoch: undefined,

@@ -13,9 +13,11 @@ import {
 } from "../../../../gen/service/api/workflow_trigger_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
+import type { Definitions } from "../definitions/index.ts";
 import { toValue } from "../runs/index.ts";
 import type { Trigger } from "./domain/trigger.ts";
 import type { FireService } from "./fire-service.ts";
@@ -26,11 +28,18 @@ import { triggerStore } from "./trigger-store.ts";
 interface Parts {
   readonly service: TriggerService;
   readonly fire: FireService;
+  readonly definitions: Pick<Definitions, "identify">;
   readonly cursors: Cursors;
 }
 
 /** Creates the handlers of WorkflowTriggerService. */
-export function triggerHandlers({ service, fire, cursors }: Parts): Handlers<typeof Rpc> {
+export function triggerHandlers({ service, fire, definitions, cursors }: Parts): Handlers<typeof Rpc> {
+  /** The names that a trigger may have been given for a definition. It need not exist. */
+  async function namesOf(tenantId: TenantId, idOrKey: string): Promise<string[]> {
+    const found = await definitions.identify(tenantId, idOrKey);
+    return found === undefined ? [idOrKey] : [found.id, found.key];
+  }
+
   return {
     async createWorkflowTrigger(context, request) {
       const { name, definition, version, environmentId, enabled = true, input, runKey } = request;
@@ -49,14 +58,15 @@ export function triggerHandlers({ service, fire, cursors }: Parts): Handlers<typ
 
     async listWorkflowTriggers({ tenantId, operation, sql, principal }, request) {
       const { environmentId, definition } = request;
+      const definitionNames = definition === "" ? [] : await namesOf(tenantId, definition);
       const mode = principal.environmentMode;
       const inProduction = mode === "any" ? undefined : mode === "production_only";
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [environmentId, definition, mode] },
+        { tenantId, operation: operation.id, filter: [environmentId, definitionNames, mode] },
         ({ id }: Trigger) => id,
-        (wanted) => triggerStore(sql).list(tenantId, { environmentId, definition, inProduction }, wanted),
+        (wanted) => triggerStore(sql).list(tenantId, { environmentId, definitionNames, inProduction }, wanted),
       );
       return create(ListWorkflowTriggersResponseSchema, { ...page, triggers: page.items.map(fromTrigger) });
     },

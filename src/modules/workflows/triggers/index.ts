@@ -16,6 +16,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { EventLogs, EventRecorder } from "../../operations/index.ts";
+import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { Runs } from "../runs/index.ts";
 import { shardCount } from "./domain/trigger.ts";
@@ -39,6 +40,7 @@ interface Parts {
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;
   readonly environments: Environments;
+  readonly definitions: Pick<Definitions, "identify">;
   readonly runs: Pick<Runs, "startRun" | "startFor" | "cancelFor" | "findInProgress" | "findExisting">;
 }
 
@@ -69,7 +71,7 @@ export function createTriggers(parts: Parts): Triggers {
   const service = createTriggerService({ ...parts, wakeWorkers: () => signals.wake(topic) });
   const fire = createFireService({ db, service, startRun: runs.startRun });
   return {
-    handlers: triggerHandlers({ service, fire, cursors }),
+    handlers: triggerHandlers({ service, fire, definitions: parts.definitions, cursors }),
     worker: {
       async start() {
         shards.start();

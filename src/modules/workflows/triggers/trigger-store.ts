@@ -13,7 +13,8 @@ export interface SchedulePosition {
 /** The filter of a list of triggers. Empty fields match all. */
 export interface TriggerFilter {
   readonly environmentId: string;
-  readonly definition: string;
+  /** The names of a definition, its id and its key, because triggers have one or the other; empty for all. */
+  readonly definitionNames: readonly string[];
   /** Only production, or only other environments; undefined for all. */
   readonly inProduction: boolean | undefined;
 }
@@ -98,12 +99,12 @@ export function triggerStore(sql: Sql) {
 
     async list(
       tenantId: TenantId,
-      { environmentId, definition, inProduction }: TriggerFilter,
+      { environmentId, definitionNames, inProduction }: TriggerFilter,
       page: Page,
     ): Promise<PageRows<Trigger>> {
       const where = sql`tenant_id = ${tenantId}
         ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${definition === "" ? sql`` : sql`and definition = ${definition}`}
+        ${definitionNames.length === 0 ? sql`` : sql`and definition = any(${definitionNames as string[]}::text[])`}
         ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
       const { rows, total } = await readKeyset<Row>(sql, { columns, table: "workflow_triggers", where }, page);
       return { rows: rows.map(toTrigger), total };

@@ -32,7 +32,8 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
   return {
     async listWorkflowDeadLetters(context, request) {
       const { tenantId, operation, principal } = context;
-      const { definitionId, environmentId, errorCode } = request;
+      const { environmentId, errorCode } = request;
+      const definitionId = await service.definitionIdOf(context, request.definitionId);
       const state = (request.state || "open") as DeadLetterState;
       const filter = { state, definitionId, environmentId, errorCode };
       const page = await readPage(

@@ -56,7 +56,7 @@ export interface LetterReplay {
 interface Parts {
   readonly db: Database;
   readonly events: Pick<EventRecorder, "wake">;
-  readonly definitions: Pick<Definitions, "resolve">;
+  readonly definitions: Pick<Definitions, "identify" | "idOf">;
   readonly environments: Environments;
   readonly replays: ReplayService;
   readonly metrics: DeadLetterMetrics;
@@ -80,15 +80,16 @@ export function createDeadLetterService({ db, events, definitions, environments,
     return letter;
   }
 
-  /** Throws if a filter names a definition or an environment that does not exist. */
+  /** Throws if a filter names a definition or an environment that does not exist. Returns the id of the definition. */
   async function requireKnown(
     context: Context,
     { definitionId, environmentId }: Pick<LetterFilter, "definitionId" | "environmentId">,
-  ): Promise<void> {
+  ): Promise<string> {
     if (environmentId !== "") await environments.require(context, environmentId);
-    if (definitionId !== "" && (await definitions.resolve(context.tenantId, definitionId)) === undefined) {
-      throw notFound("workflow definition");
-    }
+    if (definitionId === "") return "";
+    const definition = await definitions.identify(context.tenantId, definitionId);
+    if (definition === undefined) throw notFound("workflow definition");
+    return definition.id;
   }
 
   /** Plans and starts a replay of a letter. The letter is counted and the run is stored in one transaction. */
@@ -150,6 +151,9 @@ export function createDeadLetterService({ db, events, definitions, environments,
   return {
     getLetter: (context: Context, runId: string): Promise<DeadLetter> => getLetter(context, runId),
 
+    /** The id of the definition that a filter names by its id or key. */
+    definitionIdOf: ({ tenantId }: Context, idOrKey: string): Promise<string> => definitions.idOf(tenantId, idOrKey),
+
     listPage(context: Context, filter: LetterFilter, page: Page): Promise<PageRows<DeadLetter>> {
       const mode = context.principal.environmentMode;
       return deadLetterStore(context.sql).list(context.tenantId, { ...filter, mode }, page);
@@ -159,9 +163,9 @@ export function createDeadLetterService({ db, events, definitions, environments,
       context: Context,
       filter: Pick<LetterFilter, "definitionId" | "environmentId">,
     ): Promise<DeadLetterCounts> {
-      await requireKnown(context, filter);
+      const definitionId = await requireKnown(context, filter);
       const mode = context.principal.environmentMode;
-      return deadLetterStore(context.sql).count(context.tenantId, { ...filter, errorCode: "", mode });
+      return deadLetterStore(context.sql).count(context.tenantId, { ...filter, definitionId, errorCode: "", mode });
     },
 
     /** Replays one letter. */
@@ -195,12 +199,12 @@ export function createDeadLetterService({ db, events, definitions, environments,
       toResponse: (result: ReplayAllResult) => T,
     ): Promise<T | "duplicate"> {
       const { tenantId, principal } = context;
-      const { definitionId, environmentId, errorCode, version, from, after, reason } = input;
-      if (version > 0 && definitionId === "") {
+      const { environmentId, errorCode, version, from, after, reason } = input;
+      if (version > 0 && input.definitionId === "") {
         throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
       }
       if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-      await requireKnown(context, input);
+      const definitionId = await requireKnown(context, input);
       const limit = input.maxItems || itemsDefault;
       const filter = { definitionId, environmentId, errorCode, mode: principal.environmentMode };
       const found = await deadLetterStore(db.sql).findReplayable(tenantId, filter, after, limit + 1);

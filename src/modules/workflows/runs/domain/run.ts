@@ -53,15 +53,6 @@ export interface Run {
   readonly wakeAt: Date | null;
 }
 
-/** The largest state of a run, as bytes of JSON. */
-export const stateBytesMax = 256 * 1024;
-
-/** The error of a run that holds too much data. */
-export function stateTooLarge(): RunError {
-  const message = `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`;
-  return { code: "state_too_large", message, step: "", details: null };
-}
-
 /** The deepest nesting of runs that wait for each other. */
 export const depthMax = 8;
 

@@ -5,9 +5,10 @@ import type { IdempotencyRecord } from "../../../../platform/idempotency/index.t
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Definitions, Json, PublishedVersion } from "../../definitions/index.ts";
 import type { Environments } from "../../environments/index.ts";
+import { bytesOf, stateBytesMax, stateTooLargeMessage } from "../domain/engine/size-limits.ts";
 import type { RunState } from "../domain/engine/state.ts";
 import { planReplay, type ReplayPlan } from "../domain/replay/replay-plan.ts";
-import { type Run, stateBytesMax } from "../domain/run.ts";
+import type { Run } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";
 import { toRun } from "../run-engine.ts";
 import { checkRunInput } from "../run-input.ts";
@@ -100,9 +101,7 @@ export function createReplayService({ db, shares, definitions, environments, pla
     const refusal = checkRunInput(definition, replay.state.input);
     if (refusal !== undefined) throw invalid("input", "schema", refusal);
     const { replay: _, ...held } = replay.state;
-    if (Buffer.byteLength(JSON.stringify(held)) > stateBytesMax) {
-      throw invalid("values", "max_bytes", `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`);
-    }
+    if (bytesOf(held as unknown as Json) > stateBytesMax) throw invalid("values", "max_bytes", stateTooLargeMessage);
     return { source, published, replay };
   }
 

@@ -3,7 +3,6 @@ import { isCompensation } from "../domain/engine/execution.ts";
 import type { Plan } from "../domain/engine/plan.ts";
 import { createRunState, type Mail, type RunEvent, type RunState, statusOf, wakeTime } from "../domain/engine/state.ts";
 import { parseStepKey, type StepKey } from "../domain/engine/step-key.ts";
-import { stateBytesMax, stateTooLarge } from "../domain/run.ts";
 import { SimulatedPath } from "./simulated-path.ts";
 import {
   type SimulatedDecision,
@@ -48,7 +47,6 @@ class SimulatedRun {
   #stoppedBy: SimulationStop | undefined;
   readonly #cost = { commits: 0, expressionSteps: 0, tasks: 0, effects: 0 };
   /** The size of the state when it was last measured, and the most by which it can have grown since. */
-  readonly #stateBytes = { measured: 0, added: 0 };
   readonly #attemptMs = new Map<string, { readonly key: StepKey; readonly ms: number }>();
   readonly #performed = new Set<string>();
   readonly #approvals = new Set<StepKey>();
@@ -124,9 +122,7 @@ class SimulatedRun {
   }
 
   #advance(event: RunEvent): void {
-    const advance = this.#apply(event);
-    if (advance.ended === undefined && this.#isTooLarge(advance))
-      this.#apply({ kind: "abort", error: stateTooLarge() });
+    this.#apply(event);
     const { steps, pathBytes, expressionSteps } = simulationLimits;
     if (this.#last?.ended !== undefined) return;
     if (this.#path.size > steps) this.#stoppedBy = "max_steps";
@@ -134,9 +130,10 @@ class SimulatedRun {
     else if (this.#cost.expressionSteps > expressionSteps) this.#stoppedBy = "max_expression_steps";
   }
 
-  #apply(event: RunEvent): Advance {
+  #apply(event: RunEvent): void {
     const advance = new Advance(this.#plan, this.#state, {
       nowMs: this.#clockMs(),
+      ...(this.#last !== undefined && { stateBytes: this.#last.size.heldBytes }),
       run: this.#variable,
       mail: this.#mail,
       newId: () => `simulated-${++this.#ids}`,
@@ -151,18 +148,6 @@ class SimulatedRun {
     this.#playTasks(advance);
     this.#playEffects(advance);
     this.#playDecisions();
-    return advance;
-  }
-
-  /** Whether the state is larger than that of a real run may be. It is measured only when it can have become so. */
-  #isTooLarge({ history, newTasks, effects }: Advance): boolean {
-    const size = this.#stateBytes;
-    size.added += JSON.stringify([history, newTasks, effects]).length;
-    // An output may be held several times: by its step, by the blocks around it, and by a compensation.
-    if (size.measured + 4 * size.added <= stateBytesMax) return false;
-    size.measured = Buffer.byteLength(JSON.stringify(this.#state));
-    size.added = 0;
-    return size.measured > stateBytesMax;
   }
 
   #playTasks({ newTasks, retriedTasks }: Advance): void {

@@ -1,6 +1,8 @@
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { deleteApprovals, insertApprovals, updateApprovals } from "./approval-write-parts.ts";
 import { cancelChildKind } from "./child-start-store.ts";
 import type { RunWrite, TaskWrite } from "./run-write.ts";
+import { partsOf } from "./write-batch.ts";
 
 /**
  * Stores the idempotency records of calls that changed a run. A key that was used before has been detected when the run was
@@ -43,6 +45,9 @@ export function storeConsequences(sql: Sql, writes: readonly RunWrite[]): Fragme
     ${holdTasks(sql, writes)}
     ${insertMail(sql, writes)}
     ${consumeMail(sql, writes)}
+    ${insertApprovals(sql, writes)}
+    ${updateApprovals(sql, writes)}
+    ${deleteApprovals(sql, writes)}
     ${insertCancellations(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
@@ -55,11 +60,6 @@ export function storeConsequences(sql: Sql, writes: readonly RunWrite[]): Fragme
  */
 export function hasId(sql: Sql, row: "r" | "t", input: "i" | "n" | "e" | "c"): Fragment {
   return sql`${sql(row)}.tenant_id = any(array[${sql(input)}.tenant_id]) and ${sql(row)}.id = any(array[${sql(input)}.id])`;
-}
-
-/** Pairs each part of the writes with the position of its write. */
-function partsOf<Part>(writes: readonly RunWrite[], parts: (write: RunWrite) => readonly Part[]) {
-  return writes.flatMap((write, nth) => parts(write).map((part) => ({ nth, write, part })));
 }
 
 function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {

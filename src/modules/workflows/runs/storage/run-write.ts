@@ -27,6 +27,11 @@ export interface RunWrite {
   readonly consumedMail: readonly { readonly eventId: string; readonly key: string }[];
   /** Runs that no step waits for any more. */
   readonly cancelledRuns: readonly string[];
+  readonly newApprovals: readonly ApprovalWrite[];
+  /** The decisions on approvals that are still open. */
+  readonly decidedApprovals: readonly ApprovalDecisions[];
+  /** The steps of approvals that are not open any more. */
+  readonly closedApprovals: readonly string[];
   readonly events: readonly RunEventWrite[];
   /** The idempotency record of the call that changes it. */
   readonly record: IdempotencyRecord | undefined;
@@ -87,6 +92,30 @@ export interface MailWrite {
   readonly event: string;
   readonly scope: string;
   readonly payloadJson: string;
+}
+
+/** The decisions on an approval so far. */
+export interface ApprovalDecisions {
+  readonly stepKey: string;
+  readonly decisionsJson: string;
+  readonly decidedBy: readonly string[];
+}
+
+/** An approval that a run starts to wait for. */
+export interface ApprovalWrite extends ApprovalDecisions {
+  readonly id: string;
+  readonly environmentKey: string;
+  readonly definitionId: string;
+  readonly definitionKey: string;
+  readonly runKey: string;
+  readonly title: string;
+  /** Undefined if they are too large to be listed. */
+  readonly detailsJson: string | undefined;
+  readonly by: readonly string[];
+  readonly quorum: number;
+  readonly commentRequired: boolean;
+  readonly openedAtMs: number;
+  readonly dueAtMs: number;
 }
 
 /** An event for the tenant's log. */

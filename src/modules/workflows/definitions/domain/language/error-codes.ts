@@ -37,7 +37,7 @@ const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
 };
 
 /** Codes that are never retried, whatever a policy lists. */
-const neverRetried = new Set(["expression_error", "timeout", "outcome_unknown"]);
+const neverRetried = new Set(["expression_error", "state_too_large", "timeout", "outcome_unknown"]);
 
 /** The codes of a step's own work: the service's, the `errors` of a task and the code of a `fail`. */
 function ownCodes(work: Work): ReadonlySet<string> {

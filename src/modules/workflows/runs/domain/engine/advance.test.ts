@@ -33,6 +33,7 @@ const mail = (eventId: string, event = "go", scope = ""): RunEvent => ({
   kind: "mail",
   mail: { eventId, event, scope, payload: null },
 });
+const ample: AdvanceBudget = { starts: 1000, expressionSteps: 1000, bytes: 1_000_000 };
 const once = { maxAttempts: 1, initialMs: 1, factor: 1, maxMs: 1, on: undefined };
 
 /** A run whose state is stored as JSON after every advance. */
@@ -181,7 +182,7 @@ test("time-outs that pass while a run is paused take effect when it is resumed",
 });
 
 test("pausing keeps steps that did not fit into the last advance until the run is resumed", () => {
-  const run = new StoredRun(define([transform("a", 1), transform("b", 2)]), { starts: 1, expressionSteps: 1000 });
+  const run = new StoredRun(define([transform("a", 1), transform("b", 2)]), { ...ample, starts: 1 });
   run.apply(pause);
   assert.deepEqual(run.state.todo, [{ id: "b", at: [] }]);
   run.apply(tick);
@@ -194,7 +195,7 @@ test("what does not fit into one advance follows in the next ones, and is execut
     ...{ kind: "map", in: Array.from({ length: 50 }, (_, nth) => nth), maxItems: 100, maxParallel: 10 },
     ...{ onError: "fail", steps: [transform("x", "=item"), transform("y", "=steps.x * 2")] },
   });
-  const run = new StoredRun(define([map]), { starts: 7, expressionSteps: 1000 });
+  const run = new StoredRun(define([map]), { ...ample, starts: 7 });
   let advances = 1;
   while (run.last.ended === undefined) {
     assert.equal(run.wakeMs, 0);
@@ -223,8 +224,8 @@ test("a wait takes the event that was received first of those that match", () =>
 test("an event that arrives while steps are left over is applied before they start", () => {
   const branches = { a: [wait("a1", "go"), transform("a2", 0)], b: [transform("b1", 0)] };
   const run = new StoredRun(define([wait("first", "go"), step("p", parallel(branches))]), {
+    ...ample,
     starts: 2,
-    expressionSteps: 1000,
   });
   run.apply(mail("e1"));
   assert.deepEqual(run.state.todo, [{ id: "b1", at: [] }]);

@@ -1,16 +1,17 @@
 import { completeAttempt, failAttempt, timeOutStep } from "./attempts.ts";
 import { continueMap } from "./blocks.ts";
-import { type AdvanceBudget, type AdvanceContext, Execution, runError } from "./execution.ts";
+import { type AdvanceBudget, type AdvanceContext, Execution, noteApproval, runError } from "./execution.ts";
 import { continueEffect } from "./external-work.ts";
 import type { Plan } from "./plan.ts";
 import { failRun, stopRun } from "./run-end.ts";
+import { historyBytesMax, historyTooLarge } from "./size-limits.ts";
 import { type Activity, isAttemptOpen, type RunEvent, type RunState } from "./state.ts";
 import { completeReplayedStep, completeRoot, completeStep, startList } from "./step-end.ts";
 import type { StepKey } from "./step-key.ts";
 import { startStep } from "./step-start.ts";
 import { decideApproval, offerMail, receiveMail, timeOutWait } from "./waits.ts";
 
-const defaultBudget: AdvanceBudget = { starts: 1000, expressionSteps: 50_000 };
+const defaultBudget: AdvanceBudget = { starts: 1000, expressionSteps: 50_000, bytes: 4 * 1024 * 1024 };
 const never = Number.POSITIVE_INFINITY;
 
 /**
@@ -31,6 +32,7 @@ export class Advance extends Execution {
     if (this.ended !== undefined) return;
     this.#applyEvent(event);
     this.#startSteps();
+    this.state.historyBytes = this.size.historyBytes(this.history.length);
   }
 
   #applyEvent(event: RunEvent): void {
@@ -56,7 +58,7 @@ export class Advance extends Execution {
         receiveMail(this, event.mail);
         return;
       case "decision":
-        if (state.paused) keepEvent(state, event);
+        if (state.paused) this.#keepDecision(event);
         else decideApproval(this, event.key, event.decision);
         return;
       case "pause":
@@ -78,11 +80,11 @@ export class Advance extends Execution {
 
   /** Starts steps, depth first, until none is left or the work of one advance is done. False if some are left. */
   #startSteps(): boolean {
-    const { state, stack, plan, meter } = this;
+    const { state, stack, plan } = this;
     if (state.todo !== undefined) delete state.todo;
+    this.#failIfHistoryIsFull();
     while (stack.length > 0 && this.ended === undefined) {
-      const { starts, expressionSteps } = this.#budget;
-      if (state.paused || this.#starts >= starts || meter.steps >= expressionSteps) {
+      if (state.paused || this.#isBudgetUsed()) {
         state.todo = stack;
         return false;
       }
@@ -91,8 +93,20 @@ export class Advance extends Execution {
       if ("map" in next) continueMap(this, next.map);
       else if ("done" in next) completeReplayedStep(this, next.done, next.output);
       else startStep(this, plan.steps.get(next.id)!, next.at);
+      this.#failIfHistoryIsFull();
     }
     return true;
+  }
+
+  #isBudgetUsed(): boolean {
+    const { starts, expressionSteps, bytes } = this.#budget;
+    return this.#starts >= starts || this.meter.steps >= expressionSteps || this.size.workBytes >= bytes;
+  }
+
+  /** Fails a run with too large a history. One that compensates goes on, and its further outputs are not recorded. */
+  #failIfHistoryIsFull(): void {
+    if (this.ended !== undefined || this.state.ending !== undefined) return;
+    if (this.size.historyBytes(this.history.length) > historyBytesMax) failRun(this, "failed", historyTooLarge());
   }
 
   #start(): void {
@@ -176,6 +190,12 @@ export class Advance extends Execution {
     delete state.pending;
     for (const event of pending) this.apply(event);
     if (this.ended === undefined) this.#tick();
+  }
+
+  /** Keeps a decision until the run is resumed. */
+  #keepDecision(event: RunEvent & { readonly kind: "decision" }): void {
+    keepEvent(this.state, event);
+    noteApproval(this, event.key);
   }
 
   #cancel({ by, reason, compensate }: RunEvent & { readonly kind: "cancel" }): void {

@@ -3,6 +3,7 @@ import { type Execution, isCompensation, stepError } from "./execution.ts";
 import { cancelChildRun, cancelInside } from "./external-work.ts";
 import { retryDelay } from "./retry-policy.ts";
 import { type Failure, isAttemptOpen } from "./state.ts";
+import { recorded } from "./state-room.ts";
 import { completeStep, failStep } from "./step-end.ts";
 import type { StepKey } from "./step-key.ts";
 
@@ -20,7 +21,8 @@ export function failAttempt(execution: Execution, key: StepKey, attempt: number,
     failStep(execution, key, stepError(key, code, message, details));
     return;
   }
-  const error = { code, message, details };
+  execution.size.recordedBytes += message.length;
+  const error = { code, message, details: recorded(execution, details) };
   execution.history.push({ kind: "attempt_failed", step: key, attempt, error, delay_ms: delayMs });
   const activity = execution.state.active[key]!;
   if (activity.s === "task") {

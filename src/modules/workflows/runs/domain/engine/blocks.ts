@@ -3,7 +3,8 @@ import { evaluate, isTrue } from "./evaluation.ts";
 import { type Execution, stepError } from "./execution.ts";
 import { timesOf } from "./external-work.ts";
 import type { PlanStep, PlanWork } from "./plan.ts";
-import { completeStep, continueMapLater, failStep, startList } from "./step-end.ts";
+import { roomFor } from "./state-room.ts";
+import { completeStep, continueMapLater, failStep, failTooLarge, startList } from "./step-end.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
 type WorkOf<Kind extends PlanWork["kind"]> = Extract<PlanWork, { readonly kind: Kind }>;
@@ -50,6 +51,12 @@ export function startMap(execution: Execution, step: PlanStep, work: WorkOf<"map
     return;
   }
   execution.state.active[key] = { s: "map", ...timesOf(execution, step), items, next: 0, open: 0, results: [] };
+  const bytes = roomFor(execution, [items]);
+  if (bytes === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
+  execution.size.recordedBytes += bytes;
   execution.history.push({ kind: "map_started", step: key, items });
   continueMapLater(execution, key);
 }

@@ -1,4 +1,4 @@
-import { CelError } from "../../../../../platform/cel/index.ts";
+import { CelError, ResultTooLarge } from "../../../../../platform/cel/index.ts";
 import type { Json } from "../../../definitions/index.ts";
 import type { Execution } from "./execution.ts";
 import type { PlanStep } from "./plan.ts";
@@ -27,9 +27,12 @@ export function isTrue(execution: Execution, when: Template, step: PlanStep, at:
   throw new CelError("evaluation", "The condition of a branch must be true or false.");
 }
 
-/** The message of a failed expression, with its position. */
-export function expressionMessage({ message, position }: CelError): string {
-  return position === undefined ? message : `line ${position.line}, column ${position.column}: ${message}`;
+/** The code of a failed expression, and a message with its position. */
+export function expressionFailure(error: CelError): { readonly code: string; readonly message: string } {
+  const { message, position } = error;
+  if (error instanceof ResultTooLarge) return { code: "state_too_large", message };
+  const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
+  return { code: "expression_error", message: `${place}${message}` };
 }
 
 /** The values of the variables that a template reads. */

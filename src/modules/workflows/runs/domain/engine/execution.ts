@@ -3,6 +3,7 @@ import type { Json } from "../../../definitions/index.ts";
 import type { ConsumedMail, Effect, NewTask, RetriedTask, RunEnd } from "./advance-result.ts";
 import type { HistoryEntry } from "./history-entry.ts";
 import { type Plan, type PlanStep, type PlanUnit, unitOf } from "./plan.ts";
+import { RunSize } from "./size-limits.ts";
 import type { Mail, Pending, RunError, RunState } from "./state.ts";
 import { type Positions, parseStepKey, type StepKey } from "./step-key.ts";
 
@@ -14,6 +15,8 @@ export interface AdvanceContext {
   /** The events that wait in the run's mailbox, in order of arrival. */
   readonly mail: readonly Mail[];
   readonly newId: () => string;
+  /** The size of the state before the advance, as bytes of JSON; undefined if it is not known. */
+  readonly stateBytes?: number;
   /** How much one advance may do; undefined for the default. */
   readonly budget?: AdvanceBudget;
 }
@@ -24,6 +27,8 @@ export interface AdvanceBudget {
   readonly starts: number;
   /** Steps of expressions. */
   readonly expressionSteps: number;
+  /** Bytes of values that are serialised. They bound the new history, too. */
+  readonly bytes: number;
 }
 
 /**
@@ -43,6 +48,8 @@ export class Execution {
   /** Runs that no step waits for any more. */
   readonly cancelledRuns: string[] = [];
   readonly consumed: ConsumedMail[] = [];
+  /** The approvals that have changed, and whether they opened in this advance. Those not in progress have closed. */
+  readonly approvals = new Map<StepKey, "opened" | "changed">();
   /** Whether tasks that nobody has leased are held back, or no longer held back; undefined changes nothing. */
   hold: boolean | undefined;
   ended: RunEnd | undefined;
@@ -50,6 +57,7 @@ export class Execution {
   readonly mail: Mail[];
   /** Counts the steps of expressions. */
   readonly meter: WorkMeter = { steps: 0 };
+  readonly size: RunSize;
   /** Steps to start and maps to continue, the next one last. */
   readonly stack: Pending[];
 
@@ -58,6 +66,7 @@ export class Execution {
     this.state = state;
     this.context = context;
     this.mail = [...context.mail];
+    this.size = new RunSize(context.stateBytes ?? Number.POSITIVE_INFINITY, state.historyBytes ?? 0);
     this.stack = state.todo ?? [];
   }
 
@@ -71,6 +80,11 @@ export class Execution {
   unitOf(key: StepKey): PlanUnit {
     return unitOf(this.plan, key);
   }
+}
+
+/** Notes that an approval was decided on or has closed. */
+export function noteApproval({ approvals }: Execution, key: StepKey): void {
+  if (!approvals.has(key)) approvals.set(key, "changed");
 }
 
 /** Whether a key names a compensation. */

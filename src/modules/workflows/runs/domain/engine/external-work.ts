@@ -1,5 +1,5 @@
 import type { Json } from "../../../definitions/index.ts";
-import type { Execution } from "./execution.ts";
+import { type Execution, noteApproval } from "./execution.ts";
 import type { PlanStep, PlanUnit } from "./plan.ts";
 import type { Activity } from "./state.ts";
 import type { Positions, StepKey } from "./step-key.ts";
@@ -59,10 +59,12 @@ function performEffect(execution: Execution, key: StepKey, activity: Activity & 
 }
 
 /** Removes a step from those in progress, with its task. */
-export function closeStep({ state, endedTasks }: Execution, key: StepKey): Activity | undefined {
+export function closeStep(execution: Execution, key: StepKey): Activity | undefined {
+  const { state, endedTasks } = execution;
   const activity = state.active[key];
   if (activity === undefined) return undefined;
   if (activity.s === "task") endedTasks.push(activity.taskId);
+  else if (activity.s === "approval") noteApproval(execution, key);
   delete state.active[key];
   return activity;
 }

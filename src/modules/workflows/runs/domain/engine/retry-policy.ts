@@ -2,7 +2,13 @@ import type { RetryPolicy } from "../../../definitions/index.ts";
 import type { Failure } from "./state.ts";
 
 /** Codes that another attempt would not change. */
-const finalCodes: readonly string[] = ["expression_error", "timeout", "route_rejected", "outcome_unknown"];
+const finalCodes: readonly string[] = [
+  "expression_error",
+  "state_too_large",
+  "timeout",
+  "route_rejected",
+  "outcome_unknown",
+];
 
 /** The wait before the next attempt in milliseconds; undefined if the failure is final. */
 export function retryDelay(policy: RetryPolicy | undefined, attempt: number, failure: Failure): number | undefined {

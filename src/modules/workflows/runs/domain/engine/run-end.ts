@@ -1,9 +1,10 @@
 import { CelError } from "../../../../../platform/cel/index.ts";
 import type { Json } from "../../../definitions/index.ts";
 import type { RunEnd } from "./advance-result.ts";
-import { evaluateRunOutput, expressionMessage } from "./evaluation.ts";
+import { evaluateRunOutput, expressionFailure } from "./evaluation.ts";
 import { type Execution, runError } from "./execution.ts";
 import { cancelStep, startExternalWork } from "./external-work.ts";
+import { bytesOf, stateBytesMax, stateTooLarge } from "./size-limits.ts";
 import type { RunError } from "./state.ts";
 
 type Unsuccessful = Exclude<RunEnd["status"], "succeeded">;
@@ -17,7 +18,12 @@ export function completeRun(execution: Execution, lastOutput: Json): void {
       output = evaluateRunOutput(execution, template);
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
-      failRun(execution, "failed", runError("expression_error", expressionMessage(error)));
+      const { code, message } = expressionFailure(error);
+      failRun(execution, "failed", runError(code, message));
+      return;
+    }
+    if (bytesOf(output) > stateBytesMax) {
+      failRun(execution, "failed", stateTooLarge());
       return;
     }
   }

@@ -34,6 +34,8 @@ export interface RunState {
   pending?: RunEvent[];
   /** What did not fit into the last advance. */
   todo?: Pending[];
+  /** The size of the history, about as many bytes as it has as JSON. */
+  historyBytes?: number;
 }
 
 /** Where a replay starts, and what it has kept of the run that it replays. */
@@ -182,6 +184,18 @@ export function statusOf(state: RunState): "pending" | "running" | "waiting" | "
   if (state.startedAtMs === 0) return "pending";
   const works = Object.values(state.active).some(({ s }) => s === "task" || s === "effect");
   return works || state.todo !== undefined ? "running" : "waiting";
+}
+
+/** The decisions on an approval in progress: those that count already, and those that count when the run is resumed. */
+export function decisionsOf({ active, pending = [] }: RunState, key: StepKey): readonly Decision[] {
+  const activity = active[key];
+  const decisions = activity?.s === "approval" ? [...activity.decisions] : [];
+  for (const event of pending) {
+    if (event.kind !== "decision" || event.key !== key) continue;
+    // Of several decisions of one person, the first one counts.
+    if (!decisions.some(({ by }) => by === event.decision.by)) decisions.push(event.decision);
+  }
+  return decisions;
 }
 
 /** Whether an attempt of a task or an effect has no outcome yet. Each attempt has one outcome. */

@@ -1,11 +1,13 @@
 import { CelError } from "../../../../../platform/cel/index.ts";
 import type { Json } from "../../../definitions/index.ts";
-import { evaluateWithOutput, expressionMessage } from "./evaluation.ts";
+import { evaluateWithOutput, expressionFailure } from "./evaluation.ts";
 import { type Execution, isCompensation, stepError } from "./execution.ts";
 import { cancelInside, closeStep } from "./external-work.ts";
 import type { ListOwner, PlanList, PlanStep } from "./plan.ts";
 import { compensateNext, completeRun, failRun } from "./run-end.ts";
+import { bytesOf, stateTooLargeMessage } from "./size-limits.ts";
 import type { RunError } from "./state.ts";
+import { recorded, roomFor } from "./state-room.ts";
 import { type Positions, type StepKey, stepKey } from "./step-key.ts";
 
 /** Starts the first step of a list. A list without steps completes immediately. */
@@ -20,7 +22,7 @@ export function completeStep(execution: Execution, key: StepKey, output: Json): 
   const { state, history, stack } = execution;
   if (isCompensation(key)) {
     closeStep(execution, key);
-    history.push({ kind: "step_completed", step: key, output });
+    history.push({ kind: "step_completed", step: key, output: recorded(execution, output) });
     compensateNext(execution);
     return;
   }
@@ -29,13 +31,26 @@ export function completeStep(execution: Execution, key: StepKey, output: Json): 
   // A step whose error was caught has nothing to undo.
   const isUndoable = step.compensate !== undefined && state.active[key]?.s !== "catch";
   if (isUndoable && !registerCompensation(execution, step, key, positions)) return;
-  closeStep(execution, key);
   // A replay needs the request of the compensation as it was at this moment.
   const undo = isUndoable ? { undo: state.undo.at(-1)!.request } : {};
+  const bytes = roomFor(execution, [output, ...Object.values(undo)], key);
+  if (bytes === undefined) {
+    delete state.values[key];
+    if (isUndoable) state.undo.pop();
+    failTooLarge(execution, key);
+    return;
+  }
+  execution.size.recordedBytes += bytes;
+  closeStep(execution, key);
   history.push({ kind: "step_completed", step: key, output, ...undo });
   const following = step.list.steps[step.position + 1];
   if (following !== undefined) stack.push({ id: following.id, at: positions });
   else completeList(execution, step.list, positions, output);
+}
+
+/** Fails a step because the state of the run has no room for its values. */
+export function failTooLarge(execution: Execution, key: StepKey): void {
+  failStep(execution, key, stepError(key, "state_too_large", stateTooLargeMessage));
 }
 
 /** Completes a step that a replay has reconstructed, unless its block is over. */
@@ -61,7 +76,8 @@ function registerCompensation(execution: Execution, step: PlanStep, key: StepKey
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     delete state.values[key];
-    failStep(execution, key, stepError(key, "expression_error", expressionMessage(error)));
+    const { code, message } = expressionFailure(error);
+    failStep(execution, key, stepError(key, code, message));
     return false;
   }
 }
@@ -83,6 +99,10 @@ export function failStep(execution: Execution, key: StepKey, error: RunError): v
   const { state, history, context } = execution;
   const activity = closeStep(execution, key);
   const { code, message, details } = error;
+  // The error is recorded, and held while a catch handles it.
+  const errorBytes = bytesOf({ message, details });
+  execution.size.recordedBytes += errorBytes;
+  execution.size.heldBytes += errorBytes;
   history.push({ kind: "step_failed", step: key, error: { code, message, details, step: error.step } });
   if (isCompensation(key)) {
     state.ending!.failures.push(error);

@@ -1,22 +1,28 @@
 import { CelError } from "../../../../../platform/cel/index.ts";
 import { startBranch, startMap, startParallel } from "./blocks.ts";
-import { evaluate, expressionMessage } from "./evaluation.ts";
+import { evaluate, expressionFailure } from "./evaluation.ts";
 import { type Execution, stepError } from "./execution.ts";
 import { startExternalWork } from "./external-work.ts";
 import type { ListOwner, PlanStep } from "./plan.ts";
-import { completeStep, failStep } from "./step-end.ts";
+import { roomFor } from "./state-room.ts";
+import { completeStep, failStep, failTooLarge } from "./step-end.ts";
 import { type Positions, type StepKey, stepKey } from "./step-key.ts";
 import { startApproval, startEventWait, startTimer } from "./waits.ts";
+
+/** What a step in progress takes at most in the state, besides its values. */
+const activityBytes = 400;
 
 /** Starts a step, unless the block around it was cancelled meanwhile. */
 export function startStep(execution: Execution, step: PlanStep, at: Positions): void {
   if (!isOpen(execution, step.list.owner, at)) return;
   const key = stepKey(step.id, at);
+  execution.size.heldBytes += activityBytes;
   try {
     startWork(execution, step, key, at);
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
-    failStep(execution, key, stepError(key, "expression_error", expressionMessage(error)));
+    const { code, message } = expressionFailure(error);
+    failStep(execution, key, stepError(key, code, message));
   }
 }
 
@@ -57,7 +63,11 @@ function startWork(execution: Execution, step: PlanStep, key: StepKey, at: Posit
     case "approval":
       startApproval(execution, step, work, key, at);
       return;
-    default:
-      startExternalWork(execution, step, key, evaluate(execution, work.request, step, at));
+    default: {
+      const request = evaluate(execution, work.request, step, at);
+      startExternalWork(execution, step, key, request);
+      // The input of a task is not part of the state. An effect of a step that has failed is not performed.
+      if (work.kind !== "task" && roomFor(execution, [request]) === undefined) failTooLarge(execution, key);
+    }
   }
 }

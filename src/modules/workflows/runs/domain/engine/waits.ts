@@ -1,12 +1,13 @@
 import { CelError } from "../../../../../platform/cel/index.ts";
 import type { Json } from "../../../definitions/index.ts";
 import { evaluate } from "./evaluation.ts";
-import { type Execution, stepError } from "./execution.ts";
+import { type Execution, noteApproval, stepError } from "./execution.ts";
 import { timesOf } from "./external-work.ts";
 import type { PlanStep, PlanWork } from "./plan.ts";
 import { readDuration, readScope, readTime } from "./readers.ts";
 import type { Decision, Mail, WaitedEvent } from "./state.ts";
-import { completeStep, failStep, startList } from "./step-end.ts";
+import { roomFor } from "./state-room.ts";
+import { completeStep, failStep, failTooLarge, startList } from "./step-end.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
 type WorkOf<Kind extends PlanWork["kind"]> = Extract<PlanWork, { readonly kind: Kind }>;
@@ -24,6 +25,12 @@ export function startEventWait(
   const any = work.any.map(({ event, scope }) => ({ event, scope: readScope(evaluate(execution, scope, step, at)) }));
   const dueMs = execution.context.nowMs + work.timeoutMs;
   execution.state.active[key] = { s: "event", ...timesOf(execution, step), dueMs, any };
+  const bytes = roomFor(execution, [any as unknown as Json]);
+  if (bytes === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
+  execution.size.recordedBytes += bytes;
   execution.history.push({ kind: "wait_started", step: key, any });
   consumeMail(execution, key, any);
 }
@@ -65,6 +72,11 @@ export function startApproval(
   const request = evaluate(execution, work.request, step, at);
   const dueMs = execution.context.nowMs + work.timeoutMs;
   execution.state.active[key] = { s: "approval", ...timesOf(execution, step), dueMs, request, decisions: [] };
+  execution.approvals.set(key, "opened");
+  if (roomFor(execution, [request]) === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
   execution.history.push({ kind: "approval_requested", step: key });
 }
 
@@ -101,7 +113,14 @@ export function decideApproval(execution: Execution, key: StepKey, decision: Dec
   // Of two decisions of one person, which may arrive while the run is paused, the first one counts.
   if (activity?.s !== "approval" || activity.decisions.some(({ by }) => by === decision.by)) return;
   activity.decisions.push(decision);
+  noteApproval(execution, key);
   execution.history.push({ kind: "approval_decided", step: key, ...decision });
+  const bytes = roomFor(execution, [decision as unknown as Json]);
+  if (bytes === undefined) {
+    failTooLarge(execution, key);
+    return;
+  }
+  execution.size.recordedBytes += bytes;
   const decisions = activity.decisions as unknown as Json;
   if (!decision.approved) {
     const { by, comment } = decision;
@@ -125,6 +144,7 @@ export function timeOutWait(execution: Execution, key: StepKey, kind: "event" | 
     return;
   }
   execution.history.push({ kind: "wait_timed_out", step: key });
+  if (kind === "approval") noteApproval(execution, key);
   execution.state.active[key] = { s: "timeout", sinceMs: execution.context.nowMs };
   startList(execution, list, positions);
 }

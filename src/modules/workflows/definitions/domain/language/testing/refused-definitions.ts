@@ -293,25 +293,25 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     document: stepOf(task, { retry: { on: ["quota"] } }),
     path: "steps[0].retry.on[0]",
     message:
-      "the step cannot fail with quota; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, worker_lost",
+      "the step cannot fail with quota; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, task_failed, worker_lost",
   },
   "retry names no code that is never retried": {
     document: stepOf(task, { retry: { on: ["timeout"] } }),
     path: "steps[0].retry.on[0]",
     message:
-      "timeout is never retried; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, worker_lost",
+      "timeout is never retried; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, task_failed, worker_lost",
   },
   "retry of the definition names a code of a step": {
     document: documentOf([{ id: "one", ...task }], { retry: { on: ["quota"] } }),
     path: "retry.on[0]",
     message:
-      "no step can fail with quota; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, state_too_large, task_failed, worker_lost",
+      "no step can fail with quota; possible are attempt_timeout, heartbeat_timeout, internal, quota_exceeded, task_failed, worker_lost",
   },
   "retry of a compensation names codes of its kind": {
     document: stepOf(task, { compensate: { route: { pool: "sales" }, retry: { on: ["worker_lost"] } } }),
     path: "steps[0].compensate.retry.on[0]",
     message:
-      "the step cannot fail with worker_lost; possible are internal, pool_not_found, quota_exceeded, route_rejected, state_too_large",
+      "the step cannot fail with worker_lost; possible are internal, pool_not_found, quota_exceeded, route_rejected",
   },
   "a block is not retried": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { retry: {} }),

@@ -1,0 +1,51 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type WorkflowApproval as ApprovalMessage,
+  ListWorkflowApprovalsResponseSchema,
+  type WorkflowApprovalService as Rpc,
+  WorkflowApprovalSchema,
+} from "../../../../../gen/service/api/workflow_approval_pb.ts";
+import type { Handlers } from "../../../../chain/handlers.ts";
+import type { Cursors } from "../../../../platform/cursor/index.ts";
+import { readPage } from "../../../../platform/paging/index.ts";
+import type { Definitions } from "../../definitions/index.ts";
+import { toValue } from "../run-message.ts";
+import { type Approval, detailsOf, listApprovals } from "./approval-store.ts";
+
+/** The operations of WorkflowApprovalService. */
+export function approvalHandlers(definitions: Pick<Definitions, "idOf">, cursors: Cursors): Handlers<typeof Rpc> {
+  return {
+    async listWorkflowApprovals({ tenantId, operation, sql, principal }, request) {
+      const { mine, environmentId } = request;
+      const { subject, roles, environmentMode: mode } = principal;
+      const definitionId = await definitions.idOf(tenantId, request.definition);
+      const filter = { definitionId, environmentId, mode, decider: mine ? { subject, roles } : undefined };
+      const page = await readPage(
+        cursors,
+        request,
+        {
+          ...{ tenantId, operation: operation.id },
+          filter: [definitionId, environmentId, mode, ...(mine ? [subject, ...roles] : [])],
+        },
+        ({ id }: Approval) => id,
+        (wanted) => listApprovals(sql, tenantId, filter, wanted),
+      );
+      return create(ListWorkflowApprovalsResponseSchema, { ...page, approvals: page.items.map(fromApproval) });
+    },
+  };
+}
+
+function fromApproval(approval: Approval): ApprovalMessage {
+  const { detailsJson, stepKey, approvers, decisions, openedAt, dueAt, ...rest } = approval;
+  const details = detailsOf(approval);
+  return create(WorkflowApprovalSchema, {
+    ...rest,
+    step: stepKey,
+    by: [...approvers],
+    ...(details === undefined ? { detailsOmitted: true } : { details: toValue(details) }),
+    decisions: decisions.map(({ at, ...decision }) => ({ ...decision, at: timestampFromDate(new Date(at)) })),
+    openedAt: timestampFromDate(openedAt),
+    dueAt: timestampFromDate(dueAt),
+  });
+}

@@ -1,0 +1,50 @@
+import type { Json } from "../../../definitions/index.ts";
+import type { RunError } from "./state.ts";
+
+/** The largest state of a run, as bytes of JSON. The whole state is written in every advance. */
+export const stateBytesMax = 256 * 1024;
+
+/** The largest history of a run, as bytes of JSON. A replay reads the whole history at once. */
+export const historyBytesMax = 16 * 1024 * 1024;
+
+/** What an entry of the history takes besides the values in it. */
+export const entryBytes = 100;
+
+/** What an advance knows about the size of its run. */
+export class RunSize {
+  /** The size of the state at most, as far as it has been counted. */
+  heldBytes: number;
+  /** What the values in new entries of the history take. */
+  recordedBytes = 0;
+  /** What this advance has serialised to count sizes. */
+  workBytes = 0;
+  readonly #earlierBytes: number;
+
+  constructor(heldBytes: number, earlierBytes: number) {
+    this.heldBytes = heldBytes;
+    this.#earlierBytes = earlierBytes;
+  }
+
+  /** The size of the history, with the new entries. */
+  historyBytes(newEntries: number): number {
+    return this.#earlierBytes + this.recordedBytes + newEntries * entryBytes;
+  }
+}
+
+/** The size of a value as JSON. */
+export function bytesOf(value: Json): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+export const stateTooLargeMessage = `The values of the run exceed ${stateBytesMax / 1024} KiB as JSON.`;
+
+/** The error of a run that holds too much data. */
+export function stateTooLarge(): RunError {
+  return { code: "state_too_large", message: stateTooLargeMessage, step: "", details: null };
+}
+
+/** The error of a run whose history is full. */
+export function historyTooLarge(): RunError {
+  const message = `The outputs in the history of the run exceed ${historyBytesMax / 1024 / 1024} MiB as JSON.`;
+  return { code: "state_too_large", message, step: "", details: null };
+}

@@ -1,0 +1,127 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Context, KeyedCall } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { type Database, notFound } from "../../../platform/db/index.ts";
+import { readUsedKeys } from "../../../platform/idempotency/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { Definitions, Json } from "../definitions/index.ts";
+import type { Environments } from "../environments/index.ts";
+import type { RunEvent } from "./domain/engine/state.ts";
+import type { AdvancedRun } from "./run-engine.ts";
+import type { RunService } from "./run-service.ts";
+import { runStore } from "./storage/run-store.ts";
+
+/** An event for a run. */
+export interface Signal {
+  readonly event: string;
+  readonly scope: string;
+  readonly payload: Json;
+  /** Empty for a new id. */
+  readonly eventId: string;
+}
+
+/** Names the run in progress with a run key. */
+export interface RunKeyName {
+  /** The key or the id of the definition. */
+  readonly definition: string;
+  readonly environmentId: string;
+  readonly runKey: string;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly definitions: Pick<Definitions, "identify">;
+  readonly environments: Environments;
+  readonly runs: Pick<RunService, "changeUnlessEnded" | "unlessEnded">;
+}
+
+const payloadBytesMax = 64 * 1024;
+const mailMax = 1000;
+const mailBytesMax = 1024 * 1024;
+/** How often a run is looked up by its key because the one that was found has ended. */
+const keyRoundsMax = 5;
+
+/** The use cases of events for runs. */
+export type RunSignals = ReturnType<typeof createRunSignals>;
+
+/** Creates the functions that send events to runs. */
+export function createRunSignals({ db, definitions, environments, runs }: Parts) {
+  /** Sends an event to a run, unless it has ended. */
+  async function signalUnlessEnded<T extends Message>(
+    context: Context,
+    runId: string,
+    signal: Signal,
+    keyed: KeyedCall | undefined,
+    toResponse: (eventId: string, duplicate: boolean) => T,
+  ): Promise<T | "duplicate" | "ended"> {
+    const eventId = signal.eventId || ulid(context.nowMs);
+    const payloadBytes = Buffer.byteLength(JSON.stringify(signal.payload));
+    if (payloadBytes > payloadBytesMax) throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON");
+    let isDuplicate = false;
+    const toEvent = ({ run, isKnown }: AdvancedRun): RunEvent | undefined => {
+      isDuplicate = isKnown;
+      if (isKnown) return undefined;
+      const { event, scope, payload } = signal;
+      const mailBytes = run.mail.reduce((sum, mail) => sum + JSON.stringify(mail.payload).length, payloadBytes);
+      if (run.mail.length >= mailMax || mailBytes > mailBytesMax) {
+        throw fail("FAILED_PRECONDITION", {
+          public: `The run holds ${run.mail.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
+        });
+      }
+      return { kind: "mail", mail: { eventId, event, scope, payload } };
+    };
+    // A new id was never used before.
+    const checkedId = signal.eventId === "" ? undefined : eventId;
+    return runs.changeUnlessEnded(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), checkedId);
+  }
+
+  /** The id of the run in progress with a run key; undefined if there is none. */
+  async function findInProgress(
+    context: Context,
+    { definition, environmentId, runKey }: RunKeyName,
+  ): Promise<string | undefined> {
+    const { tenantId } = context;
+    const environment = await environments.require(context, environmentId);
+    const found = await definitions.identify(tenantId, definition);
+    if (found === undefined) throw notFound("workflow definition");
+    return (await runStore(db.sql).findByKey(tenantId, environment.id, found.id, runKey))?.id;
+  }
+
+  return {
+    /** Sends an event to a run. */
+    async signalRun<T extends Message>(
+      context: Context,
+      runId: string,
+      signal: Signal,
+      keyed: KeyedCall | undefined,
+      toResponse: (eventId: string, duplicate: boolean) => T,
+    ): Promise<T | "duplicate"> {
+      return runs.unlessEnded(context, runId, await signalUnlessEnded(context, runId, signal, keyed, toResponse));
+    },
+
+    /** Sends an event to the run in progress with a run key. */
+    async signalRunByKey<T extends Message>(
+      context: Context,
+      name: RunKeyName,
+      signal: Signal,
+      keyed: KeyedCall | undefined,
+      toResponse: (runId: string, eventId: string, duplicate: boolean) => T,
+    ): Promise<T | "duplicate"> {
+      try {
+        for (let round = 0; round < keyRoundsMax; round++) {
+          const runId = await findInProgress(context, name);
+          if (runId === undefined) break;
+          const respond = (eventId: string, duplicate: boolean) => toResponse(runId, eventId, duplicate);
+          const result = await signalUnlessEnded(context, runId, signal, keyed, respond);
+          // If it has ended since it was found, another run may have the key now.
+          if (result !== "ended") return result;
+        }
+        throw fail("NOT_FOUND", { public: `No run with the run key "${name.runKey}" is in progress.` });
+      } catch (error) {
+        // A repeated call gets its response even if the run has ended meanwhile.
+        if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
+        throw error;
+      }
+    },
+  };
+}
