@@ -6,6 +6,7 @@ import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Connections, GrantRefusal } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
+import { safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
 import { hasEnded, statusAt } from "../domain/session-status.ts";
 import { withQuery } from "../domain/web-address.ts";
@@ -150,7 +151,7 @@ export function createCompletion({ db, clock, keyring, catalogue, connections, e
 }
 
 function errorOf({ fault, code }: ProofFault): [SessionError, string] {
-  return [fault === "unavailable" ? "provider_unavailable" : "provider_refused", code];
+  return [fault === "unavailable" ? "provider_unavailable" : "provider_refused", safeCode(code)];
 }
 
 function ownedBy({ tenantId }: Context) {
