@@ -1,9 +1,12 @@
 // Plays the end user of a connect session, for a try without a browser. It opens the link, fills in the form and submits it.
 //
-//   node docs/guides/end-user.mjs <connect_url> [<field>=<value> …]
+//   node docs/guides/end-user.mjs [--field <name>] <connect_url> [<input>=<value> …]
 //
-// It prints JSON: the heading of the page that an end user would see, and the address to which they would be sent.
-const [link, ...pairs] = process.argv.slice(2);
+// It prints JSON: the heading of the page that an end user would see, and the query with which they would return to the
+// application. With --field it prints only one of these values.
+const options = process.argv.slice(2);
+const field = options[0] === "--field" ? options.splice(0, 2)[1] : undefined;
+const [link, ...pairs] = options;
 const { hash, href } = new URL(link);
 const address = href.replace(hash, "");
 let cookie = "";
@@ -27,6 +30,7 @@ if (pairs.length > 0) {
   page = await (next === null ? response : await fetch(new URL(next, address), { headers: { cookie } })).text();
 }
 const decode = (text) => text?.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code)) ?? "";
-const heading = decode(/<h1>([^<]*)/.exec(page)?.[1]);
-const sentTo = decode(/http-equiv="refresh" content="0;url=([^"]*)"/.exec(page)?.[1]);
-console.log(JSON.stringify({ heading, sent_to: sentTo }));
+const returned = decode(/http-equiv="refresh" content="0;url=([^"]*)"/.exec(page)?.[1]);
+const query = returned === "" ? {} : Object.fromEntries(new URL(returned).searchParams);
+const result = { heading: decode(/<h1>([^<]*)/.exec(page)?.[1]), ...query };
+console.log(field === undefined ? JSON.stringify(result) : result[field]);
