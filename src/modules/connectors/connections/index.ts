@@ -42,7 +42,7 @@ import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 import { createTokenClient, type TokenClient } from "./tokens/token-client.ts";
 
-export { checkCredentials, checkFields, fitFields } from "./domain/field-check.ts";
+export { checkFields } from "./domain/field-check.ts";
 export type { FetchedTokenAuth } from "./tokens/fetched-tokens.ts";
 export type { TokenCall, TokenGrant, TokenResult } from "./tokens/oauth-request.ts";
 export type { AuthorizedCallback } from "./tokens/token-client.ts";
