@@ -13,7 +13,8 @@ import { withQuery } from "../domain/web-address.ts";
 import { requireAccess } from "../service.ts";
 import type { SessionEnder } from "../session-end.ts";
 import { connectSessionStore } from "../store.ts";
-import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
+import { type GrantProver, isProofFault, type ProofFault } from "./grant-prover.ts";
+import type { ProvenGrant } from "./proven-grant.ts";
 import { type HeldCallback, openValues, type SealedValues, sealValues } from "./sealed-values.ts";
 
 interface Parts {
