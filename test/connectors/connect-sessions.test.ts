@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { before, test } from "node:test";
 import { startReceiver } from "../../src/platform/egress/testing/receivers.ts";
 import { afterFile } from "../harness/after-file.ts";
@@ -374,4 +375,57 @@ test("a suspended tenant's sessions are not served", async () => {
   assert.equal((await browser.submit(page, { "credentials.api_key": "sk_test_1" }, "/submit")).status, 404);
   const unopened = await sql`select attempts from connector_connect_sessions where id = ${session.id}`;
   assert.equal(unopened[0]!.attempts, 0);
+});
+
+test("every mode of the manifest language with fields is asked for, proven and connected", async () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const seen: { url: string; authorization: string }[] = [];
+  const { port } = await startReceiver(async (request, response) => {
+    await request.toArray();
+    seen.push({ url: request.url!, authorization: request.headers.authorization ?? "" });
+    const isToken = request.url === "/token";
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(isToken ? { access_token: "fetched", token_type: "bearer" } : { id: 7 }));
+  });
+  const base = `http://127.0.0.1:${port}`;
+  const account = { method: "GET", path: "/me", id: "/id" };
+  await tenant.createProvider({
+    ...{ manifest: 1, key: "modes", version: "1.0.0", name: "Modes", category: "generic", description: "All modes." },
+    ...{ docs_url: "https://modes.example", hosts: ["127.0.0.1"], base_url: base },
+    auth: {
+      oauth2_cc: { token: { url: `${base}/token`, client_auth: "basic" }, account },
+      basic: { username: "{credentials.username}", password: "{credentials.password}", account },
+      jwt: { token: { url: `${base}/token`, audience: "https://modes.example" }, account },
+      aws_sigv4: { service: "sqs", region: "eu-west-1", account },
+    },
+    actions: anyAction,
+  });
+  const forms = {
+    oauth2_cc: { values: { client_id: "app", client_secret: "s" }, requests: [/^Basic YXBwOnM=$/, /^Bearer fetched$/] },
+    basic: { values: { username: "ada", password: "pw" }, requests: [/^Basic YWRhOnB3$/] },
+    jwt: {
+      values: { client_email: "a@b.example", private_key: pem.replaceAll("\n", "\r\n") },
+      requests: [/^$/, /^Bearer fetched$/],
+    },
+    aws_sigv4: {
+      values: { access_key_id: "AKIA1", secret_access_key: "s" },
+      requests: [/^AWS4-HMAC-SHA256 Credential=AKIA1\//],
+    },
+  };
+  for (const [mode, { values, requests }] of Object.entries(forms)) {
+    const session = await tenant.createSession({ allowed_provider_keys: ["modes"] });
+    const browser = new ScriptlessBrowser();
+    await browser.openLink(session.connect_url);
+    const page = await browser.open(`${service.baseUrl}/connect/${session.id}?mode=${mode}`);
+    seen.length = 0;
+    const fields = Object.entries(values).map(([name, value]) => [`credentials.${name}`, value]);
+    const done = await browser.submit(page, Object.fromEntries(fields), "/submit");
+    assert.match(done.text, /Account connected/, `${mode}: ${done.text.slice(done.text.indexOf("<main>"))}`);
+    assert.equal(seen.length, requests.length, mode);
+    for (const [at, pattern] of requests.entries()) assert.match(seen[at]!.authorization, pattern, mode);
+    const { result_connection_id: id } = await tenant.session(session.id);
+    const connection = await tenant.connection(id);
+    assert.deepEqual([connection.auth_mode, connection.account.id, connection.status], [mode, "7", "active"]);
+  }
 });

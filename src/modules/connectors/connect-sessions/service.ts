@@ -79,6 +79,12 @@ export function createConnectSessionService(parts: ConnectSessionParts) {
       if (connection.endUser !== undefined && connection.endUser.id !== input.endUser.id) {
         throw invalid("end_user.id", "end_user", "must be the end user of the connection");
       }
+      if (connection.authMode === "") {
+        throw fail("FAILED_PRECONDITION", {
+          public:
+            "The connection belongs to a provider of notifications, whose credentials are not granted. Create another one.",
+        });
+      }
       keys.add(connection.providerKey);
     }
     if (keys.size === 0) return allowedProviderKeys;

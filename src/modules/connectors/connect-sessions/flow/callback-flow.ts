@@ -113,7 +113,7 @@ export function createCallbackFlow(parts: Parts) {
       return views.viewOf(await completion.finish(session, proven, provider.name), clock.now(), noChoice);
     }
     return proven.fault === "unavailable"
-      ? startAgain(session, `${provider.name} could not be reached (${proven.code}). Try again in a moment.`)
+      ? startAgain(session, `${provider.name} could not be reached (${safeCode(proven.code)}). Try again in a moment.`)
       : failedView(session, "provider_refused", safeCode(proven.code));
   }
 

@@ -6,13 +6,15 @@ import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Connections, GrantRefusal } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
+import { safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
 import { hasEnded, statusAt } from "../domain/session-status.ts";
 import { withQuery } from "../domain/web-address.ts";
 import { requireAccess } from "../service.ts";
 import type { SessionEnder } from "../session-end.ts";
 import { connectSessionStore } from "../store.ts";
-import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
+import { type GrantProver, isProofFault, type ProofFault } from "./grant-prover.ts";
+import type { ProvenGrant } from "./proven-grant.ts";
 import { type HeldCallback, openValues, type SealedValues, sealValues } from "./sealed-values.ts";
 
 interface Parts {
@@ -150,7 +152,7 @@ export function createCompletion({ db, clock, keyring, catalogue, connections, e
 }
 
 function errorOf({ fault, code }: ProofFault): [SessionError, string] {
-  return [fault === "unavailable" ? "provider_unavailable" : "provider_refused", code];
+  return [fault === "unavailable" ? "provider_unavailable" : "provider_refused", safeCode(code)];
 }
 
 function ownedBy({ tenantId }: Context) {

@@ -1,12 +1,10 @@
 import { validateAuthResponse } from "oauth4webapi";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Connections, FetchedTokenAuth, Grant, TokenGrant, TokenResult } from "../../connections/index.ts";
+import type { Connections, FetchedTokenAuth, TokenGrant, TokenResult } from "../../connections/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import type { ProvenGrant } from "./proven-grant.ts";
 import type { HeldCallback } from "./sealed-values.ts";
-
-/** Access that a provider has confirmed, without what the session adds. */
-export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser">;
 
 /** Why access could not be proven. Texts are redacted. */
 export interface ProofFault {

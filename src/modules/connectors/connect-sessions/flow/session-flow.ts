@@ -4,6 +4,7 @@ import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import { safeCode } from "../domain/callback-check.ts";
 import { attemptsMax, hashOf, matchesHash, type OpenSession, stateLifetimeMs } from "../domain/connect-session.ts";
 import { hasEnded, statusAt } from "../domain/session-status.ts";
 import type { ProviderOffer } from "../provider-offers.ts";
@@ -203,6 +204,6 @@ export function refused(reason: RefusalReason): PageView {
 /** What an end user is told about credentials that were not accepted. */
 function problemOf({ fault, code }: ProofFault, providerName: string): string {
   return fault === "unavailable"
-    ? `${providerName} could not be reached (${code}). Try again in a moment.`
-    : `${providerName} did not accept these values (${code}). Check them and try again.`;
+    ? `${providerName} could not be reached (${safeCode(code)}). Try again in a moment.`
+    : `${providerName} did not accept these values (${safeCode(code)}). Check them and try again.`;
 }
