@@ -61,10 +61,10 @@ export function createConnectors(parts: Parts) {
     checkActionUse: actions.checkUse,
     /** Values that are re-encrypted when the master key changes. */
     sealed: [configs.sealed, connections.sealed],
-    /** Resolves when no action is executed and no refresh is running. */
-    async idle() {
+    /** Ends waits for refreshes of other nodes; resolves when no action is executed and no refresh is running. */
+    async stop() {
       await actions.idle();
-      await connections.idle();
+      await connections.stop();
     },
   } satisfies Area & Record<string, unknown>;
 }

@@ -77,6 +77,7 @@ export function createGrantService({ events, keyring, cache }: Parts) {
         {
           ...{ ...stored, tenantId, id, name, endUser, credentialVersion: 1, status: "active", statusReason: "" },
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          ...{ lastTestedAt: null, lastTestClass: "" },
           ...sealCredentials(keyring, { tenantId, id }, credentials),
           ...newStamps(nowMs),
         },

@@ -9,6 +9,7 @@ import {
   RefreshConnectionResponseSchema,
   RevokeConnectionResponseSchema,
   type ConnectionService as Rpc,
+  type TestConnectionRequest,
   TestConnectionResponseSchema,
 } from "../../../../gen/service/api/connection_pb.ts";
 import type { Context } from "../../../chain/call.ts";
@@ -50,9 +51,13 @@ export function connectionHandlers({ service, test, cursors }: Parts): Handlers<
       return create(GetConnectionResponseSchema, { connection: fromConnection(connection) });
     },
 
-    async testConnection({ tenantId }, { id }) {
-      const { account, class: answerClass, ...result } = await test(tenantId, id);
-      return create(TestConnectionResponseSchema, { ...result, class: answerClass, ...(account && { account }) });
+    testConnection: {
+      prepare: ({ tenantId }: Context, { id }: TestConnectionRequest) => test(tenantId, id),
+      async run(context: Context, { id }: TestConnectionRequest, result: TestResult) {
+        await service.recordTest(context, id, result);
+        const { account, ...rest } = result;
+        return create(TestConnectionResponseSchema, { ...rest, ...(account && { account }) });
+      },
     },
 
     refreshConnection: {
@@ -111,6 +116,8 @@ function fromConnection(connection: Connection): ConnectionMessage {
     expiresAt: optionalTime(connection.expiresAt),
     lastRefreshedAt: optionalTime(connection.lastRefreshedAt),
     lastRefreshError: connection.lastRefreshError,
+    lastTestedAt: optionalTime(connection.lastTestedAt),
+    lastTestClass: connection.lastTestClass,
     revokedAt: optionalTime(connection.revokedAt),
     ...stampFields(connection),
   });

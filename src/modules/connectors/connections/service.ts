@@ -10,6 +10,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { AuthMode, Catalogue, Provider } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
+import type { TestResult } from "./connection-tester.ts";
 import {
   type Connection,
   type ConnectionId,
@@ -120,6 +121,7 @@ export function createConnectionService(parts: ConnectionParts) {
           captured: {},
           credentialVersion: 1,
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          ...{ lastTestedAt: null, lastTestClass: "" },
           ...sealed,
           ...newStamps(nowMs),
         },
@@ -154,6 +156,16 @@ export function createConnectionService(parts: ConnectionParts) {
             headers: { "retry-after": String(Math.max(1, Math.ceil(outcome.retryAfterMs / 1000))) },
           });
       }
+    },
+
+    /** Records the result of a test. */
+    async recordTest(
+      { sql, tenantId, nowMs, afterCommit }: Context,
+      id: string,
+      { class: testClass, account }: TestResult,
+    ): Promise<void> {
+      await connectionStore(sql).recordTest(tenantId, id, testClass, account, new Date(nowMs));
+      afterCommit(() => cache.changed({ tenantId, id }));
     },
 
     /** Revokes a connection permanently. A second revocation changes nothing. */
