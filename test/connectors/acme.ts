@@ -19,7 +19,7 @@ const noteOutput: JsonObject = { type: "object", properties: { id: { type: "stri
 const urlSetting = { title: "URL", pattern: "^http://[^?#]+$", example: "http://127.0.0.1:1", required: true };
 
 /** A provider with one action of each kind of safety. */
-export const acmeManifest: JsonObject = {
+const acmeManifest: JsonObject = {
   ...{ manifest: 1, key: "acme", version: "1.2.0", name: "Acme", category: "generic", description: "Notes." },
   docs_url: "https://acme.example/docs",
   hosts: ["{settings.base_url}", "{settings.token_url}"],

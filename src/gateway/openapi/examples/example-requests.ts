@@ -99,6 +99,14 @@ const workflowTasks = {
   slots: 4,
 };
 
+/** A recipient has either a URL or an action. */
+const delivery = { mode: "MODE_PUSH", url: "https://hooks.example.com/switchyard", secret_ref: "push/crm" };
+
+const exampleRecipient = {
+  ...{ name: "crm", status: "STATUS_ACTIVE", weight: 100, capacity: 4, priority: 100, cost: 1 },
+  ...{ attributes: { region: "eu" }, skills: { german: 3 }, delivery },
+};
+
 /**
  * Example requests whose fields depend on each other, by message. Fields that are not listed are omitted; other required
  * fields come from the definition.
@@ -106,6 +114,15 @@ const workflowTasks = {
 export const exampleRequests: Readonly<Record<string, Json>> = {
   CreateManifestRequest: { document: manifest },
   ValidateManifestRequest: { document: manifest },
+  ExecuteActionRequest: {
+    key: "http.request.write",
+    connection_id: exampleId("connection"),
+    input: { method: "POST", path: "contacts", body: { name: "Ada" } },
+    timeout_ms: 5000,
+  },
+  CreateRecipientRequest: exampleRecipient,
+  BatchCreateRecipientsRequest: { recipients: [exampleRecipient] },
+  UpdateRecipientRequest: { capacity: 8, delivery },
   CreateWorkflowDefinitionRequest: { document: workflow },
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },

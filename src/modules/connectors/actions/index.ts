@@ -22,7 +22,7 @@ import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
 import { createActionMetrics } from "./action-metrics.ts";
 import { createActionService } from "./action-service.ts";
 import { notExecutable } from "./domain/action-failure.ts";
-import { type ActionExecutor, createActionExecutor } from "./execution/action-executor.ts";
+import { createActionExecutor } from "./execution/action-executor.ts";
 import { createRateLimits } from "./execution/rate-limits.ts";
 import { actionHandlers } from "./handler.ts";
 import {
@@ -31,8 +31,6 @@ import {
 } from "./records/abandoned-execution-sweeper.ts";
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
-
-export type { ActionExecutor };
 
 /** Why an action cannot be used, or that it can. */
 export type ActionUse = "usable" | "absent" | { readonly reason: string };
@@ -43,8 +41,6 @@ export interface Actions {
   readonly jobs: readonly JobKind[];
   /** Ends executions of nodes that died, on nodes that do background work. */
   readonly sweeper: AbandonedExecutionSweeper;
-  /** Executes a prepared action without a record. */
-  readonly executor: ActionExecutor;
   /** Whether a tenant can execute an action. */
   checkUse(tenantId: TenantId, actionKey: string): Promise<ActionUse>;
   /** Resolves when no execution is in progress. */
@@ -84,7 +80,6 @@ export function createActions(parts: Parts): Actions {
     handlers: actionHandlers({ service, cursors, clock }),
     jobs: [maintainExecutionsJob(parts)],
     sweeper: createAbandonedExecutionSweeper({ ...parts, metrics, operation }),
-    executor,
     async checkUse(tenantId, actionKey) {
       const found = await catalogue.action(tenantId, actionKey);
       if (found === undefined) return "absent";

@@ -191,10 +191,10 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     path: "steps[0].transfrom",
     message: "is not a field of a step; did you mean transform?",
   },
-  "with belongs to tasks": {
+  "with belongs to tasks and actions": {
     document: stepOf({ transform: 1 }, { with: {} }),
     path: "steps[0].with",
-    message: "is the input of a task: a transform step has its values inside transform",
+    message: "is the input of a task or an action: a transform step has its values inside transform",
   },
   "a task is an object": {
     document: stepOf({ task: "score" }),
