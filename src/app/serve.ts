@@ -100,7 +100,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => routing.idle());
     closers.push(() => notifications.idle());
     closers.push(() => workflows.idle());
-    closers.push(() => connectors.idle());
+    closers.push(() => connectors.stop());
     if (role !== "api") {
       for (const worker of node.workers) {
         await worker.start();

@@ -116,6 +116,7 @@ const makers: Readonly<Record<string, string>> = {
   run_id: "WorkflowRunService/StartWorkflowRun",
   definition_id: "WorkflowDefinitionService/CreateWorkflowDefinition",
   parent_run_id: "WorkflowRunService/StartWorkflowRun",
+  provider_config_id: "ProviderConfigService/CreateProviderConfig",
 };
 
 /** Ids that name no record of a tenant: they are shared by all tenants, or chosen by the caller. */
@@ -126,6 +127,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
+  "service.api.ConnectionService/ListConnections.end_user_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
 ]);

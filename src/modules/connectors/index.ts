@@ -67,9 +67,9 @@ export function createConnectors(parts: Parts) {
     receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */
     sealed: [configs.sealed, connections.sealed, ...triggers.sealed],
-    /** Resolves when no refresh is running and no event is being written. */
-    async idle() {
-      await connections.idle();
+    /** Resolves when no refresh is running on this node and no event is being written, and starts no waits for others. */
+    async stop() {
+      await connections.stop();
       await triggers.idle();
     },
   } satisfies Area & Record<string, unknown>;

@@ -6,6 +6,8 @@ import { type ConnectionRef, connectionStore } from "./store.ts";
 export interface ConnectionCache {
   /** The connection, or a promise when it must be read first; undefined if there is none. */
   get(ref: ConnectionRef): SealedConnection | undefined | Promise<SealedConnection | undefined>;
+  /** Invalidates a connection on this node, after it was seen to have changed. */
+  forget(ref: ConnectionRef): void;
   /** Invalidates a connection on every node, after the commit that changed it. */
   changed(ref: ConnectionRef): void;
 }
@@ -101,6 +103,7 @@ export function createConnectionCache({ db, signals, nowMs = () => performance.n
       reading.catch(() => {});
       return entry!.sealed;
     },
+    forget: (ref) => invalidate(topicOf(ref)),
     changed(ref) {
       const topic = topicOf(ref);
       invalidate(topic);

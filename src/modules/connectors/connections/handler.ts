@@ -9,6 +9,7 @@ import {
   RefreshConnectionResponseSchema,
   RevokeConnectionResponseSchema,
   type ConnectionService as Rpc,
+  type TestConnectionRequest,
   TestConnectionResponseSchema,
 } from "../../../../gen/service/api/connection_pb.ts";
 import type { Context } from "../../../chain/call.ts";
@@ -50,9 +51,12 @@ export function connectionHandlers({ service, test, cursors }: Parts): Handlers<
       return create(GetConnectionResponseSchema, { connection: fromConnection(connection) });
     },
 
-    async testConnection({ tenantId }, { id }) {
-      const { account, class: answerClass, ...result } = await test(tenantId, id);
-      return create(TestConnectionResponseSchema, { ...result, class: answerClass, ...(account && { account }) });
+    testConnection: {
+      prepare: ({ tenantId }: Context, { id }: TestConnectionRequest) => test(tenantId, id),
+      async run(_context: Context, _request: TestConnectionRequest, result: TestResult) {
+        const { account, ...rest } = result;
+        return create(TestConnectionResponseSchema, { ...rest, ...(account && { account }) });
+      },
     },
 
     refreshConnection: {

@@ -76,6 +76,8 @@ export interface Connections {
   readonly sealed: Reencryptable;
   /** Resolves when no refresh is running on this node. */
   idle(): Promise<void>;
+  /** Ends waits for other nodes, and resolves when no refresh is running on this node. */
+  stop(): Promise<void>;
 }
 
 interface Parts {
@@ -126,5 +128,6 @@ export function createConnections(parts: Parts): Connections {
     tokens,
     sealed: reencryptableConnections(db.sql),
     idle: refresher.idle,
+    stop: refresher.stop,
   };
 }

@@ -43,7 +43,12 @@ const { provider } = compileManifest({
       token: { url: "https://acme.example/token", client_auth: "basic" },
     },
   },
-  actions: {},
+  actions: {
+    "account.get": {
+      ...{ title: "Get the account", description: "Returns the account.", mutation: { effect: "read" } },
+      request: { method: "GET", path: "/me" },
+    },
+  },
 });
 const signals = createSignals(db);
 const changes = createTenantChanges(db, signals);
@@ -211,7 +216,7 @@ test("updates change what is present; secrets are merged, and the client id is f
     [changed.name, changed.scopes, changed.secretNames, changed.clientId],
     ["New", ["a"], ["client_secret", "signing_secret"], "id-1"],
   );
-  assert.deepEqual(events.recorded.at(-1)!.data.fields, ["name", "scopes", "secrets"]);
+  assert.deepEqual(events.recorded.at(-1)!.data.fields, ["name", "secrets", "scopes"]);
   assert.deepEqual(await secretsOf(), { client_secret: "s3cret-value", signing_secret: "sign" });
   const removed = await update({ tenantId }, { id, secrets: { signing_secret: "" }, scopeSet: {} });
   assert.deepEqual([removed.secretNames, removed.scopes], [["client_secret"], []]);

@@ -162,7 +162,7 @@ export function openSecrets(keyring: Keyring | undefined, config: SealedProvider
 }
 
 /** Checks that a config has what the provider needs for authorizations and token requests. */
-function requireComplete({ clientId, secretNames }: ProviderConfig, provider: Provider | undefined): void {
+function requireComplete({ clientId, secretNames, settings }: ProviderConfig, provider: Provider | undefined): void {
   const refuse = (text: string) => fail("FAILED_PRECONDITION", { public: text });
   if (provider === undefined) throw refuse("The provider of the provider config is not in the catalogue any more.");
   const auth = provider.auth("oauth2");
@@ -172,6 +172,10 @@ function requireComplete({ clientId, secretNames }: ProviderConfig, provider: Pr
   const needed = clientAuth === "none" ? undefined : clientAuth === "private_key_jwt" ? "private_key" : "client_secret";
   if (needed !== undefined && !secretNames.includes(needed)) {
     throw refuse(`The provider authenticates OAuth apps with a secret. Set ${needed} in secrets first.`);
+  }
+  for (const { name, title, required, secret, default: value } of auth.config) {
+    if (!required || value !== undefined || secretNames.includes(name) || settings[name]) continue;
+    throw refuse(`The provider needs ${name} (${title}). Set it in ${secret ? "secrets" : "settings"} first.`);
   }
 }
 

@@ -53,6 +53,8 @@ export function createRefreshPreparation({
       case "oauth2": {
         const { refresh_token: token } = credentials;
         if (token === undefined) return { kind: "not_refreshable", reason: "refresh_token_missing" };
+        // A refresh token belongs to the app that obtained it.
+        if (!call.account.config.client_id) return { kind: "failed", code: "client_id_missing" };
         return ready(auth, () => tokens.refresh(auth, call, token));
       }
       case "oauth2_cc":

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { beforeEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -9,8 +10,17 @@ import {
 import { failsWith, freshTenant, perform, recordedEvents } from "../../../../../test/harness/context.ts";
 import { sized } from "../../../../../test/harness/run-size.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { createKeyring, reencrypt } from "../../../../platform/crypto/index.ts";
 import type { ConnectionFault, OpenConnection } from "../index.ts";
-import { type ConnectionNode, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
+import {
+  type ConnectionNode,
+  insertConfig,
+  masterKey,
+  nodesDatabase,
+  oauth2On,
+  providerOn,
+  startNode,
+} from "../testing/connection-nodes.ts";
 import { json, startTokenServer } from "../testing/token-server.ts";
 import { leaseStore } from "./lease-store.ts";
 
@@ -35,11 +45,13 @@ interface Made {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly refreshToken: string;
+  readonly providerConfigId: string;
 }
 
 /** Creates a connection with a grant of the server. Its access token is valid for this time. */
 async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
   const tenantId = freshTenant();
+  const providerConfigId = await insertConfig(db, tenantId, providerKey);
   const { accessToken, refreshToken } = server.issue();
   const { connection } = await perform(
     db,
@@ -47,7 +59,7 @@ async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
     connections.handlers.createConnection,
     CreateConnectionRequestSchema,
     {
-      ...{ name: "Acme", providerKey, authMode: "oauth2" },
+      ...{ name: "Acme", providerKey, authMode: "oauth2", providerConfigId },
       credentials: { access_token: accessToken, refresh_token: refreshToken },
     },
   );
@@ -55,7 +67,7 @@ async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
   await db.sql`
     update connector_connections set expires_at = ${new Date(nowMs + validMs)}, last_refreshed_at = ${new Date(nowMs - 3_600_000)}
     where id = ${id}`;
-  return { tenantId, id, refreshToken };
+  return { tenantId, id, refreshToken, providerConfigId };
 }
 
 const tokenOf = (opened: OpenConnection | ConnectionFault) =>
@@ -71,7 +83,8 @@ const requestRefresh = ({ tenantId, id }: Made, by: ConnectionNode = node) =>
   perform(db, { tenantId, nowMs }, by.connections.handlers.refreshConnection, RefreshConnectionRequestSchema, { id });
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await delay(5);
+  const deadline = AbortSignal.timeout(20_000);
+  while (!(await condition())) await delay(5, undefined, { signal: deadline });
 }
 
 test("an expired token is refreshed when the connection is opened, and the refresh token is not handed out", async () => {
@@ -130,6 +143,17 @@ test("many callers on three nodes with an expired token cause exactly one refres
   }
 });
 
+test("a node that misses the signal of a refresh elsewhere still uses the new token at once", async () => {
+  const deaf = await startNode(shared);
+  const made = await connect(600_000);
+  await deaf.connections.open(made.tenantId, made.id);
+  await deaf.signals.stop();
+  nowMs += 600_001;
+  const fresh = tokenOf(await connections.open(made.tenantId, made.id));
+  assert.equal(tokenOf(await deaf.connections.open(made.tenantId, made.id)), fresh);
+  assert.equal(refreshesOf(made), 1);
+});
+
 test("a refused grant makes the connection need reauthorization, with one event and no further requests", async () => {
   const made = await connect(-1);
   server.invalidate(made.refreshToken);
@@ -145,7 +169,8 @@ test("a refused grant makes the connection need reauthorization, with one event 
       type: "connection.needs_reauth",
       subject: made.id,
       data: {
-        ...{ name: "Acme", provider_key: "acme", provider_config_id: "", end_user_id: "", reason: "grant_rejected" },
+        ...{ name: "Acme", provider_key: "acme", provider_config_id: made.providerConfigId },
+        ...{ end_user_id: "", reason: "grant_rejected" },
       },
     },
   ]);
@@ -160,7 +185,8 @@ test("a refused grant changes nothing if another grant was stored in the meantim
     const stored = await connections.storeGrant(
       { tenantId: made.tenantId, sql: db.sql, nowMs, afterCommit: (action) => void action() },
       {
-        ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme", providerConfigId: "" },
+        ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme" },
+        providerConfigId: made.providerConfigId,
         ...{ authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "", scopes: [], settings: {}, captured: {} },
         ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined },
         credentials: { access_token: accessToken, refresh_token: refreshToken },
@@ -221,11 +247,8 @@ for (const graceMs of [60_000, 0]) {
     server.script = ({ fields }, response) => {
       // The server spends the token, and the answer never arrives.
       server.script = undefined;
-      const spent = fields.refresh_token!;
-      void fetch(`http://127.0.0.1:${server.port}/token`, {
-        method: "POST",
-        body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: spent }),
-      }).then(() => response.destroy());
+      server.spend(fields.refresh_token!);
+      response.destroy();
       return true;
     };
     assert.equal(await connections.open(made.tenantId, made.id), "refresh_failed");
@@ -362,6 +385,28 @@ test("a sweep uses refresh tokens before they end for lack of use, and repeats i
     await run();
     return (await rowOf(interrupted)).credentialVersion === 2;
   });
+});
+
+test("refreshes and a re-encryption at the same time lose nothing", async () => {
+  const keys = { k1: masterKey, k2: randomBytes(32).toString("base64") };
+  const keyring = createKeyring({ activeKeyId: "k2", keys });
+  const rotated = await startNode({ ...shared, keyring });
+  const made = await Promise.all(Array.from({ length: 6 }, () => connect(-1)));
+  const { signal } = new AbortController();
+  for (let round = 0; round < sized(3, 30); round++) {
+    const [, ...opened] = await Promise.all([
+      reencrypt(keyring, rotated.connections.sealed, signal),
+      ...made.map(({ tenantId, id }, at) => (at % 2 ? rotated : node).connections.open(tenantId, id)),
+    ]);
+    // A node without the new key cannot read what was sealed with it, and must not break it.
+    for (const [at, each] of opened.entries())
+      if (at % 2 === 1) assert.ok(server.isValid(tokenOf(each)), tokenOf(each));
+    nowMs += 3_600_001;
+  }
+  await reencrypt(keyring, rotated.connections.sealed, signal);
+  for (const { tenantId, id } of made) {
+    assert.ok(server.isValid(tokenOf(await rotated.connections.open(tenantId, id))));
+  }
 });
 
 test("a sweep does not try a refresh token without pause while the provider is unavailable", async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import { type Database, nextWake, type Signals } from "../../../../platform/db/index.ts";
@@ -45,6 +46,8 @@ export interface Refresher {
   withLease<T>(ref: ConnectionRef, work: () => Promise<T>): Promise<T | undefined>;
   /** Resolves when no refresh is running on this node. */
   idle(): Promise<void>;
+  /** Ends waits for other nodes, and resolves when no refresh is running on this node. */
+  stop(): Promise<void>;
 }
 
 interface Parts {
@@ -55,7 +58,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly keyring: Keyring | undefined;
   readonly events: EventRecorder;
-  readonly cache: Pick<ConnectionCache, "changed">;
+  readonly cache: Pick<ConnectionCache, "changed" | "forget">;
   readonly prepare: RefreshPreparation;
   readonly times?: RefreshTimes;
 }
@@ -75,6 +78,8 @@ const waitMsDefault = 25_000;
 /** Covers lost signals. */
 const pollMs = 250;
 const busyRetryMs = 1000;
+const rememberMsMax = 1000;
+const recentFailuresMax = 10_000;
 
 /** Creates the refresher of this node. */
 export function createRefresher(parts: Parts): Refresher {
@@ -83,7 +88,10 @@ export function createRefresher(parts: Parts): Refresher {
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
   const connections = connectionStore(db.sql);
-  const neverAborted = new AbortController().signal;
+  const recentFailures = new Map<string, { readonly outcome: RefreshOutcome; readonly untilMs: number }>();
+  const stopping = new AbortController();
+  // Every refresh that waits adds a listener.
+  setMaxListeners(0, stopping.signal);
   const outcomes = metrics.counter({
     name: "connector_refreshes_total",
     help: "Refreshes of connections, by cause and outcome. shared: another node refreshed the credentials meanwhile.",
@@ -105,14 +113,14 @@ export function createRefresher(parts: Parts): Refresher {
     const untilMs = performance.now() + waitMs;
     for (;;) {
       // Subscribes before it looks, so that no signal is missed in between.
-      const wake = nextWake(signals, topicOf(ref), neverAborted, pollMs);
+      const wake = nextWake(signals, topicOf(ref), stopping.signal, pollMs);
       try {
         const outcome = await settled();
         if (outcome !== undefined) return outcome;
         const claimed = await leases.claim(ref, leaseMs, force);
         if ("fence" in claimed) return claimed;
         if (claimed.kind === "backing_off") return failed("backing_off", claimed.waitMs);
-        if (performance.now() > untilMs) return failed("refresh_busy", busyRetryMs);
+        if (stopping.signal.aborted || performance.now() > untilMs) return failed("refresh_busy", busyRetryMs);
         await wake.reason;
       } finally {
         wake.cancel();
@@ -137,6 +145,8 @@ export function createRefresher(parts: Parts): Refresher {
         settledBy(await connections.findSealed(ref.tenantId, ref.id), request),
       );
       if (!("fence" in claimed)) {
+        // The signal of the node that changed the connection may arrive later than its commit was seen.
+        cache.forget(ref);
         const outcome = claimed.kind === "failed" ? await withStoredError(ref, claimed) : claimed;
         outcomes.inc({ cause: request.cause, outcome: outcome.kind === "refreshed" ? "shared" : outcome.kind });
         return outcome;
@@ -165,6 +175,7 @@ export function createRefresher(parts: Parts): Refresher {
     const sealed = await connections.findSealed(ref.tenantId, ref.id);
     const settled = settledBy(sealed, request);
     if (settled !== undefined) {
+      cache.forget(ref);
       await leases.release(ref, fence);
       return settled;
     }
@@ -176,6 +187,11 @@ export function createRefresher(parts: Parts): Refresher {
       if (isUnusable && prepared.reason !== undefined) return markNeedsReauth(ref, fence, version, prepared.reason);
       await leases.release(ref, fence);
       return { kind: "not_refreshable" };
+    }
+    if (prepared.kind === "failed" && prepared.code === "decrypt_failed") {
+      // Only this node lacks the master key. Others must not back off.
+      await leases.release(ref, fence);
+      return failed(prepared.code, busyRetryMs);
     }
     if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, false);
     if (!(await leases.begin(ref, fence, version))) return "lease_lost";
@@ -282,9 +298,29 @@ export function createRefresher(parts: Parts): Refresher {
     const key = topicOf(ref);
     const running = flights.get(key);
     if (running !== undefined) return running;
-    const flight = run(ref, request).finally(() => flights.delete(key));
+    const recent = recentFailures.get(key);
+    if (recent !== undefined) {
+      if (request.cause === "due" && performance.now() < recent.untilMs) return Promise.resolve(recent.outcome);
+      recentFailures.delete(key);
+    }
+    const flight = run(ref, request)
+      .then((outcome) => {
+        if (outcome.kind === "failed") remember(key, outcome);
+        return outcome;
+      })
+      .finally(() => flights.delete(key));
     flights.set(key, flight);
     return flight;
+  }
+
+  /** Spares the database the same question for every call while a provider is unavailable. */
+  function remember(key: string, outcome: RefreshOutcome & { readonly kind: "failed" }): void {
+    if (recentFailures.size >= recentFailuresMax) recentFailures.clear();
+    recentFailures.set(key, { outcome, untilMs: performance.now() + Math.min(outcome.retryAfterMs, rememberMsMax) });
+  }
+
+  async function idle(): Promise<void> {
+    await Promise.allSettled(flights.values());
   }
 
   return {
@@ -309,8 +345,10 @@ export function createRefresher(parts: Parts): Refresher {
         await leases.release(ref, claimed.fence);
       }
     },
-    async idle() {
-      await Promise.allSettled(flights.values());
+    idle,
+    async stop() {
+      stopping.abort();
+      await idle();
     },
   };
 }

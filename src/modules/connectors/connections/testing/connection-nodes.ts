@@ -12,6 +12,7 @@ import {
   type Signals,
 } from "../../../../platform/db/index.ts";
 import { createEgress } from "../../../../platform/egress/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLog, type Log } from "../../../../platform/log/log.ts";
 import { createMetrics, type Metrics } from "../../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -99,10 +100,23 @@ export async function startNode(options: NodeOptions): Promise<ConnectionNode> {
   return { connections, configs, db, signals, metrics };
 }
 
+/** Members of a manifest that differ from the default ones. */
+interface Members {
+  readonly key?: string;
+  readonly [member: string]: unknown;
+}
+
 /** Compiles a manifest whose endpoints are on a local server. */
-export function providerOn(port: number, { key = "acme", ...more }: { key?: string; [member: string]: unknown } = {}) {
+export function providerOn(port: number, members: Members = {}): Provider {
+  const { provider, violations } = compileManifest(providerDocument(port, members));
+  if (provider === undefined) throw new Error(violations.map(({ path, message }) => `${path}: ${message}`).join("\n"));
+  return provider;
+}
+
+/** A manifest whose endpoints are on a local server. */
+export function providerDocument(port: number, { key = "acme", ...more }: Members = {}) {
   const base = `http://127.0.0.1:${port}`;
-  const document = {
+  return {
     ...{ manifest: 1, key, version: "1.0.0", name: "Acme", category: "generic", description: "A test provider." },
     docs_url: "https://acme.example/docs",
     hosts: ["127.0.0.1"],
@@ -131,12 +145,14 @@ export function providerOn(port: number, { key = "acme", ...more }: { key?: stri
         account: { method: "GET", path: "/me", id: "/id", label: "/login" },
       },
     },
-    actions: {},
+    actions: {
+      "account.get": {
+        ...{ title: "Get the account", description: "Returns the account.", mutation: { effect: "read" } },
+        request: { method: "GET", path: "/me" },
+      },
+    },
     ...more,
   };
-  const { provider, violations } = compileManifest(document);
-  if (provider === undefined) throw new Error(violations.map(({ path, message }) => `${path}: ${message}`).join("\n"));
-  return provider;
 }
 
 /** The oauth2 mode of a provider on a local server. */
@@ -151,4 +167,14 @@ export function oauth2On(port: number, more: Readonly<Record<string, unknown>> =
     account: { method: "GET", path: "/me", id: "/id", label: "/login" },
     ...more,
   };
+}
+
+/** Stores an active provider config of a public client; returns its id. */
+export async function insertConfig(db: Database, tenantId: string, providerKey = "acme"): Promise<string> {
+  const id = ulid(Date.now());
+  await db.sql`
+    insert into connector_provider_configs (tenant_id, id, environment_id, environment_key, provider_key, name, status,
+      client_id, activated_at, created_at, updated_at)
+    values (${tenantId}, ${id}, ${id}, 'production', ${providerKey}, 'App', 'active', 'app', now(), now(), now())`;
+  return id;
 }

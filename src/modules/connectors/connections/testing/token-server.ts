@@ -31,6 +31,8 @@ export interface TokenServer {
   expiresInS: number | undefined;
   /** Issues tokens without a request. */
   issue(): { accessToken: string; refreshToken: string };
+  /** Spends a refresh token, as a refresh does. */
+  spend(refreshToken: string): void;
   /** Ends the validity of a token. */
   invalidate(token: string): void;
   isValid(accessToken: string): boolean;
@@ -59,6 +61,9 @@ export async function startTokenServer(): Promise<TokenServer> {
     rotates: true,
     expiresInS: 3600,
     issue,
+    spend(token) {
+      refreshTokens.set(token, Date.now() + server.graceMs - 1);
+    },
     invalidate(token) {
       accessTokens.delete(token);
       refreshTokens.delete(token);
@@ -79,10 +84,12 @@ export async function startTokenServer(): Promise<TokenServer> {
 
   function refresh(token: string, response: ServerResponse): void {
     const untilMs = refreshTokens.get(token);
-    if (untilMs === undefined || untilMs < Date.now()) return json(response, 400, { error: "invalid_grant" });
+    if (untilMs === undefined || untilMs < Date.now()) {
+      json(response, 400, { error: "invalid_grant" });
+      return;
+    }
     refreshes++;
-    if (server.rotates && untilMs === Number.POSITIVE_INFINITY)
-      refreshTokens.set(token, Date.now() + server.graceMs - 1);
+    if (server.rotates && untilMs === Number.POSITIVE_INFINITY) server.spend(token);
     answerTokens(response);
   }
 
