@@ -48,7 +48,6 @@ export interface Dispatcher extends ClaimLoop {
 
 const concurrency = 64;
 const tenantsMax = 50;
-/** A tenant with this many deliveries in progress gets no more. */
 const perTenant = 16;
 const retries = { firstMs: 1000, maxMs: 60 * 60_000 };
 /** With the back-off, attempts end after about nine hours. */
@@ -70,19 +69,15 @@ export function createDispatcher(parts: Parts): Dispatcher {
       return batch.map(() => undefined);
     },
   });
-  /** The number of deliveries in progress by tenant. */
-  const running = new Map<string, number>();
   let after = "";
 
-  async function claimDue(limit: number): Promise<readonly ClaimedDelivery[]> {
-    const busy = [...running].flatMap(([tenantId, count]) => (count >= perTenant ? [tenantId] : []));
+  async function claimDue(limit: number, busy: readonly string[]): Promise<readonly ClaimedDelivery[]> {
     const from = (start: string, count: number) =>
       store.claimDue({ after: start, busy, tenantsMax, perTenant }, claim, count, parts.claimMs);
     const claimed = await from(after, limit);
     if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
     // The next claim starts after the last tenant of this one.
     after = claimed.length < limit ? "" : claimed.at(-1)!.tenantId;
-    for (const { tenantId } of claimed) running.set(tenantId, (running.get(tenantId) ?? 0) + 1);
     return claimed;
   }
 
@@ -142,19 +137,8 @@ export function createDispatcher(parts: Parts): Dispatcher {
     wake();
   }
 
-  async function performCounted(delivery: ClaimedDelivery): Promise<void> {
-    const { tenantId } = delivery;
-    try {
-      await perform(delivery);
-    } finally {
-      const left = running.get(tenantId)! - 1;
-      if (left === 0) running.delete(tenantId);
-      else running.set(tenantId, left);
-    }
-  }
-
   const loop = createClaimLoop({
-    ...{ signals, log, topic, concurrency, perform: performCounted, pollMs: parts.pollMs },
+    ...{ signals, log, topic, concurrency, perTenant, perform, pollMs: parts.pollMs },
     claim: claimDue,
     name: "the delivery of trigger events",
   });
