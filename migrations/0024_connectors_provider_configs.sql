@@ -38,6 +38,9 @@ alter table connector_connections
   add column provider_revocation text not null default ''
     check (provider_revocation in ('', 'pending', 'succeeded', 'failed', 'not_offered')),
   add column last_refresh_error text not null default '',
+  add column last_tested_at timestamptz,
+  -- The class of the last test's result; empty before the first.
+  add column last_test_class text not null default '',
   -- When the refresh token must be used, so that it does not end for lack of use; null if it does not.
   add column idle_refresh_at timestamptz;
 

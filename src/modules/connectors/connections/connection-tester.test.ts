@@ -76,6 +76,8 @@ test("a test reports the account that the provider confirms", async () => {
     [true, "ok", "42", "ada", "active", ""],
   );
   await assert.rejects(testConnection(freshTenant(), id), failsWith("NOT_FOUND"));
+  const { lastTestClass, lastTestedAt, account: known } = (await connections.find(db.sql, tenantId, id))!;
+  assert.deepEqual([lastTestClass, lastTestedAt instanceof Date, known], ["ok", true, { id: "42", label: "ada" }]);
 });
 
 test("a test refreshes rejected credentials once, and reports credentials that stay rejected", async () => {

@@ -53,7 +53,8 @@ export function connectionHandlers({ service, test, cursors }: Parts): Handlers<
 
     testConnection: {
       prepare: ({ tenantId }: Context, { id }: TestConnectionRequest) => test(tenantId, id),
-      async run(_context: Context, _request: TestConnectionRequest, result: TestResult) {
+      async run(context: Context, { id }: TestConnectionRequest, result: TestResult) {
+        await service.recordTest(context, id, result);
         const { account, ...rest } = result;
         return create(TestConnectionResponseSchema, { ...rest, ...(account && { account }) });
       },
@@ -115,6 +116,8 @@ function fromConnection(connection: Connection): ConnectionMessage {
     expiresAt: optionalTime(connection.expiresAt),
     lastRefreshedAt: optionalTime(connection.lastRefreshedAt),
     lastRefreshError: connection.lastRefreshError,
+    lastTestedAt: optionalTime(connection.lastTestedAt),
+    lastTestClass: connection.lastTestClass,
     revokedAt: optionalTime(connection.revokedAt),
     ...stampFields(connection),
   });

@@ -10,6 +10,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { AuthMode, Catalogue, Provider } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
+import type { TestResult } from "./connection-tester.ts";
 import {
   type Connection,
   type ConnectionId,
@@ -32,7 +33,7 @@ import { connectionStore } from "./store.ts";
 export interface ConnectionParts {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "provider">;
-  readonly configs: Pick<ProviderConfigs, "find">;
+  readonly configs: Pick<ProviderConfigs, "hold">;
   /** Undefined if the instance has no master key. Then no connection can be created. */
   readonly keyring: Keyring | undefined;
   /** Validates settings and credentials of providers that are not in the catalogue. */
@@ -73,7 +74,7 @@ export function createConnectionService(parts: ConnectionParts) {
 
   async function checkConfig(context: Context, { providerConfigId, providerKey }: NewConnection): Promise<void> {
     if (providerConfigId === "") return;
-    const config = await configs.find(context.sql, context.tenantId, providerConfigId);
+    const config = await configs.hold(context.sql, context.tenantId, providerConfigId);
     if (config === undefined) throw notFound("provider config");
     requireEnvironmentAccess(context, config.environmentKey);
     if (config.status === "archived") {
@@ -120,6 +121,7 @@ export function createConnectionService(parts: ConnectionParts) {
           captured: {},
           credentialVersion: 1,
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          ...{ lastTestedAt: null, lastTestClass: "" },
           ...sealed,
           ...newStamps(nowMs),
         },
@@ -154,6 +156,16 @@ export function createConnectionService(parts: ConnectionParts) {
             headers: { "retry-after": String(Math.max(1, Math.ceil(outcome.retryAfterMs / 1000))) },
           });
       }
+    },
+
+    /** Records the result of a test. */
+    async recordTest(
+      { sql, tenantId, nowMs, afterCommit }: Context,
+      id: string,
+      { class: testClass, account }: TestResult,
+    ): Promise<void> {
+      await connectionStore(sql).recordTest(tenantId, id, testClass, account, new Date(nowMs));
+      afterCommit(() => cache.changed({ tenantId, id }));
     },
 
     /** Revokes a connection permanently. A second revocation changes nothing. */

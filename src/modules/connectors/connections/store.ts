@@ -56,7 +56,7 @@ export function connectionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, provider_key, provider_config_id, end_user, status, status_reason, provider_revocation, scopes,
     settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, credential_version,
-    expires_at, last_refreshed_at, last_refresh_error, revoked_at, created_at, updated_at, record_version`;
+    expires_at, last_refreshed_at, last_refresh_error, last_tested_at, last_test_class, revoked_at, created_at, updated_at, record_version`;
   return {
     async insert(connection: SealedConnection, idleRefreshAt: Date | null): Promise<Connection> {
       const [row] = await sql<Row[]>`
@@ -163,6 +163,22 @@ export function connectionStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id} and status <> 'revoked'
         returning ${columns}`;
       return row && toConnection(row);
+    },
+
+    /** Records the result of a test. An account is stored only if none was known. */
+    async recordTest(
+      tenantId: TenantId,
+      id: string,
+      testClass: string,
+      account: Account | undefined,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        update connector_connections set last_tested_at = ${now}, last_test_class = ${testClass},
+          account_id = case when account_id = '' then ${account?.id ?? ""} else account_id end,
+          account_label = case when account_id = '' then ${account?.label ?? ""} else account_label end,
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
     },
 
     /** Erases the credentials of a revoked connection and records what became of its grant at the provider. */

@@ -70,6 +70,9 @@ export interface Connection extends ConnectionDetails, Stamps {
   readonly providerRevocation: ProviderRevocation;
   readonly lastRefreshedAt: Date | null;
   readonly lastRefreshError: string;
+  readonly lastTestedAt: Date | null;
+  /** The class of the last test's result; empty before the first. */
+  readonly lastTestClass: string;
   readonly revokedAt: Date | null;
 }
 

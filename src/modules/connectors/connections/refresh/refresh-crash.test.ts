@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { CreateConnectionRequestSchema } from "../../../../../gen/service/api/connection_pb.ts";
 import { freshTenant, perform } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
@@ -75,20 +75,26 @@ async function crashAndOpen({ isSpent, graceMs }: Crash) {
   return { ...row!, isUsable, requests: server.requests.length };
 }
 
-test("a node killed after the provider has spent the token loses nothing within the provider's grace", async () => {
-  assert.deepEqual(await crashAndOpen({ isSpent: true, graceMs: 60_000 }), {
-    ...{ status: "active", statusReason: "", isUsable: true, requests: 2 },
-  });
-});
-
-test("a node killed before the provider has spent the token loses nothing, without any grace", async () => {
-  assert.deepEqual(await crashAndOpen({ isSpent: false, graceMs: 0 }), {
-    ...{ status: "active", statusReason: "", isUsable: true, requests: 2 },
-  });
-});
-
-test("without grace, a node killed after the provider has spent the token leaves a truthful status", async () => {
-  assert.deepEqual(await crashAndOpen({ isSpent: true, graceMs: 0 }), {
-    ...{ status: "needs_reauth", statusReason: "refresh_interrupted", isUsable: false, requests: 2 },
-  });
+// All three at once, because starting a process and waiting for its lease takes seconds.
+const cases: readonly (readonly [string, Crash, object])[] = [
+  [
+    "a node killed after the provider has spent the token loses nothing within the provider's grace",
+    { isSpent: true, graceMs: 60_000 },
+    { status: "active", statusReason: "", isUsable: true, requests: 2 },
+  ],
+  [
+    "a node killed before the provider has spent the token loses nothing, without any grace",
+    { isSpent: false, graceMs: 0 },
+    { status: "active", statusReason: "", isUsable: true, requests: 2 },
+  ],
+  [
+    "without grace, a node killed after the provider has spent the token leaves a truthful status",
+    { isSpent: true, graceMs: 0 },
+    { status: "needs_reauth", statusReason: "refresh_interrupted", isUsable: false, requests: 2 },
+  ],
+];
+describe("a crash in the middle of a refresh", { concurrency: true }, () => {
+  for (const [name, crash, expected] of cases) {
+    test(name, async () => assert.deepEqual(await crashAndOpen(crash), expected));
+  }
 });
