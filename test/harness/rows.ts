@@ -16,6 +16,7 @@ const livesByItself = [
   "shards",
   "workflow_workers",
   "workflow_trigger_cursors",
+  "connector_trigger_deliveries",
 ];
 
 // A key's last use and an item's routing attempts also change at any time.

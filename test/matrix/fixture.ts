@@ -23,6 +23,7 @@ import { poolRequests } from "./fixtures/pools.ts";
 import { preferenceRequests } from "./fixtures/preferences.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
+import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
 import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
@@ -58,7 +59,8 @@ export async function createMatrixFixture(settings: TestSettings = {}): Promise<
 export async function atRest(sql: TestSql): Promise<void> {
   for (;;) {
     const [row] = await sql<{ busy: boolean }[]>`
-      select exists (select from notification_deliveries where status in ('queued', 'running')) as busy`;
+      select exists (select from notification_deliveries where status in ('queued', 'running'))
+        or exists (select from connector_trigger_deliveries) as busy`;
     if (!row!.busy) return;
     await delay(5);
   }
@@ -105,6 +107,7 @@ const known: FixtureRequests = {
   ...preferenceRequests,
   ...routingRequests,
   ...subscriberRequests,
+  ...triggerSubscriptionRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,
   ...workflowTriggerRequests,
@@ -124,6 +127,8 @@ const makers: Readonly<Record<string, string>> = {
   definition_id: "WorkflowDefinitionService/CreateWorkflowDefinition",
   parent_run_id: "WorkflowRunService/StartWorkflowRun",
   provider_config_id: "ProviderConfigService/CreateProviderConfig",
+  connection_id: "ConnectionService/CreateConnection",
+  subscription_id: "TriggerSubscriptionService/CreateTriggerSubscription",
 };
 
 /** Ids that name no record of a tenant: they are shared by all tenants, or chosen by the caller. */

@@ -127,16 +127,18 @@ export function createTriggers(parts: TriggerParts): Triggers {
   const poll = createPoller(common);
   const owned = () => shards.currentSql(db.sql, shards.owned());
   const registrations = createClaimLoop({
-    ...{ signals, log, pollMs, concurrency, topic: intakeTopic, name: "the registration of webhooks" },
-    claim: async (limit) =>
-      shards.owned().size === 0 ? [] : registrationStore(db.sql).claimDue(owned(), randomUUID(), limit, claimMs),
+    ...{ signals, log, pollMs, concurrency, perTenant, topic: intakeTopic, name: "the registration of webhooks" },
+    claim: async (limit, busy) =>
+      shards.owned().size === 0 ? [] : registrationStore(db.sql).claimDue(owned(), busy, randomUUID(), limit, claimMs),
     perform: (registration, signal) =>
       limiter.run(registration.tenantId, registration.connectionId, () => register(registration, signal)),
   });
   const polls = createClaimLoop<Poll>({
-    ...{ signals, log, pollMs, concurrency, topic: intakeTopic, name: "the polls of providers" },
-    claim: async (limit) =>
-      shards.owned().size === 0 ? [] : pollStore(db.sql).claimDue(owned(), `${randomUUID()}:`, limit, claimMs),
+    ...{ signals, log, pollMs, concurrency, perTenant, topic: intakeTopic, name: "the polls of providers" },
+    claim: async (limit, busy) => {
+      if (shards.owned().size === 0) return [];
+      return pollStore(db.sql).claimDue(owned(), { busy, perTenant }, `${randomUUID()}:`, limit, claimMs);
+    },
     // One poll per connection at a time: all of them belong to one shard, and so to one node.
     perform: (each, signal) => limiter.run(each.tenantId, each.connectionId, () => poll(each, signal)),
   });

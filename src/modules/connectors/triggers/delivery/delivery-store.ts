@@ -27,6 +27,16 @@ export interface ClaimedDelivery {
     | undefined;
 }
 
+/** Which tenants' deliveries are claimed. */
+export interface ClaimScope {
+  /** Tenants with higher ids. */
+  readonly after: string;
+  /** Tenants to leave out. */
+  readonly busy: readonly string[];
+  readonly tenantsMax: number;
+  readonly perTenant: number;
+}
+
 /** The end of a delivery. */
 export interface DeliveryEnd {
   readonly delivery: ClaimedDelivery;
@@ -47,11 +57,11 @@ type Row = Omit<ClaimedDelivery, "subscription"> & {
 export function deliveryStore(sql: Sql) {
   return {
     /**
-     * Claims due deliveries of at most `tenantsMax` tenants after one, a few of each, so that a tenant with many events does not
-     * delay the others. Every claim counts as an attempt, so that an event which ends its node does not do so forever.
+     * Claims due deliveries of at most `tenantsMax` tenants after one, a few of each and none of busy ones, so that a tenant with
+     * many events does not delay the others. Every claim counts as an attempt, so that an event which ends its node does not do so forever.
      */
     async claimDue(
-      { after, tenantsMax, perTenant }: Readonly<{ after: string; tenantsMax: number; perTenant: number }>,
+      { after, busy, tenantsMax, perTenant }: ClaimScope,
       claim: string,
       limit: number,
       claimMs: number,
@@ -71,6 +81,7 @@ export function deliveryStore(sql: Sql) {
             select tenant_id, event_id from connector_trigger_deliveries delivery
             where delivery.tenant_id = tenant.tenant_id and due_at <= now()
             order by due_at limit ${perTenant} for update skip locked) picked
+          where tenant.tenant_id <> all(${busy as string[]})
           limit ${limit}
         ),
         claimed as (

@@ -48,6 +48,7 @@ export interface Dispatcher extends ClaimLoop {
 
 const concurrency = 64;
 const tenantsMax = 50;
+const perTenant = 16;
 const retries = { firstMs: 1000, maxMs: 60 * 60_000 };
 /** With the back-off, attempts end after about nine hours. */
 const attemptsMax = 20;
@@ -70,9 +71,9 @@ export function createDispatcher(parts: Parts): Dispatcher {
   });
   let after = "";
 
-  async function claimDue(limit: number): Promise<readonly ClaimedDelivery[]> {
+  async function claimDue(limit: number, busy: readonly string[]): Promise<readonly ClaimedDelivery[]> {
     const from = (start: string, count: number) =>
-      store.claimDue({ after: start, tenantsMax, perTenant: Math.ceil(count / 2) }, claim, count, parts.claimMs);
+      store.claimDue({ after: start, busy, tenantsMax, perTenant }, claim, count, parts.claimMs);
     const claimed = await from(after, limit);
     if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
     // The next claim starts after the last tenant of this one.
@@ -137,7 +138,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
   }
 
   const loop = createClaimLoop({
-    ...{ signals, log, topic, concurrency, perform, pollMs: parts.pollMs },
+    ...{ signals, log, topic, concurrency, perTenant, perform, pollMs: parts.pollMs },
     claim: claimDue,
     name: "the delivery of trigger events",
   });

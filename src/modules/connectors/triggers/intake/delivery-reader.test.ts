@@ -75,6 +75,7 @@ test("a batch becomes an event per item, and a body without its list is malforme
   );
   assert.equal(eventsOf(trigger, read({ events: {} }), {}), undefined);
   assert.equal(eventsOf(trigger, read("no JSON"), {}), undefined);
+  assert.equal(read("[".repeat(100_000) + "]".repeat(100_000)).body, null);
   assert.equal(eventsOf(trigger, read({ events: new Array(1001).fill({ id: 1 }) }), {}), undefined);
 });
 

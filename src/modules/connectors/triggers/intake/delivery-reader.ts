@@ -1,5 +1,5 @@
 import { CelError, type CelExpression, evaluateCondition } from "../../../../platform/cel/index.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
+import { isJsonObject, isTooDeep, type Json, type JsonObject } from "../../../../platform/document/index.ts";
 import { readOutput, type Trigger, valueAt } from "../../manifests/index.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Delivery, ReadDelivery } from "./verification.ts";
@@ -12,6 +12,7 @@ export interface Reply {
 
 /** A batch with more items is malformed. */
 const itemsMax = 1000;
+const levelsMax = 64;
 const replyLengthMax = 4096;
 
 /** Parses the query and the body of a delivery. Neither is verified yet. */
@@ -25,10 +26,16 @@ function parseBody(rawBody: Buffer, contentType: string): Json {
   if (rawBody.length === 0) return null;
   const text = rawBody.toString("utf8");
   if (contentType.startsWith("application/x-www-form-urlencoded")) return formMembers(text);
+  return parseJson(text) ?? null;
+}
+
+/** Undefined for a text that is not JSON, or is nested too deep to be read safely. */
+function parseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, levelsMax) ? undefined : value;
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -37,11 +44,7 @@ function formMembers(text: string): Json {
   const members = Object.fromEntries(new URLSearchParams(text));
   const names = Object.keys(members);
   if (names.length !== 1 || names[0] !== "payload") return members;
-  try {
-    return JSON.parse(members.payload!) as Json;
-  } catch {
-    return members;
-  }
+  return parseJson(members.payload!) ?? members;
 }
 
 type Values = Readonly<Record<"headers" | "query" | "body" | "item" | "input", unknown>>;

@@ -70,8 +70,10 @@ export function createWebhookIntake(parts: Parts): { readonly receive: ReceiveWe
     const nowMs = clock.now();
     const secrets = secretsFor(subscription);
     const isProven = secrets.some((each) => proves(verify, each, delivery, nowMs));
-    const reply = challengeReply(trigger, delivery, subscription.input);
-    if (reply !== undefined && (isProven || secrets.some((each) => knowsSecret(each, delivery)))) return { reply };
+    if (isProven || secrets.some((each) => knowsSecret(each, delivery))) {
+      const reply = challengeReply(trigger, delivery, subscription.input);
+      if (reply !== undefined) return { reply };
+    }
     if (!isProven || delivery.method === "GET") return "refused";
     if (subscription.paused) return "taken";
     const events = eventsOf(trigger, delivery, subscription.input);

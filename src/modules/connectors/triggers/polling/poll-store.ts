@@ -29,19 +29,41 @@ export interface Poll {
   readonly pollClaim: string;
 }
 
+/** The due polls among which a claim chooses. */
+const scannedMax = 2000;
+
 /** The SQL queries of polls. Due times are the database's, so that the clocks of nodes do not matter. */
 export function pollStore(sql: Sql) {
   const own = ({ tenantId, id, pollClaim }: Poll) =>
     sql`tenant_id = ${tenantId} and id = ${id} and poll_claim = ${pollClaim} and poll_claim <> ''`;
   return {
-    /** Claims due polls of shards for a time. Polls with an expired claim are due as well. */
-    async claimDue(current: Fragment, claim: string, limit: number, claimMs: number): Promise<Poll[]> {
+    /**
+     * Claims due polls of shards for a time, a few of each tenant and none of busy ones, so that a tenant with many subscriptions
+     * does not delay the others. Polls with an expired claim are due as well.
+     */
+    async claimDue(
+      current: Fragment,
+      { busy, perTenant }: { readonly busy: readonly string[]; readonly perTenant: number },
+      claim: string,
+      limit: number,
+      claimMs: number,
+    ): Promise<Poll[]> {
       return sql<Poll[]>`
         with current as (${current}),
+        oldest as (
+          select tenant_id, id, poll_due_at from connector_trigger_subscriptions
+          where shard in (select shard from current) and poll_due_at <= now() and tenant_id <> all(${busy as string[]})
+          order by poll_due_at limit ${scannedMax}
+        ),
+        chosen as (
+          select tenant_id, id from (
+            select tenant_id, id, poll_due_at, row_number() over (partition by tenant_id order by poll_due_at) as nth
+            from oldest) ranked
+          where nth <= ${perTenant} order by poll_due_at limit ${limit}
+        ),
         due as (
           select tenant_id, id from connector_trigger_subscriptions
-          where shard in (select shard from current) and poll_due_at <= now()
-          order by poll_due_at limit ${limit} for update skip locked)
+          where (tenant_id, id) in (select tenant_id, id from chosen) and poll_due_at <= now() for update skip locked)
         update connector_trigger_subscriptions subscription
         set poll_claim = ${claim} || subscription.id, poll_due_at = ${fromNow(sql, claimMs)}
         from due where subscription.tenant_id = due.tenant_id and subscription.id = due.id

@@ -59,13 +59,19 @@ export function registrationStore(sql: Sql) {
         where tenant_id = ${tenantId} and subscription_id = ${subscriptionId} and state <> 'removing'`;
     },
 
-    /** Claims due registrations of shards for a time. Rows with an expired claim are due as well. */
-    async claimDue(current: Fragment, claim: string, limit: number, claimMs: number): Promise<Registration[]> {
+    /** Claims due registrations of shards for a time, none of busy tenants. Rows with an expired claim are due as well. */
+    async claimDue(
+      current: Fragment,
+      busy: readonly string[],
+      claim: string,
+      limit: number,
+      claimMs: number,
+    ): Promise<Registration[]> {
       return sql<Registration[]>`
         with current as (${current}),
         due as (
           select tenant_id, id from connector_trigger_registrations candidate
-          where shard in (select shard from current) and due_at <= now()
+          where shard in (select shard from current) and due_at <= now() and tenant_id <> all(${busy as string[]})
             -- Providers refuse a second webhook with the same URL, so the previous one is removed first.
             and not (state = 'pending' and exists (
               select from connector_trigger_registrations other
