@@ -156,17 +156,17 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/layout_pb.ts").then((file) => file.LayoutService)]),
   },
   {
-    word: "pack",
-    description: "A pack as one of its versions describes it.",
-    isGroup: true,
-    verbs: {"service.api.MarketplaceService/ListPacks":"list","service.api.MarketplaceService/GetPack":"get","service.api.MarketplaceService/PublishPack":"publish","service.api.MarketplaceService/YankPack":"yank","service.api.MarketplaceService/ExportPack":"export","service.api.MarketplaceService/PreviewInstall":"preview","service.api.MarketplaceService/InstallPack":"install","service.api.MarketplaceService/UpgradePack":"upgrade","service.api.MarketplaceService/RollbackPack":"rollback","service.api.MarketplaceService/UninstallPack":"uninstall"},
-    services: () => Promise.all([import("./service/api/marketplace_pb.ts").then((file) => file.MarketplaceService)]),
-  },
-  {
     word: "publisher-key",
     description: "A key that signs packs of a publisher.",
     isGroup: true,
     verbs: {"service.api.MarketplaceService/RegisterPublisherKey":"register","service.api.MarketplaceService/ListPublisherKeys":"list","service.api.MarketplaceService/RevokePublisherKey":"revoke"},
+    services: () => Promise.all([import("./service/api/marketplace_pb.ts").then((file) => file.MarketplaceService)]),
+  },
+  {
+    word: "pack",
+    description: "A pack as one of its versions describes it.",
+    isGroup: true,
+    verbs: {"service.api.MarketplaceService/ListPacks":"list","service.api.MarketplaceService/GetPack":"get","service.api.MarketplaceService/PublishPack":"publish","service.api.MarketplaceService/YankPack":"yank","service.api.MarketplaceService/ExportPack":"export","service.api.MarketplaceService/PreviewInstall":"preview","service.api.MarketplaceService/InstallPack":"install","service.api.MarketplaceService/UpgradePack":"upgrade","service.api.MarketplaceService/RollbackPack":"rollback","service.api.MarketplaceService/UninstallPack":"uninstall"},
     services: () => Promise.all([import("./service/api/marketplace_pb.ts").then((file) => file.MarketplaceService)]),
   },
   {

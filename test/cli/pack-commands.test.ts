@@ -62,7 +62,7 @@ test("a check prints what a pack is, and refuses a changed or malformed one", as
   const summary = JSON.parse(out);
   assert.deepEqual([summary.publisher, summary.version, summary.records], ["acme", "1.0.0", 1]);
   const changed = join(folder, "changed.yaml");
-  writeFileSync(changed, `${readFileSync(packFile, "utf8")}digest: ${"0".repeat(64)}\n`);
+  writeFileSync(changed, `${readFileSync(packFile, "utf8")}digest: "${"0".repeat(64)}"\n`);
   assert.match((await cli(["pack", "check", changed])).err, /does not match its digest/);
   writeFileSync(changed, "pack: 1\nkind: nothing\n");
   assert.match((await cli(["pack", "check", changed])).err, /kind: must be connector, workflow, notification or rules/);

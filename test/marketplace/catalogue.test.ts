@@ -286,12 +286,9 @@ test("installs, upgrades, rollbacks and uninstalls are recorded as events", asyn
     await tenant.ok("POST", `${installations}/${id}/${action}`, {});
   }
   const events = await tenant.ok("GET", "/api/events?types=marketplace.*&limit=100");
-  assert.deepEqual(
-    events.map(({ type }: Json) => type),
-    [
-      ...["marketplace.key.registered", "marketplace.pack.published", "marketplace.pack.published"],
-      ...["marketplace.pack.installed", "marketplace.pack.upgraded", "marketplace.pack.rolled_back"],
-      "marketplace.pack.uninstalled",
-    ],
-  );
+  assert.deepEqual(events.map(({ type }: Json) => type).toReversed(), [
+    ...["marketplace.key.registered", "marketplace.pack.published", "marketplace.pack.published"],
+    ...["marketplace.pack.installed", "marketplace.pack.upgraded", "marketplace.pack.rolled_back"],
+    "marketplace.pack.uninstalled",
+  ]);
 });

@@ -127,7 +127,6 @@ const makers: Readonly<Record<string, string>> = {
   definition_id: "WorkflowDefinitionService/CreateWorkflowDefinition",
   parent_run_id: "WorkflowRunService/StartWorkflowRun",
   provider_config_id: "ProviderConfigService/CreateProviderConfig",
-  connection_id: "ConnectionService/CreateConnection",
   subscription_id: "TriggerSubscriptionService/CreateTriggerSubscription",
 };
 

@@ -76,6 +76,28 @@ const workflow = {
   output: { total: "=steps.price.total", paid_by: "=steps.payment.payload.method" },
 };
 
+/** A pack that was signed with a key for examples, whose private half was not kept. */
+const pack = {
+  pack: 1,
+  publisher: "acme",
+  name: "greetings",
+  kind: "workflow",
+  version: "1.0.0",
+  title: "Greetings",
+  contents: [
+    {
+      record: "workflow_definition",
+      key: "greet",
+      content: { dsl: "1", key: "acme.greet", timeout: "1d", steps: [{ id: "greet", transform: { text: "Hello" } }] },
+    },
+  ],
+  digest: "52a8ffdd1fefcfce3af92186fcd6ea6b8b0af64685700422b9640748f00a9b6f",
+  signature: "7rJE34fw6InwTrxlOABHQsRJxPVoWdHOXa1rj2pLvVhSYzywhSqeThc/Z7SDViwDPomJ0D4OuUZIhtFhOV/hCw==",
+  key_id: "ed25519-9887c6f7ac6f345534b6661c1f49c363",
+};
+
+const refundPack = { publisher: "switchyard", name: "refund-approval", version: "1.0.0" };
+
 const workflowText = `dsl: "1"
 key: order.greet
 timeout: 1h
@@ -123,6 +145,29 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CreateRecipientRequest: exampleRecipient,
   BatchCreateRecipientsRequest: { recipients: [exampleRecipient] },
   UpdateRecipientRequest: { capacity: 8, delivery },
+  RegisterPublisherKeyRequest: { publisher: "acme", public_key: "GOJHl+Tnl8Gk9ilzGf7+yr6r+NmSVlLF8w1yeqrn3DM=" },
+  ListPacksRequest: {
+    query: "refund",
+    kind: "workflow",
+    publisher: "switchyard",
+    installed: false,
+    page: 1,
+    per_page: 20,
+  },
+  GetPackRequest: refundPack,
+  PublishPackRequest: { pack },
+  YankPackRequest: { reason: "It greets twice.", deprecated_by: "acme/better-greetings" },
+  ExportPackRequest: {
+    ...{ publisher: "acme", name: "orders", version: "1.0.0", title: "Orders", description: "How we fulfil orders." },
+    records: [{ kind: "workflow_definition", record: "order.fulfil" }],
+  },
+  PreviewInstallRequest: { ...refundPack, slots: { limit: 100 } },
+  InstallPackRequest: { ...refundPack, slots: { limit: 100 } },
+  UpgradePackRequest: {
+    version: "1.1.0",
+    on_conflict: "keep",
+    accepted_permissions: { hosts: [], scopes: [], effects: ["workflow:notify"] },
+  },
   CreateWorkflowDefinitionRequest: { document: workflow },
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },

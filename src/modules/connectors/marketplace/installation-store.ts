@@ -1,6 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, readRowImages, type Sql } from "../../../platform/db/index.ts";
-import type { RecordKind } from "../../pack-records.ts";
 import type {
   ChangeOperation,
   Installation,
@@ -95,15 +94,6 @@ export function installationStore(sql: Sql) {
       return sql<InstalledRecord[]>`
         select key, kind, record_id, base from marketplace_installation_records
         where tenant_id = ${tenantId} and installation_id = ${id} order by position limit ${recordsMax}`;
-    },
-
-    /** The installation that a record belongs to. */
-    async ownerOf(tenantId: TenantId, kind: RecordKind, recordId: string): Promise<string | undefined> {
-      const [row] = await sql<{ pack: string }[]>`
-        select i.publisher || '/' || i.name as pack from marketplace_installation_records r
-        join marketplace_installations i on i.tenant_id = r.tenant_id and i.id = r.installation_id
-        where r.tenant_id = ${tenantId} and r.kind = ${kind} and r.record_id = ${recordId} limit 1`;
-      return row?.pack;
     },
 
     async replaceRecords(tenantId: TenantId, id: InstallationId, records: readonly InstalledRecord[]): Promise<void> {

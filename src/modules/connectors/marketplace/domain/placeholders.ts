@@ -38,11 +38,6 @@ export function fillPlaceholders(content: JsonObject, values: PlaceholderValues)
   });
 }
 
-/** Replaces whole texts, such as the ids of records, by placeholders. */
-export function replaceTexts(content: JsonObject, replacements: ReadonlyMap<string, string>): JsonObject {
-  return mapTexts(content, (text) => replacements.get(text) ?? text);
-}
-
 function mapTexts(content: JsonObject, convert: (text: string) => unknown): JsonObject {
   const map = (value: unknown): unknown => {
     if (typeof value === "string") return convert(value);
