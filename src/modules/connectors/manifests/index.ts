@@ -29,7 +29,7 @@ import { createManifestService, type ManifestParts, type ManifestService } from 
 export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
 export type { ReadConfigStates } from "./catalogue/catalogue-handler.ts";
 export type { ManifestSource } from "./catalogue/catalogue-snapshot.ts";
-export { type ConfigStates, type Runtime, runtimeOf } from "./catalogue/runtime-status.ts";
+export type { ConfigStates, Runtime } from "./catalogue/runtime-status.ts";
 export type { Action, Effect, KeyPlace, Mutation, RuntimeStatus } from "./domain/action.ts";
 export type {
   AccountProbe,
@@ -59,13 +59,11 @@ export { type RequestOptions, renderRequest } from "./domain/request/render-requ
 export type { RequestValues } from "./domain/request/values.ts";
 export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
 export {
-  classify,
   type HttpAnswer,
   type Readable,
   type ReadOptions,
   readResponse,
 } from "./domain/response/read-response.ts";
-export { readTime } from "./domain/response/time-hint.ts";
 export type {
   ActionAnswer,
   AnswerClass,
@@ -120,7 +118,7 @@ export function createManifests({
   builtin = createBuiltinProviders(),
   ...parts
 }: Parts): Manifests {
-  const catalogue = createCatalogue({ side, changes: parts.changes, log, builtin });
+  const catalogue = createCatalogue({ side, changes: parts.changes, shares: parts.shares, log, builtin });
   const service = createManifestService({ ...parts, catalogue, readText: createTextReader() });
   return {
     handlers: {

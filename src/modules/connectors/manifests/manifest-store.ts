@@ -33,7 +33,7 @@ export function manifestStore(sql: Sql) {
       await sql`
         insert into connector_manifests (tenant_id, id, key, version, name, digest, source, pack_id, document, created_at)
         values (${manifest.tenantId}, ${manifest.id}, ${manifest.key}, ${manifest.version}, ${manifest.name},
-          ${manifest.digest}, ${manifest.source}, ${manifest.packId}, ${sql.json(manifest.document as never)},
+          ${manifest.digest}, ${manifest.source}, ${manifest.packId}, ${JSON.stringify(manifest.document)}::text::json,
           ${manifest.createdAt})`;
     },
 

@@ -13,14 +13,13 @@ import type { Handlers } from "../../../../chain/handlers.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
-import { pageOf, readPage } from "../../../../platform/paging/index.ts";
+import { readPage } from "../../../../platform/paging/index.ts";
 import type { AuthMode } from "../domain/auth-spec.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { fromAction, fromProvider, fromTrigger } from "./catalogue-message.ts";
-import type { Listed } from "./catalogue-snapshot.ts";
 import { type ConfigStates, providerRuntime, runtimeOf } from "./runtime-status.ts";
-import { type Ranked, search } from "./search.ts";
+import { type Ranked, type Searchable, searchPage } from "./search.ts";
 
 /** Reads the states of a tenant's provider configs. */
 export type ReadConfigStates = (tenantId: TenantId) => Promise<ConfigStates>;
@@ -45,17 +44,16 @@ export function catalogueHandlers(
     { tenantId, operation }: Context,
     request: ListRequest,
     filter: readonly string[],
-    entries: readonly Listed<T>[],
+    entries: readonly Searchable<T>[],
     matches: (value: T) => boolean,
   ) {
-    const found = search(entries, request.query, matches);
     const scope = { tenantId, operation: operation.id, filter: [request.query, ...filter] };
     return readPage<Ranked<T>>(
       cursors,
       request,
       scope,
       ({ sortKey }) => sortKey,
-      async (page) => pageOf(found, ({ sortKey }) => sortKey, page),
+      async (page) => searchPage(entries, request.query, matches, page),
     );
   }
 

@@ -1,7 +1,7 @@
 import type { Action } from "../domain/action.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { Trigger } from "../domain/trigger.ts";
-import { type SearchableText, searchableText } from "./search.ts";
+import { type Searchable, searchableText } from "./search.ts";
 
 /** Where a manifest comes from. Built-in ones exist for all tenants. */
 export type ManifestSource = "builtin" | "tenant" | "pack";
@@ -10,13 +10,6 @@ export type ManifestSource = "builtin" | "tenant" | "pack";
 export interface ProviderEntry {
   readonly provider: Provider;
   readonly source: ManifestSource;
-}
-
-/** An entry that lists search. */
-export interface Listed<T> {
-  readonly key: string;
-  readonly text: SearchableText;
-  readonly value: T;
 }
 
 export interface ActionEntry {
@@ -31,9 +24,9 @@ export interface TriggerEntry {
 
 /** All providers, actions and triggers at one time, sorted by key. It never changes. */
 export class CatalogueSnapshot {
-  readonly providers: readonly Listed<ProviderEntry>[];
-  readonly actions: readonly Listed<ActionEntry>[];
-  readonly triggers: readonly Listed<TriggerEntry>[];
+  readonly providers: readonly Searchable<ProviderEntry>[];
+  readonly actions: readonly Searchable<ActionEntry>[];
+  readonly triggers: readonly Searchable<TriggerEntry>[];
   readonly #providers: ReadonlyMap<string, ProviderEntry>;
 
   constructor(entries: readonly ProviderEntry[]) {
@@ -51,7 +44,7 @@ export class CatalogueSnapshot {
 }
 
 // The texts of built-in entries are computed once, although every tenant with manifests has its own snapshot.
-const listedOf = new WeakMap<Provider, { actions: Listed<ActionEntry>[]; triggers: Listed<TriggerEntry>[] }>();
+const listedOf = new WeakMap<Provider, { actions: Searchable<ActionEntry>[]; triggers: Searchable<TriggerEntry>[] }>();
 
 function listedOperations(provider: Provider) {
   let listed = listedOf.get(provider);
@@ -75,19 +68,19 @@ function listedOperations(provider: Provider) {
   return listed;
 }
 
-function listedActions(provider: Provider): readonly Listed<ActionEntry>[] {
+function listedActions(provider: Provider): readonly Searchable<ActionEntry>[] {
   return listedOperations(provider).actions;
 }
 
-function listedTriggers(provider: Provider): readonly Listed<TriggerEntry>[] {
+function listedTriggers(provider: Provider): readonly Searchable<TriggerEntry>[] {
   return listedOperations(provider).triggers;
 }
 
-function listedProvider(entry: ProviderEntry): Listed<ProviderEntry> {
+function listedProvider(entry: ProviderEntry): Searchable<ProviderEntry> {
   const { key, name, description, category } = entry.provider;
   return { key, text: searchableText([key, name], [description, category]), value: entry };
 }
 
-function sorted<T>(entries: readonly Listed<T>[]): readonly Listed<T>[] {
+function sorted<T>(entries: readonly Searchable<T>[]): readonly Searchable<T>[] {
   return entries.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
 }

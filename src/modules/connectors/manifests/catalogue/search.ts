@@ -1,3 +1,5 @@
+import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+
 /** The texts of an entry, prepared for searches: in lower case. */
 export interface SearchableText {
   /** Key, title and names. */
@@ -17,43 +19,78 @@ export interface Ranked<T> {
   readonly value: T;
 }
 
-interface Searchable<T> {
+/** An entry that can be searched. */
+export interface Searchable<T> {
   readonly key: string;
   readonly text: SearchableText;
   readonly value: T;
 }
 
 /**
- * Finds the entries that match all words of a query and a filter. The best matches come first: the key itself, then words at
- * the start of names, then words anywhere in names, then the rest. The entries must be sorted by key.
+ * Finds one page of the entries that match all words of a query and a filter. The best matches come first: the key itself, then
+ * words at the start of names, then words anywhere in names, then the rest. The entries must be sorted by key.
  */
-export function search<T>(
+export function searchPage<T>(
   entries: readonly Searchable<T>[],
   query: string,
   filter: (value: T) => boolean,
-): readonly Ranked<T>[] {
-  const text = query.trim().toLowerCase();
-  if (text === "") {
-    return entries.flatMap(({ key, value }) => (filter(value) ? [{ sortKey: key, value }] : []));
+  page: Page,
+): PageRows<Ranked<T>> {
+  const byRank = rankEntries(entries, query.trim().toLowerCase(), filter);
+  const count = byRank.reduce((sum, each) => sum + each.length, 0);
+  const rows: Ranked<T>[] = [];
+  let skip = page.offset;
+  for (const [rank, ranked] of byRank.entries()) {
+    // Only the entries of the page get a sort key.
+    for (let at = firstAfter(ranked, rank, page.after); at < ranked.length && rows.length < page.fetch; at++) {
+      if (skip > 0) skip--;
+      else rows.push({ sortKey: sortKeyOf(rank, ranked[at]!.key), value: ranked[at]!.value });
+    }
   }
-  const words = text.split(/\s+/);
-  const starts = words.map((word) => new RegExp(`[ ._-]${word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}`));
-  const byRank: Ranked<T>[][] = [[], [], [], []];
-  for (const entry of entries) {
-    const rank = rankOf(entry, text, words, starts);
-    if (rank === undefined || !filter(entry.value)) continue;
-    byRank[rank]!.push({ sortKey: `${rank}${entry.key}`, value: entry.value });
-  }
-  return byRank.flat();
+  return { rows, total: { count, capped: false } };
 }
 
-function rankOf<T>(
-  { key, text: { head, rest } }: Searchable<T>,
+function sortKeyOf(rank: number, key: string): string {
+  return `${rank}${key}`;
+}
+
+/** The position of the first entry behind the end of the previous page. */
+function firstAfter<T>(ranked: readonly Searchable<T>[], rank: number, after: string | undefined): number {
+  if (after === undefined || after < String(rank)) return 0;
+  let low = 0;
+  let high = ranked.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sortKeyOf(rank, ranked[middle]!.key) > after) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The matching entries by rank, each sorted by key. */
+function rankEntries<T>(
+  entries: readonly Searchable<T>[],
   text: string,
+  filter: (value: T) => boolean,
+): readonly (readonly Searchable<T>[])[] {
+  if (text === "") return [entries.filter(({ value }) => filter(value))];
+  const words = text.split(/\s+/);
+  const starts = words.map((word) => new RegExp(`[ ._-]${word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}`));
+  const suffix = `.${text}`;
+  const byRank: Searchable<T>[][] = [[], [], [], []];
+  for (const entry of entries) {
+    const isKey = entry.key === text || entry.key.endsWith(suffix);
+    const rank = isKey ? 0 : rankOf(entry.text, words, starts);
+    if (rank !== undefined && filter(entry.value)) byRank[rank]!.push(entry);
+  }
+  return byRank;
+}
+
+function rankOf(
+  { head, rest }: SearchableText,
   words: readonly string[],
   starts: readonly RegExp[],
-): 0 | 1 | 2 | 3 | undefined {
-  if (key === text || key.endsWith(`.${text}`)) return 0;
+): 1 | 2 | 3 | undefined {
   if (!words.every((word) => head.includes(word) || rest.includes(word))) return undefined;
   if (!words.every((word) => head.includes(word))) return 3;
   return starts.every((start) => start.test(head)) ? 1 : 2;

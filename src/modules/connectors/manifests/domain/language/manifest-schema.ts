@@ -17,7 +17,13 @@ import { type actionMembers, idempotencies, responseKinds, retryClasses } from "
 import type { authMembers, tokenMembers } from "./parse-auth.ts";
 import type { fieldMembers } from "./parse-fields.ts";
 import type { requestMembers } from "./parse-request.ts";
-import { type errorMembers, hintUnits, paginationKinds, type paginationMembers } from "./parse-response.ts";
+import {
+  type errorMembers,
+  type hintMembers,
+  hintUnits,
+  paginationKinds,
+  type paginationMembers,
+} from "./parse-response.ts";
 import type { triggerMembers } from "./parse-trigger.ts";
 import type { verifyMembers } from "./parse-verify.ts";
 
@@ -84,7 +90,7 @@ function definitions(): JsonObject {
     field: field(),
     fields: map(formats.field.source, ref("field"), limits.fields),
     hint: {
-      ...object({ header: text(formats.header), body: pointer, unit: { enum: hintUnits, default: "retry_after" } }),
+      ...object(hint()),
       oneOf: [{ required: ["header"] }, { required: ["body"] }],
     },
     error: {
@@ -144,6 +150,10 @@ function field(): JsonObject {
     default: prose(2000),
   };
   return object(members);
+}
+
+function hint(): Members<typeof hintMembers> {
+  return { header: text(formats.header), body: pointer, unit: { enum: hintUnits, default: "retry_after" } };
 }
 
 function errorRule(): Members<typeof errorMembers> {

@@ -6,7 +6,7 @@ import { forbiddenHeaders, formats, limits } from "./limits.ts";
 import { isAlwaysPresent, parseText, parseValue } from "./parse-template.ts";
 import { parseUrl } from "./parse-url.ts";
 
-export const bodyKinds = ["json", "form", "text", "base64", "graphql"] as const;
+const bodyKinds = ["json", "form", "text", "base64", "graphql"] as const;
 export const requestMembers = ["method", "path", "url", "query", "headers", ...bodyKinds] as const;
 
 const example = '{"method": "GET", "path": "/items/{input.id}"}';

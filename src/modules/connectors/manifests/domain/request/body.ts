@@ -62,7 +62,7 @@ export function serialise(content: BodyContent): { readonly body: string | Buffe
 }
 
 /** The names and values of a form or query. Nested names are written as `a[b]`, elements of lists as `a[0]`. */
-export function pairsOf(value: Json | undefined): [name: string, value: string][] {
+function pairsOf(value: Json | undefined): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   if (value === undefined || value === null) return pairs;
   if (!isJsonObject(value)) throw new RenderError("invalid_value", "form", "must be an object");

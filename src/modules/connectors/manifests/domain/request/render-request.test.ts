@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { fc } from "../../../../../../test/harness/random.ts";
 import type { Json, JsonObject } from "../../../../../platform/document/index.ts";
 import { accountWith, actionWith, compile, manifestWith, smallManifest } from "../../testing/manifest-documents.ts";
 import type { AccountValues, Provider } from "../provider.ts";
@@ -7,7 +8,12 @@ import type { HttpRequest, RenderFault } from "../request-spec.ts";
 import { renderRequest } from "./render-request.ts";
 
 const nowMs = Date.parse("2027-01-31T12:00:00.500Z");
-const anyInput = { type: "object", required: ["id"], properties: { id: {}, value: {} }, additionalProperties: true };
+const anyInput = {
+  type: "object",
+  required: ["id", "value"],
+  properties: { id: {}, value: {} },
+  additionalProperties: true,
+};
 
 /** A provider whose only action has this request and any input. */
 function providerWith(request: JsonObject, more: Readonly<Record<string, Json | undefined>> = {}): Provider {
@@ -355,4 +361,50 @@ suite("a further page", () => {
     const request = body({ kind: "param", value: "c2" }) as HttpRequest;
     assert.deepEqual(JSON.parse(String(request.body)), { query: "{ a }", variables: { n: 1, after: "c2" } });
   });
+});
+
+test("no input changes the host, the number of path segments, other parameters or other headers", () => {
+  const provider = providerWith({
+    method: "POST",
+    path: "/a/{input.id}/b/{input.value|path}/c",
+    query: { q: "{input.q}", fixed: "1" },
+    headers: { "x-note": "{input.note}" },
+    json: { text: "a{input.q}", fixed: true },
+  });
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom(
+      "..",
+      ".",
+      "%2e%2e",
+      "a/../b",
+      "//evil.test",
+      "\\evil",
+      "a?b=c&d",
+      "a#b",
+      "a\r\nb: c",
+      "@evil.test",
+      "\u2028",
+      "{input.id}",
+    ),
+  );
+  fc.assert(
+    fc.property(text, text, text, text, (id, value, q, note) => {
+      const result = render(provider, { id, value, q, note });
+      if ("fault" in result) return;
+      const url = new URL(result.url);
+      const kept = value.replace(/^\//, "").split("/").length;
+      assert.equal(url.origin, "https://api.acme.test");
+      const segments = url.pathname.split("/");
+      assert.equal(segments.length, 6 + kept);
+      assert.deepEqual([segments[1], segments[2], segments[4], segments.at(-1)], ["v1", "a", "b", "c"]);
+      assert.equal(decodeURIComponent(segments[3]!), id.toWellFormed());
+      assert.deepEqual([...url.searchParams.keys()], ["q", "fixed"]);
+      assert.equal(url.searchParams.get("q"), q.toWellFormed());
+      assert.deepEqual(JSON.parse(String(result.body)), { text: `a${q}`, fixed: true });
+      const names = ["accept", "authorization", "content-type", "user-agent", "x-note"];
+      assert.deepEqual(Object.keys(result.headers).sort(), names);
+    }),
+    { numRuns: 1000 },
+  );
 });

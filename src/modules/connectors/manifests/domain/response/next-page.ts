@@ -46,11 +46,12 @@ function isLast({ size, more }: PaginationSpec, { items }: Page): boolean {
   return more === undefined && size !== undefined && items.length < size.value;
 }
 
+// Every part is delimited by what its class excludes, so that a hostile header takes linear time.
+const linkPattern = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s",;<>]*))?)*)/g;
+
 /** The URL with rel="next" of a Link header (RFC 8288). */
 export function nextLink(header: string): string | undefined {
-  for (const [, url, parameters] of header.matchAll(
-    /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^",;]*))?)*)/g,
-  )) {
+  for (const [, url, parameters] of header.matchAll(linkPattern)) {
     const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]*))/i.exec(parameters!);
     const relations = (relation?.[1] ?? relation?.[2] ?? "").toLowerCase().split(/\s+/);
     // Sentry always names a next page and says in `results` whether it has items.

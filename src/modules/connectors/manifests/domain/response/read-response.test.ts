@@ -99,6 +99,15 @@ suite("a body", () => {
     assert.equal(withKind("json", "").class, "ok");
   });
 
+  test("that nests too deep is malformed", () => {
+    const deep = (levels: number) => withKind("json", `${"[".repeat(levels)}${"]".repeat(levels)}`);
+    assert.equal(deep(100).class, "ok");
+    for (const levels of [101, 200_000]) {
+      const answer = deep(levels);
+      assert.deepEqual([answer.class, answer.class === "ok" ? "" : answer.code], ["malformed", "too_deep"]);
+    }
+  });
+
   test("can be text, anything or nothing", () => {
     assert.deepEqual(withKind("text", "hello"), { class: "ok", output: "hello" });
     assert.deepEqual(withKind("any", "hello"), { class: "ok", output: "hello" });
@@ -312,6 +321,9 @@ suite("pages", () => {
       ['<https://a.test/?c=1>; rel="next"; results="true"', "https://a.test/?c=1"],
       ['<https://a.test/>; rel="prev"', undefined],
       ["", undefined],
+      ["<".repeat(16_000), undefined],
+      [`<a>${"; a = ".repeat(3000)}`, undefined],
+      [`<a>;a=${" ".repeat(16_000)}x`, undefined],
     ];
     for (const [header, url] of cases) assert.equal(nextLink(header), url, header);
   });

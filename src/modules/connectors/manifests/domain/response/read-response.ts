@@ -1,5 +1,5 @@
 import { CelError, evaluateCondition } from "../../../../../platform/cel/index.ts";
-import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
+import { isJsonObject, isTooDeep, type Json } from "../../../../../platform/document/index.ts";
 import type { Action } from "../action.ts";
 import { valueAt, withValueAt } from "../json-pointer.ts";
 import type { Provider } from "../provider.ts";
@@ -27,6 +27,8 @@ export type Readable = Pick<Action, "errors"> & Partial<Pick<Action, "response" 
 
 const messageLengthMax = 512;
 const codeLengthMax = 128;
+/** Deeper answers could exhaust the stack of whoever reads the output. */
+const answerDepthMax = 100;
 
 /** Where providers commonly put their error messages. */
 const commonMessages = [
@@ -56,6 +58,9 @@ export function readResponse(
     return { class: answerClass, ...reasonOf(rule, status, body), ...(retryAtMs !== undefined && { retryAtMs }) };
   }
   if (parsed === notJson) return malformed("not_json", "The provider's answer is not JSON.");
+  if (body !== undefined && isTooDeep(body, answerDepthMax)) {
+    return malformed("too_deep", `The provider's answer nests deeper than ${answerDepthMax} levels.`);
+  }
   const parts: AnswerParts = { status, headers, bytes: answer.body, body };
   const retryAtMs = limitEnd(provider, headers, body, nowMs);
   const more = retryAtMs !== undefined && { retryAtMs };
@@ -77,7 +82,7 @@ export function readResponse(
 }
 
 /** The class of an answer and the rule that decided it. */
-export function classify(
+function classify(
   rules: readonly ErrorRule[],
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -105,7 +110,7 @@ function matches(
 }
 
 /** The class of a status without a rule. */
-export function classOfStatus(status: number): AnswerClass {
+function classOfStatus(status: number): AnswerClass {
   if (status >= 200 && status < 300) return "ok";
   if (status >= 500) return "unavailable";
   switch (status) {
