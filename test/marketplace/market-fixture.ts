@@ -42,7 +42,7 @@ let serial = 0;
 
 /** Starts a node. */
 export async function startMarket(settings: TestSettings = {}): Promise<Market> {
-  const service = await startService({ "log.level": "error", ...settings });
+  const service = await startService(settings);
   const db = openDatabase(service.databaseUrl, { maxConnections: 2 });
   afterFile(() => db.close());
   const platform = clientOf(service.baseUrl, service.adminKey);
