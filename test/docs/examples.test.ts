@@ -34,7 +34,7 @@ function exampleOf(binding: HttpBinding): Json | undefined {
 }
 
 /** Fields that name an existing record, besides ids and path variables. */
-const references = ["subscriber_ids", "lease_token", "topic_key", "definition"];
+const references = ["subscriber_ids", "lease_token", "topic_key", "definition", "completion_code"];
 
 /** Replaces names in an example with those of existing records. */
 function withRecords(operation: Operation, { path }: HttpBinding, example: Json, prepared: Json): Json {
