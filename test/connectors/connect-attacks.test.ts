@@ -356,6 +356,27 @@ test("a session that is revoked while the end user is at the provider connects n
   assert.deepEqual(await statusOf(session.id), { status: "revoked", code: "", isConnected: false });
 });
 
+test("a session that is revoked while its code is exchanged connects nothing", async () => {
+  const endUser = { id: "revoked-in-time" };
+  const { session, browser, callback } = await authorized({ end_user: endUser });
+  issuer.beforeToken = () => tenant.must("POST", `/connect-sessions/${session.id}/revoke`, {});
+  const page = await browser.open(callback);
+  issuer.beforeToken = undefined;
+  assert.match(page.text, /The link was withdrawn/);
+  assert.deepEqual(await statusOf(session.id), { status: "revoked", code: "", isConnected: false });
+  assert.deepEqual(await tenant.must("GET", `/connections?end_user_id=${endUser.id}`), []);
+});
+
+test("an authorization that was started again replaces the earlier one", async () => {
+  const { session, browser, address } = await started();
+  const page = await browser.open(`${service.baseUrl}/connect/${session.id}`);
+  const again = await depart(browser, page);
+  const late = await authorizeAt(browser, address, { callback: config.redirectUri });
+  assert.equal((await browser.open(late)).status, 400);
+  await browser.open(await authorizeAt(browser, again, { callback: config.redirectUri }));
+  assert.equal((await statusOf(session.id)).status, "completed");
+});
+
 test("code replay: a code that was exchanged elsewhere connects nothing", async () => {
   const first = await authorized();
   await first.browser.open(first.callback);
