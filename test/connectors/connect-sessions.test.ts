@@ -429,3 +429,33 @@ test("every mode of the manifest language with fields is asked for, proven and c
     assert.deepEqual([connection.auth_mode, connection.account.id, connection.status], [mode, "7", "active"]);
   }
 });
+
+test("behind https the cookie is bound to the host, and a frame of another site gets one of its own", async () => {
+  const secure = await startService({ "api.public_url": "https://connect.example" });
+  const own = connectTenant(secure);
+  const open = async (headers: Record<string, string>) => {
+    const session = await own.createSession({ allowed_provider_keys: ["stripe"] });
+    assert.ok(session.connect_url.startsWith(`https://connect.example/connect/${session.id}#token=cst_`));
+    const response = await fetch(`${secure.baseUrl}/connect/${session.id}/open`, {
+      ...{ method: "POST", redirect: "manual", body: new URLSearchParams({ token: session.token }), headers },
+    });
+    return { id: session.id, cookie: response.headers.get("set-cookie") ?? "", status: response.status };
+  };
+  const top = await open({ "sec-fetch-site": "same-origin", "sec-fetch-dest": "document" });
+  const value = "[A-Za-z0-9_-]{43}";
+  const expected = `^__Host-connect-${top.id}=${value}; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=14400$`;
+  assert.match(top.cookie, new RegExp(expected));
+  const framed = await open({ "sec-fetch-site": "same-origin", "sec-fetch-dest": "iframe" });
+  assert.match(framed.cookie, /^__Host-.*; Path=\/; HttpOnly; Secure; SameSite=None; Partitioned; Max-Age=14400$/);
+  // Browsers without fetch metadata name the origin, or "null" because of the referrer policy.
+  assert.equal((await open({ origin: "https://connect.example" })).status, 303);
+  assert.equal((await open({ origin: "null" })).status, 303);
+  assert.equal((await open({ origin: "https://evil.example" })).status, 403);
+  // A cookie with the name for http is not accepted.
+  const plain = { cookie: top.cookie.replace("__Host-", "").replace(/;.*/, "") };
+  assert.equal((await fetch(`${secure.baseUrl}/connect/${top.id}`, { headers: plain })).status, 403);
+  const good = { cookie: top.cookie.replace(/;.*/, "") };
+  assert.equal((await fetch(`${secure.baseUrl}/connect/${top.id}`, { headers: good })).status, 200);
+  const doubled = { cookie: `${good.cookie}; ${good.cookie}` };
+  assert.equal((await fetch(`${secure.baseUrl}/connect/${top.id}`, { headers: doubled })).status, 403);
+});

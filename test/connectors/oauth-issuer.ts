@@ -25,6 +25,8 @@ export interface OAuthIssuer {
   revocations(): number;
   /** Answers token requests with this status until it is undefined again. */
   tokenStatus: number | undefined;
+  /** Runs before a token request is answered. */
+  beforeToken: (() => Promise<void>) | undefined;
 }
 
 /** Starts an issuer on a free port. */
@@ -34,11 +36,12 @@ export async function startOAuthIssuer(): Promise<OAuthIssuer> {
   const tokenRequests: URLSearchParams[] = [];
   let revocations = 0;
   let provider: Provider;
-  const issuer: { tokenStatus: number | undefined } = { tokenStatus: undefined };
+  const issuer: Pick<OAuthIssuer, "tokenStatus" | "beforeToken"> = { tokenStatus: undefined, beforeToken: undefined };
 
   const server = http.createServer(async (request, response) => {
     if (request.url === "/keyed") return answerKey(request, response);
     if (request.url!.startsWith("/interaction/")) return interact(provider, request, response);
+    if (request.url === "/token") await issuer.beforeToken?.();
     if (issuer.tokenStatus !== undefined && request.url === "/token") {
       return void response.writeHead(issuer.tokenStatus).end();
     }
