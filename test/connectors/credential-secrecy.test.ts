@@ -87,13 +87,7 @@ test("tokens and secrets of connections appear in no log, event, metric, respons
     return true;
   };
   await ask("POST", `${path}/refresh`, {});
-  for (const read of [
-    path,
-    `${base}/connections`,
-    configPath,
-    `${base}/provider-configs`,
-    "/api/events?limit=1000",
-  ]) {
+  for (const read of [path, `${base}/connections`, configPath, `${base}/provider-configs`, "/api/events?limit=1000"]) {
     await ask("GET", read);
   }
   const { body: events } = await ask("GET", "/api/events?limit=1000");

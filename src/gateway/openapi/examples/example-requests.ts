@@ -39,6 +39,31 @@ const poolConfig = {
   retry: { max_attempts: 5, initial_ms: 1000, factor: 2, max_ms: 60_000 },
 };
 
+const manifest = {
+  manifest: 1,
+  key: "acme-tickets",
+  version: "1.0.0",
+  name: "Acme Tickets",
+  category: "support",
+  hosts: ["tickets.acme.example"],
+  base_url: "https://tickets.acme.example/api",
+  auth: {
+    api_key: {
+      fields: { token: { title: "Token" } },
+      apply: { headers: { authorization: "Bearer {credentials.token}" } },
+    },
+  },
+  actions: {
+    "ticket.get": {
+      title: "Get a ticket",
+      mutation: { effect: "read" },
+      input: { type: "object", required: ["id"], properties: { id: { type: "string" } }, additionalProperties: false },
+      request: { method: "GET", path: "/tickets/{input.id}" },
+      output: { subject: "/subject", status: "/status" },
+    },
+  },
+};
+
 const workflow = {
   dsl: "1",
   key: "order.fulfil",
@@ -96,6 +121,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CreateRecipientRequest: exampleRecipient,
   BatchCreateRecipientsRequest: { recipients: [exampleRecipient] },
   UpdateRecipientRequest: { capacity: 8, delivery },
+  CreateManifestRequest: { document: manifest },
+  ValidateManifestRequest: { document: manifest },
   CreateWorkflowDefinitionRequest: { document: workflow },
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },

@@ -114,7 +114,7 @@ export function createManifests({
   builtin = createBuiltinProviders(),
   ...parts
 }: Parts): Manifests {
-  const catalogue = createCatalogue({ side, changes: parts.changes, log, builtin });
+  const catalogue = createCatalogue({ side, changes: parts.changes, shares: parts.shares, log, builtin });
   const service = createManifestService({ ...parts, catalogue, readText: createTextReader() });
   return {
     handlers: {

@@ -41,8 +41,10 @@ export function manifestHandlers(service: ManifestService, cursors: Cursors): Ha
 
   return {
     createManifest: {
-      async prepare(_context: Context, request: CreateManifestRequest) {
-        return service.requireProvider(await readDocument(request), request.text === "" ? "document" : "text");
+      async prepare(context: Context, request: CreateManifestRequest) {
+        const document = await readDocument(request);
+        const compiled = await service.compile(context, document);
+        return service.requireProvider(document, request.text === "" ? "document" : "text", compiled);
       },
       async run(context: Context, _request: CreateManifestRequest, provider: Provider) {
         const manifest = await service.createManifest(context, provider);
@@ -77,8 +79,8 @@ export function manifestHandlers(service: ManifestService, cursors: Cursors): Ha
       return create(DeleteManifestResponseSchema);
     },
 
-    async validateManifest(_context, request) {
-      const { provider, violations } = service.validate(await readDocument(request));
+    async validateManifest(context, request) {
+      const { provider, violations } = await service.compile(context, await readDocument(request));
       return create(ValidateManifestResponseSchema, {
         valid: provider !== undefined,
         violations: violations.map(fromViolation),

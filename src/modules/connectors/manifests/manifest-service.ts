@@ -6,8 +6,10 @@ import type { DocumentViolation, JsonObject } from "../../../platform/document/i
 import type { ReadText } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
+import { compileInSlices } from "./compile-in-slices.ts";
 import { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
 import { newestFirst } from "./domain/manifest-version.ts";
 import type { Provider } from "./domain/provider.ts";
@@ -25,6 +27,7 @@ export interface ManifestParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly readText: ReadText;
+  readonly shares: EventLoopShares;
   readonly catalogue: Pick<Catalogue, "isBuiltin">;
   readonly findUse: FindProviderUse;
 }
@@ -33,7 +36,7 @@ export interface ManifestParts {
 export type ManifestService = ReturnType<typeof createManifestService>;
 
 /** Creates the service of manifests. */
-export function createManifestService({ events, changes, readText, catalogue, findUse }: ManifestParts) {
+export function createManifestService({ events, changes, readText, shares, catalogue, findUse }: ManifestParts) {
   /** Invalidates the tenant's catalogue on every node. It also locks out concurrent changes in the tenant. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
@@ -82,14 +85,20 @@ export function createManifestService({ events, changes, readText, catalogue, fi
     /** Reads the document of a request that has it as JSON or as a text. */
     readText,
 
-    /** Compiles a document, or throws what is wrong with it. */
-    requireProvider(document: unknown, field: string): Provider {
-      const { provider, violations } = compileManifest(document);
-      if (provider !== undefined) return provider;
-      throw toViolationFailure(violations.map((each) => toFieldViolation(each, field)));
+    /** Compiles a document in slices of the event loop. */
+    compile({ tenantId }: Context, document: unknown): Promise<CompiledManifest> {
+      return compileInSlices(document, shares.forCall(tenantId));
     },
 
-    validate: (document: unknown): CompiledManifest => compileManifest(document),
+    /** The provider of a compiled document; throws what is wrong with it. */
+    requireProvider(
+      document: unknown,
+      field: string,
+      compiled: CompiledManifest = compileManifest(document),
+    ): Provider {
+      if (compiled.provider !== undefined) return compiled.provider;
+      throw toViolationFailure(compiled.violations.map((each) => toFieldViolation(each, field)));
+    },
 
     async createManifest(context: Context, provider: Provider): Promise<Manifest & { readonly active: boolean }> {
       await invalidate(context);

@@ -17,6 +17,7 @@ import { createSignals, createTenantChanges } from "../../../platform/db/index.t
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import { formatText } from "../../../platform/document-text/index.ts";
 import { createLog } from "../../../platform/log/log.ts";
+import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createManifests } from "./index.ts";
 import { providersMax, versionsMax } from "./manifest-service.ts";
 import { fixedProviders } from "./testing/fixed-providers.ts";
@@ -33,6 +34,7 @@ function createNode() {
     side: db,
     cursors: createCursors(randomBytes(32)),
     log: createLog("silent"),
+    shares: createEventLoopShares(),
     events,
     changes,
     configStates: async () => new Map(),

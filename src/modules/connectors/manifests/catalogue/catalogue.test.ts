@@ -14,6 +14,7 @@ import { failsWith, freshTenant, perform, recordedEvents, testDatabase } from ".
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { createLog } from "../../../../platform/log/log.ts";
+import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { createManifests } from "../index.ts";
 import { fixedProviders } from "../testing/fixed-providers.ts";
 import { compile, manifestWith, smallManifest } from "../testing/manifest-documents.ts";
@@ -73,6 +74,7 @@ const { handlers } = createManifests({
   side: db,
   cursors: createCursors(randomBytes(32)),
   log: createLog("silent"),
+  shares: createEventLoopShares(),
   events: recordedEvents(),
   changes: announcedChanges().changes,
   configStates: async () => configs,

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createTenantCache, type Database, type Sql, type TenantChanges } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Action } from "../domain/action.ts";
 import { newestFirst } from "../domain/manifest-version.ts";
 import type { Provider } from "../domain/provider.ts";
@@ -42,6 +43,7 @@ interface Parts {
   readonly side: Database;
   readonly changes: TenantChanges;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   readonly builtin: BuiltinProviders;
   /** The memory that compiled manifests of tenants may take, in bytes of their documents. */
   readonly bytesMax?: number;
@@ -60,8 +62,15 @@ interface TenantManifests {
 const documentBytesMax = 32 * 1024 * 1024;
 
 /** Creates the catalogue. What a tenant has is loaded again when the tenant changes; compiled manifests never change. */
-export function createCatalogue({ side, changes, log, builtin, bytesMax = documentBytesMax }: Parts): Catalogue {
-  const compiled = new CompiledManifests(bytesMax, log);
+export function createCatalogue({
+  side,
+  changes,
+  log,
+  shares,
+  builtin,
+  bytesMax = documentBytesMax,
+}: Parts): Catalogue {
+  const compiled = new CompiledManifests(bytesMax, log, shares);
   const cache = createTenantCache<TenantId, TenantManifests>({
     changes,
     load: (tenantId) => loadManifests(side.sql, tenantId),

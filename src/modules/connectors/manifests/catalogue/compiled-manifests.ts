@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import { compileManifest } from "../domain/language/compile-manifest.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import { compileInSlices } from "../compile-in-slices.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { ManifestHead } from "../manifest-store.ts";
 
@@ -14,11 +15,13 @@ export class CompiledManifests {
   readonly #entries = new Map<string, Entry>();
   readonly #bytesMax: number;
   readonly #log: Log;
+  readonly #shares: EventLoopShares;
   #bytes = 0;
 
-  constructor(bytesMax: number, log: Log) {
+  constructor(bytesMax: number, log: Log, shares: EventLoopShares) {
     this.#bytesMax = bytesMax;
     this.#log = log;
+    this.#shares = shares;
   }
 
   /** Compiles versions, in the given order. A version that this release cannot read is left out. */
@@ -31,7 +34,7 @@ export class CompiledManifests {
     const documents = missing.length === 0 ? undefined : await findDocuments(missing.map(({ id }) => id));
     for (const head of missing) {
       const document = documents?.get(head.id);
-      if (document !== undefined) known.set(head.id, this.#compile(head, document));
+      if (document !== undefined) known.set(head.id, await this.#compile(head, document));
     }
     return heads.flatMap((head) => {
       const provider = known.get(head.id)?.provider;
@@ -39,8 +42,8 @@ export class CompiledManifests {
     });
   }
 
-  #compile({ id, tenantId, digest }: ManifestHead, document: JsonObject): Entry {
-    const { provider, violations } = compileManifest(document);
+  async #compile({ id, tenantId, digest }: ManifestHead, document: JsonObject): Promise<Entry> {
+    const { provider, violations } = await compileInSlices(document, this.#shares.forCall(tenantId));
     if (provider === undefined) {
       const [first] = violations;
       this.#log.warn({ tenantId, id, path: first?.path, reason: first?.message }, "a stored manifest cannot be read");
@@ -48,8 +51,9 @@ export class CompiledManifests {
     const entry: Entry = { provider, bytes: JSON.stringify(document).length };
     // A version can be stored with another digest only by a mistake; then it must not be found under it.
     if (provider !== undefined && provider.digest !== digest) return entry;
+    // Another call can have compiled it in the meantime.
+    this.#bytes += entry.bytes - (this.#entries.get(digest)?.bytes ?? 0);
     this.#entries.set(digest, entry);
-    this.#bytes += entry.bytes;
     for (const [oldest, { bytes }] of this.#entries) {
       if (this.#bytes <= this.#bytesMax || oldest === digest) break;
       this.#entries.delete(oldest);

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../../../../platform/document/index.ts
 import { loadBuiltinProviders } from "../../catalogue/builtin-providers.ts";
 import { compile, manifestWith, smallManifest } from "../../testing/manifest-documents.ts";
 import { refusedManifests } from "../../testing/refused-manifests.ts";
-import { compileManifest } from "./compile-manifest.ts";
+import { compileInSteps, compileManifest } from "./compile-manifest.ts";
 
 suite("a manifest is refused", () => {
   for (const [name, document, path, rule, message] of refusedManifests) {
@@ -107,6 +107,23 @@ function replaced(document: Json, [choice, ...rest]: readonly number[], put: Jso
   }
   return { ...document, [name]: replaced((document as JsonObject)[name]!, rest, put) };
 }
+
+test("a manifest is compiled in steps, at least one for each rule, field, schema, action and event", () => {
+  const rules = [{ when: "body.a" }, { when: "body.b" }];
+  const document = manifestWith({
+    settings: { a: { pattern: "^a$" }, b: { pattern: "^b$" } },
+    schemas: { A: { type: "string" }, B: { type: "string" } },
+    errors: rules,
+    actions: { a: { ...smallManifest.actions["item.get"], errors: rules }, b: smallManifest.actions["item.get"] },
+    triggers: {
+      t: { title: "T", kind: "webhook", verify: { kind: "token", header: "x" }, events: rules, errors: rules },
+    },
+  });
+  const steps = [...compileInSteps(document)].length;
+  const parts = 2 + 1 + 2 + 2 + (2 + 2) + (2 + 2 + 1);
+  assert.equal(steps, parts);
+  assert.deepEqual(compileManifest(document).violations, []);
+});
 
 test("a hostile manifest ends after 100 violations", () => {
   const actions = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`a${at}`, { x: 1, y: 2 }]));

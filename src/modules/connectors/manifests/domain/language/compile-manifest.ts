@@ -60,21 +60,31 @@ const example =
  * limited. A digest that is already known saves computing it.
  */
 export function compileManifest(document: unknown, digest?: string): CompiledManifest {
+  const work = compileInSteps(document, digest);
+  for (let result = work.next(); ; result = work.next()) if (result.done === true) return result.value;
+}
+
+/** Compiles a manifest in steps of some milliseconds at most, because a hostile one takes a second. */
+export function* compileInSteps(document: unknown, digest?: string): Generator<void, CompiledManifest> {
   const violations = new Violations();
   const isBounded = checkDocumentSize(document, violations, documentLimits);
-  const provider = isBounded ? readManifest(document as Json, violations, digest) : undefined;
+  const provider = isBounded ? yield* readManifest(document as Json, violations, digest) : undefined;
   return provider === undefined || violations.list.length > 0
     ? { provider: undefined, violations: violations.list }
     : { provider, violations: [] };
 }
 
-function readManifest(document: Json, violations: Violations, digest: string | undefined): Provider | undefined {
+function* readManifest(
+  document: Json,
+  violations: Violations,
+  digest: string | undefined,
+): Generator<void, Provider | undefined> {
   const reader = ObjectReader.open(document, "", violations, { known: manifestMembers, example, what: "a manifest" });
   if (reader === undefined) return undefined;
   if (reader.get("manifest") !== 1)
     reader.refuse("manifest", "choice", "must be the number 1, the version of the language");
   const key = reader.text("key", formats.key);
-  const settings = parseFields(reader.get("settings"), "settings", violations, { secret: false });
+  const settings = yield* parseFields(reader.get("settings"), "settings", violations, { secret: false });
   for (const { name, secret } of settings) {
     if (secret) violations.add(`settings.${name}.secret`, "secret", "must be false: put secret values into auth");
   }
@@ -92,8 +102,8 @@ function readManifest(document: Json, violations: Violations, digest: string | u
     schemas,
   };
   const resolver = new SchemaResolver(schemas, violations);
-  resolver.checkAll();
-  const errors = parseErrors(reader.get("errors"), "errors", violations);
+  yield* resolver.checkAll();
+  const errors = yield* parseErrors(reader.get("errors"), "errors", violations);
   const baseUrl = parseUrl(
     reader.required("base_url", '"https://api.example.com"'),
     "base_url",
@@ -101,13 +111,16 @@ function readManifest(document: Json, violations: Violations, digest: string | u
     context,
   );
   if (baseUrl !== undefined && /[?]/.test(baseUrl.source)) reader.refuse("base_url", "url", "must not have a query");
-  const auth = parseAuth(reader.get("auth"), context);
+  const auth = yield* parseAuth(reader.get("auth"), context);
   const headers = reader.get("headers");
-  const compiledActions = compileEach(actions, "actions", violations, (name, value) =>
+  const compiledActions = yield* compileEach(actions, "actions", violations, (name, value) =>
     parseAction(name, value, context, resolver, errors),
   );
-  const triggers = compileEach(readObject(reader, "triggers", limits.triggers), "triggers", violations, (name, value) =>
-    parseTrigger(name, value, context, resolver, errors),
+  const triggers = yield* compileEach(
+    readObject(reader, "triggers", limits.triggers),
+    "triggers",
+    violations,
+    (name, value) => parseTrigger(name, value, context, resolver, errors),
   );
   if (compiledActions.size === 0 && triggers.size === 0) {
     violations.add("actions", "required", "must have at least one action or trigger");
@@ -238,13 +251,13 @@ function readObject(reader: ObjectReader, name: string, max: number): JsonObject
   return {};
 }
 
-/** Compiles the members of an object, sorted by name. */
-function compileEach<T>(
+/** Compiles the members of an object, sorted by name, at least one step each. */
+function* compileEach<T>(
   members: JsonObject,
   path: string,
   violations: Violations,
-  compile: (name: string, value: Json) => T | undefined,
-): ReadonlyMap<string, T> {
+  compile: (name: string, value: Json) => Generator<void, T | undefined>,
+): Generator<void, ReadonlyMap<string, T>> {
   const compiled = new Map<string, T>();
   for (const name of Object.keys(members).sort()) {
     if (violations.isFull) break;
@@ -252,8 +265,9 @@ function compileEach<T>(
       violations.add(memberPath(path, name), "pattern", formats.operation.description);
       continue;
     }
-    const value = compile(name, members[name]!);
+    const value = yield* compile(name, members[name]!);
     if (value !== undefined) compiled.set(name, value);
+    yield;
   }
   return compiled;
 }

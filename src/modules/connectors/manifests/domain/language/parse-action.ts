@@ -41,13 +41,13 @@ const example =
 export const noInput: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
 /** Reads an action. */
-export function parseAction(
+export function* parseAction(
   name: string,
   value: Json,
   context: CompileContext,
   schemas: SchemaResolver,
   providerErrors: readonly ErrorRule[],
-): Action | undefined {
+): Generator<void, Action | undefined> {
   const { violations } = context;
   const path = memberPath("actions", name);
   const reader = ObjectReader.open(value, path, violations, { known: actionMembers, example, what: "an action" });
@@ -67,7 +67,7 @@ export function parseAction(
     );
   }
   if (mutation !== undefined && request !== undefined) checkEffect(reader, mutation, request);
-  const errors = [...parseErrors(reader.get("errors"), reader.pathOf("errors"), violations), ...providerErrors];
+  const ownErrors = yield* parseErrors(reader.get("errors"), reader.pathOf("errors"), violations);
   const output = reader.has("output")
     ? parseOutput(reader.get("output")!, reader.pathOf("output"), violations)
     : undefined;
@@ -93,7 +93,7 @@ export function parseAction(
     outputSchema,
     request,
     response: reader.choice("response", responseKinds, "json"),
-    errors,
+    errors: [...ownErrors, ...providerErrors],
     output,
     paginate: parsePagination(reader.get("paginate"), reader.pathOf("paginate"), violations),
   };
@@ -113,7 +113,7 @@ export function readScopes(reader: ObjectReader, { scopes: known }: CompileConte
   if (known.size === 0) return scopes;
   for (const scope of scopes) {
     if (known.has(scope)) continue;
-    const near = nearestName(scope, [...known]);
+    const near = nearestName(scope, [...known].slice(0, 50));
     const hint = near === undefined ? "add it to auth.oauth2.scopes.available" : `did you mean ${near}?`;
     reader.refuse("scopes", "scope", `has ${scope}, which auth.oauth2.scopes.available does not list; ${hint}`);
   }

@@ -106,7 +106,7 @@ export function availableScopes(auth: Json | undefined): ReadonlySet<string> {
 }
 
 /** Reads all modes, in the order in which they are offered. */
-export function parseAuth(value: Json | undefined, context: CompileContext): readonly AuthSpec[] {
+export function* parseAuth(value: Json | undefined, context: CompileContext): Generator<void, readonly AuthSpec[]> {
   const { violations } = context;
   if (!isJsonObject(value) || Object.keys(value).length === 0) {
     violations.add("auth", "required", `must be an object with at least one of ${authModes.join(", ")}`);
@@ -116,23 +116,30 @@ export function parseAuth(value: Json | undefined, context: CompileContext): rea
     if (authModes.includes(mode as AuthMode)) continue;
     violations.add(memberPath("auth", mode), "unknown_field", suggest(mode, authModes, "modes"));
   }
-  return authModes.flatMap((mode) => {
-    if (!Object.hasOwn(value, mode)) return [];
+  const specs: AuthSpec[] = [];
+  for (const mode of authModes) {
+    if (!Object.hasOwn(value, mode)) continue;
     const reader = ObjectReader.open(value[mode], `auth.${mode}`, violations, {
       known: authMembers[mode],
       example: mode === "none" ? "{}" : '{"fields": {"api_key": {"title": "API key"}}}',
       what: `the mode ${mode}`,
     });
-    return reader === undefined ? [] : (parseMode(mode, reader, context) ?? []);
-  });
+    const spec = reader && (yield* parseMode(mode, reader, context));
+    if (spec !== undefined) specs.push(spec);
+  }
+  return specs;
 }
 
-function parseMode(mode: AuthMode, reader: ObjectReader, context: CompileContext): AuthSpec | undefined {
+function* parseMode(
+  mode: AuthMode,
+  reader: ObjectReader,
+  context: CompileContext,
+): Generator<void, AuthSpec | undefined> {
   const { violations } = context;
-  const fields = parseFields(reader.get("fields") ?? defaultFields[mode], reader.pathOf("fields"), violations, {
+  const fields = yield* parseFields(reader.get("fields") ?? defaultFields[mode], reader.pathOf("fields"), violations, {
     secret: true,
   });
-  const config = parseFields(reader.get("config"), reader.pathOf("config"), violations, { secret: true });
+  const config = yield* parseFields(reader.get("config"), reader.pathOf("config"), violations, { secret: true });
   const scope: TemplateScope = {
     ...providerScope(context),
     credentials: new Set([...fields.map(({ name }) => name), ...(obtained[mode] ?? [])]),

@@ -23,13 +23,13 @@ export const fieldMembers = [
 
 const variables = { value: "string" } as const;
 
-/** Reads an object of values that are asked for when an account is connected. */
-export function parseFields(
+/** Reads an object of values that are asked for when an account is connected, one field per step. */
+export function* parseFields(
   value: Json | undefined,
   path: string,
   violations: Violations,
   { secret }: { readonly secret: boolean },
-): readonly FieldSpec[] {
+): Generator<void, readonly FieldSpec[]> {
   if (value === undefined) return [];
   if (!isJsonObject(value)) {
     violations.add(path, "type", 'must be an object of fields, for example {"api_key": {"title": "API key"}}');
@@ -37,14 +37,18 @@ export function parseFields(
   }
   const names = Object.keys(value);
   if (names.length > limits.fields) violations.add(path, "size", `must have at most ${limits.fields} fields`);
-  return names.slice(0, limits.fields).flatMap((name) => {
+  const fields: FieldSpec[] = [];
+  for (const name of names.slice(0, limits.fields)) {
     const place = memberPath(path, name);
     if (!formats.field.pattern.test(name) || name.length > formats.field.lengthMax) {
       violations.add(place, "pattern", formats.field.description);
-      return [];
+      continue;
     }
-    return parseField(name, value[name]!, place, violations, secret) ?? [];
-  });
+    const field = parseField(name, value[name]!, place, violations, secret);
+    if (field !== undefined) fields.push(field);
+    yield;
+  }
+  return fields;
 }
 
 function parseField(

@@ -34,15 +34,25 @@ export const paginationMembers = [
 ] as const;
 export const paginationKinds = ["link", "cursor", "page", "offset", "url"] as const;
 
-/** Reads the rules that classify answers. */
-export function parseErrors(value: Json | undefined, path: string, violations: Violations): readonly ErrorRule[] {
+/** Reads the rules that classify answers, one rule per step. */
+export function* parseErrors(
+  value: Json | undefined,
+  path: string,
+  violations: Violations,
+): Generator<void, readonly ErrorRule[]> {
   if (value === undefined) return [];
   if (!Array.isArray(value) || value.length > limits.errorRules) {
     const example = '[{"status": [429], "as": "rate_limited"}]';
     violations.add(path, "list", `must be a list of at most ${limits.errorRules} rules, for example ${example}`);
     return [];
   }
-  return (value as readonly Json[]).flatMap((each, at) => parseError(each, `${path}[${at}]`, violations) ?? []);
+  const rules: ErrorRule[] = [];
+  for (const [at, each] of (value as readonly Json[]).entries()) {
+    const rule = parseError(each, `${path}[${at}]`, violations);
+    if (rule !== undefined) rules.push(rule);
+    yield;
+  }
+  return rules;
 }
 
 function parseError(value: Json, path: string, violations: Violations): ErrorRule | undefined {

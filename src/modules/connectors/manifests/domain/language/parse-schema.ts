@@ -24,8 +24,8 @@ export class SchemaResolver {
     this.#violations = violations;
   }
 
-  /** Checks the named schemas themselves. */
-  checkAll(): void {
+  /** Checks the named schemas themselves, one schema per step. */
+  *checkAll(): Generator<void, void> {
     for (const name of Object.keys(this.#schemas)) {
       const path = memberPath("schemas", name);
       if (!formats.schemaName.pattern.test(name)) {
@@ -34,6 +34,7 @@ export class SchemaResolver {
       }
       const schema = this.#named(name, path);
       if (schema !== undefined) this.#check(schema.schema, path);
+      yield;
     }
   }
 

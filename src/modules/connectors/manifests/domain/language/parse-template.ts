@@ -114,7 +114,7 @@ function problemOf(root: PlaceholderRoot, names: readonly string[], known: Reado
   if (first === undefined) return `must name a member, for example {${root}.${[...known][0] ?? "x"}}`;
   if (known.has(first)) return undefined;
   const list = [...known];
-  const near = nearestName(first, list);
+  const near = nearestName(first, list.slice(0, suggestionsMax));
   if (near !== undefined) return `is not declared; did you mean {${root}.${near}}?`;
   return list.length === 0
     ? `is not declared: nothing of ${root} is`
@@ -141,7 +141,7 @@ function inputPlaceholder(
       current = undefined;
       continue;
     }
-    const near = nearestName(name, Object.keys(properties));
+    const near = nearestName(name, Object.keys(properties).slice(0, suggestionsMax));
     const whole = ["input", ...names.slice(0, at + 1)].join(".");
     const hint = near === undefined ? "add it to the input schema" : `did you mean ${near}?`;
     return violations.add(path, "placeholder", `{${shortName(whole)}} is not a property of the input; ${hint}`);
@@ -214,10 +214,14 @@ function parseTextValue(
   return typeof only === "string" ? { kind: "constant", value: only } : { kind: "placeholder", placeholder: only! };
 }
 
-/** Says that a name is not known, with the nearest known one or all of them. */
+// The search for the nearest name is not free.
+const suggestionsMax = 50;
+const shownMax = 20;
+
+/** Says that a name is not known, with the nearest known one or some of them. */
 export function suggest(name: string, known: readonly string[], what: string): string {
-  const near = name.length > 100 ? undefined : nearestName(name, known);
-  return near === undefined
-    ? `${shortName(name)} is not known; ${what} are ${known.join(", ")}`
-    : `${shortName(name)} is not known; did you mean ${near}?`;
+  const near = name.length > 100 ? undefined : nearestName(name, known.slice(0, suggestionsMax));
+  if (near !== undefined) return `${shortName(name)} is not known; did you mean ${near}?`;
+  const shown = known.slice(0, shownMax).join(", ");
+  return `${shortName(name)} is not known; ${what} are ${shown}${known.length > shownMax ? ", …" : ""}`;
 }

@@ -1,3 +1,4 @@
+import type { CelExpression } from "../../../../../platform/cel/index.ts";
 import {
   isJsonObject,
   type Json,
@@ -39,13 +40,13 @@ export const triggerMembers = [
 const example = '{"title": "Item changed", "kind": "webhook", "verify": {"kind": "hmac", "header": "x-signature"}}';
 
 /** Reads a trigger. */
-export function parseTrigger(
+export function* parseTrigger(
   name: string,
   value: Json,
   context: CompileContext,
   schemas: SchemaResolver,
   providerErrors: readonly ErrorRule[],
-): Trigger | undefined {
+): Generator<void, Trigger | undefined> {
   const { violations } = context;
   const path = memberPath("triggers", name);
   const reader = ObjectReader.open(value, path, violations, { known: triggerMembers, example, what: "a trigger" });
@@ -67,6 +68,8 @@ export function parseTrigger(
   if (kind === "poll" && runtime.status === "executable" && !reader.has("poll")) {
     reader.refuse("poll", "required", "is required for triggers that are polled");
   }
+  const events = yield* readEvents(reader, name);
+  const ownErrors = yield* parseErrors(reader.get("errors"), reader.pathOf("errors"), violations);
   return {
     key: `${context.key}.${name}`,
     name,
@@ -81,12 +84,12 @@ export function parseTrigger(
       : undefined,
     verify: reader.has("verify") ? parseVerify(reader.get("verify"), reader.pathOf("verify"), violations) : undefined,
     challenge: readChallenge(reader),
-    events: readEvents(reader, name),
+    events,
     items: reader.has("items") ? reader.text("items", formats.pointer) : undefined,
     dedup: parseExpression(reader.get("dedup"), reader.pathOf("dedup"), violations, deliveryVariables, "any"),
     register: reader.has("register") ? readRegistration(reader, scope, context) : undefined,
     poll: reader.has("poll") ? readPoll(reader, scope, context) : undefined,
-    errors: [...parseErrors(reader.get("errors"), reader.pathOf("errors"), violations), ...providerErrors],
+    errors: [...ownErrors, ...providerErrors],
     output: reader.has("output") ? parseOutput(reader.get("output")!, reader.pathOf("output"), violations) : undefined,
   };
 }
@@ -106,20 +109,21 @@ function readRuntime(reader: ObjectReader): Trigger["runtime"] {
   return { status, reason };
 }
 
-function readEvents(reader: ObjectReader, name: string): Trigger["events"] {
-  const list =
-    reader.list("events", { min: 1, max: limits.events }, '[{"when": "body.type == \\"x\\"", "type": "x"}]') ?? [];
-  return list.flatMap((value, at) => {
-    const path = `${reader.pathOf("events")}[${at}]`;
-    const event = ObjectReader.open(value, path, reader.violations, {
+function* readEvents(reader: ObjectReader, name: string): Generator<void, Trigger["events"]> {
+  const example = '[{"when": "body.type == \\"x\\"", "type": "x"}]';
+  const events: { when: CelExpression | undefined; type: string }[] = [];
+  for (const [at, value] of (reader.list("events", { min: 1, max: limits.events }, example) ?? []).entries()) {
+    const event = ObjectReader.open(value, `${reader.pathOf("events")}[${at}]`, reader.violations, {
       known: ["when", "type"],
       example: '{"when": "body.type == \\"x\\"", "type": "x"}',
       what: "an event",
     });
-    if (event === undefined) return [];
+    if (event === undefined) continue;
     const when = parseExpression(event.get("when"), event.pathOf("when"), reader.violations, deliveryVariables, "bool");
-    return [{ when, type: event.text("type", formats.operation, name) ?? name }];
-  });
+    events.push({ when, type: event.text("type", formats.operation, name) ?? name });
+    yield;
+  }
+  return events;
 }
 
 function readChallenge(reader: ObjectReader): ChallengeSpec | undefined {

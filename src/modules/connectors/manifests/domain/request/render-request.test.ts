@@ -8,7 +8,12 @@ import type { HttpRequest, RenderFault } from "../request-spec.ts";
 import { renderRequest } from "./render-request.ts";
 
 const nowMs = Date.parse("2027-01-31T12:00:00.500Z");
-const anyInput = { type: "object", required: ["id", "value"], properties: { id: {}, value: {} }, additionalProperties: true };
+const anyInput = {
+  type: "object",
+  required: ["id", "value"],
+  properties: { id: {}, value: {} },
+  additionalProperties: true,
+};
 
 /** A provider whose only action has this request and any input. */
 function providerWith(request: JsonObject, more: Readonly<Record<string, Json | undefined>> = {}): Provider {
