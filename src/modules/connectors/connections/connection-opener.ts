@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { AccountValues, AuthMode } from "../manifests/index.ts";
-import type { ProviderConfigs } from "../provider-configs/index.ts";
+import type { ProviderConfig, ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
 import { type ConnectionId, hasTokens, type SealedConnection } from "./domain/connection.ts";
 import { minValidMsDefault, urgencyOf } from "./domain/refresh-policy.ts";
@@ -46,15 +46,24 @@ interface Parts {
   readonly refresher: Refresher;
 }
 
-/** Creates a function that opens connections, and refreshes them when they are due. Only sealed credentials are cached. */
+/** Creates a function that opens connections, and refreshes them when they are due. */
 export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Parts) {
+  // Decryption takes longer than everything else. A result lives as long as its cache entry, which a change replaces. It is in the
+  // same memory as the master key.
+  const opened = new WeakMap<
+    SealedConnection,
+    { readonly config: ProviderConfig | undefined; readonly result: OpenConnection }
+  >();
+
   async function decrypt(sealed: SealedConnection): Promise<OpenConnection | ConnectionFault> {
-    const credentials = openCredentials(keyring, sealed);
-    if (credentials === undefined) return "decrypt_failed";
     const { id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest } = sealed;
     const config = providerConfigId === "" ? undefined : await configs.read(tenantId, providerConfigId);
+    const known = opened.get(sealed);
+    if (known !== undefined && known.config === config) return known.result;
+    const credentials = openCredentials(keyring, sealed);
+    if (credentials === undefined) return "decrypt_failed";
     const { refresh_token: _, ...usable } = credentials;
-    return {
+    const result: OpenConnection = {
       ...{ id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest },
       mode: (sealed.authMode || "none") as AuthMode,
       scopes: sealed.scopes,
@@ -65,6 +74,8 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
       credentialVersion: sealed.credentialVersion,
       config: config === undefined ? {} : { ...config.settings, client_id: config.clientId },
     };
+    opened.set(sealed, { config, result });
+    return result;
   }
 
   return async function open(

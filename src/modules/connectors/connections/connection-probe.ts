@@ -10,7 +10,7 @@ import {
   secretsOf,
 } from "../manifests/index.ts";
 import type { Account } from "./domain/connection.ts";
-import { accountAt, capturedFrom } from "./domain/token-answer.ts";
+import { accountAt, capturedFrom } from "./tokens/token-answer.ts";
 
 /** What a provider says about an account. Codes and messages are redacted. */
 export type ProbeResult =

@@ -76,6 +76,9 @@ test("a reconnection with another or an unknown account, or of another provider,
   assert.equal(await reconnect({ account: { id: "43", label: "eve" } }), "account_mismatch");
   assert.equal(await reconnect({ account: { id: "", label: "" } }), "account_mismatch");
   assert.equal(await reconnect({ providerKey: "other" }), "provider_mismatch");
+  const archived = await insertConfig(db, tenantId);
+  await db.sql`update connector_provider_configs set status = 'archived' where id = ${archived}`;
+  assert.equal(await reconnect({ providerConfigId: archived }), "provider_mismatch");
   const { credentials } = (await connections.open(tenantId, id)) as OpenConnection;
   assert.equal(credentials.access_token, "first");
   assert.equal(await store(freshTenant(), { connectionId: id }), "connection_missing");

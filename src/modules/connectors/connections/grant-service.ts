@@ -3,6 +3,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { AuthMode } from "../manifests/index.ts";
+import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
 import {
   type Account,
@@ -42,7 +43,10 @@ export interface Grant {
   readonly idleS: number | undefined;
 }
 
-/** Why a grant was not stored. The connection keeps its previous grant. */
+/**
+ * Why a grant was not stored. The connection keeps its previous grant. `provider_mismatch`: the grant is one of another provider,
+ * or its provider config is archived.
+ */
 export type GrantRefusal =
   | "connection_missing"
   | "connection_revoked"
@@ -53,11 +57,12 @@ export type GrantRefusal =
 interface Parts {
   readonly events: EventRecorder;
   readonly keyring: Keyring | undefined;
+  readonly configs: Pick<ProviderConfigs, "hold">;
   readonly cache: Pick<ConnectionCache, "changed">;
 }
 
 /** Creates the storage of grants for connect sessions. */
-export function createGrantService({ events, keyring, cache }: Parts) {
+export function createGrantService({ events, keyring, configs, cache }: Parts) {
   /**
    * Stores a grant in the caller's transaction: in a new connection, or in place of the previous grant of an existing one. The
    * caller has proven the grant at the provider before.
@@ -67,6 +72,11 @@ export function createGrantService({ events, keyring, cache }: Parts) {
     const { connectionId, endUser, name, idleS, credentials, ...stored } = grant;
     checkSizes(grant.settings, credentials);
     const store = connectionStore(sql);
+    const config =
+      grant.providerConfigId === "" ? undefined : await configs.hold(sql, tenantId, grant.providerConfigId);
+    if (config?.status === "archived" || (config?.providerKey ?? grant.providerKey) !== grant.providerKey) {
+      return "provider_mismatch";
+    }
     const now = new Date(nowMs);
     const hasRefreshToken = credentials.refresh_token !== undefined;
     const idleAt = hasRefreshToken ? idleRefreshAt(idleS, nowMs) : null;

@@ -33,7 +33,7 @@ import { connectionStore } from "./store.ts";
 export interface ConnectionParts {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "provider">;
-  readonly configs: Pick<ProviderConfigs, "find">;
+  readonly configs: Pick<ProviderConfigs, "hold">;
   /** Undefined if the instance has no master key. Then no connection can be created. */
   readonly keyring: Keyring | undefined;
   /** Validates settings and credentials of providers that are not in the catalogue. */
@@ -74,7 +74,7 @@ export function createConnectionService(parts: ConnectionParts) {
 
   async function checkConfig(context: Context, { providerConfigId, providerKey }: NewConnection): Promise<void> {
     if (providerConfigId === "") return;
-    const config = await configs.find(context.sql, context.tenantId, providerConfigId);
+    const config = await configs.hold(context.sql, context.tenantId, providerConfigId);
     if (config === undefined) throw notFound("provider config");
     requireEnvironmentAccess(context, config.environmentKey);
     if (config.status === "archived") {

@@ -33,6 +33,8 @@ export interface ProviderConfigs {
   readonly handlers: Handlers<typeof Rpc>;
   /** Finds a config in any status, without its secrets. */
   find(sql: Sql, tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
+  /** Finds a config for a new connection, and keeps it from being archived until the transaction ends. */
+  hold(sql: Sql, tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
   /** The active config of a provider that was activated last in an environment (production for an empty id). */
   findDefault(
     sql: Sql,
@@ -83,6 +85,7 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
   return {
     handlers: providerConfigHandlers({ service: createProviderConfigService(parts), cursors, redirectUriOf }),
     find: (sql, tenantId, id) => providerConfigStore(sql).find(tenantId, id),
+    hold: (sql, tenantId, id) => providerConfigStore(sql).hold(tenantId, id),
     async findDefault(sql, tenantId, providerKey, environmentId) {
       const store = providerConfigStore(sql);
       const environment = await store.findEnvironment(tenantId, environmentId);

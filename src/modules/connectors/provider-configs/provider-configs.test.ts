@@ -248,6 +248,27 @@ test("a config that connections use cannot be archived; an archived one has no s
   assert.deepEqual(row, { ciphertext: "", keyId: "" });
 });
 
+test("a config cannot be archived while a connection of it is being stored", async () => {
+  const { tenantId } = await newTenant();
+  const { id } = await createConfig({ tenantId });
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+  const { promise: archiving, resolve: archive } = Promise.withResolvers<void>();
+  const storing = db.transaction(async (tx) => {
+    assert.equal((await configs.hold(tx, tenantId, id))!.status, "draft");
+    hold();
+    await archiving;
+    await tx`
+      insert into connector_connections (tenant_id, id, name, provider_key, provider_config_id, status, ciphertext, key_id,
+        created_at, updated_at)
+      values (${tenantId}, ${ulid(nowMs)}, 'c', 'acme', ${id}, 'active', '', 'k1', now(), now())`;
+  });
+  await held;
+  const archived = verb("archive", tenantId, id);
+  archive();
+  await storing;
+  await assert.rejects(archived, failsWith("IN_USE"));
+});
+
 test("of several active configs the last activated one is the default of its environment", async () => {
   const { tenantId, staging } = await newTenant();
   const made = [await createConfig({ tenantId }), await createConfig({ tenantId })];

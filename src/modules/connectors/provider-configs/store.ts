@@ -68,6 +68,13 @@ export function providerConfigStore(sql: Sql) {
       return row;
     },
 
+    /** Finds a config and keeps it from being changed until the transaction ends. */
+    async hold(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined> {
+      const [row] = await sql<ProviderConfig[]>`
+        select ${columns} from connector_provider_configs where tenant_id = ${tenantId} and id = ${id} for share`;
+      return row;
+    },
+
     /** Finds a config with its secrets and locks it until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<SealedProviderConfig | undefined> {
       const [row] = await sql<SealedProviderConfig[]>`

@@ -43,7 +43,7 @@ export function fitFields(
 }
 
 /** Checks the credentials of a mode. */
-export function checkCredentials(provider: Provider, mode: AuthMode, credentials: Credentials): readonly Violation[] {
+function checkCredentials(provider: Provider, mode: AuthMode, credentials: Credentials): readonly Violation[] {
   const auth = provider.auth(mode);
   if (auth === undefined) {
     const message = `must be a mode of the provider: ${provider.authModes.join(", ")}`;

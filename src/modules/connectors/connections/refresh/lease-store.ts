@@ -63,6 +63,13 @@ export function leaseStore(sql: Sql) {
       return count > 0;
     },
 
+    /** Ends a lease without a request. What is known about earlier requests stays. */
+    async giveBack({ tenantId, id }: ConnectionRef, fence: string): Promise<void> {
+      await sql`
+        update connector_refresh_leases set leased_until = clock_timestamp()
+        where tenant_id = ${tenantId} and connection_id = ${id} and fence = ${fence}::text::bigint`;
+    },
+
     /** Ends a lease; false if it is lost. Without `failure`, the outcome of the request is known. */
     async release({ tenantId, id }: ConnectionRef, fence: string, failure?: LeaseFailure): Promise<boolean> {
       const retryAt = failure === undefined ? sql`null` : sql`clock_timestamp() + ${ms(failure.retryInMs)}`;

@@ -15,6 +15,7 @@ import type { ConnectionFault, OpenConnection } from "../index.ts";
 import {
   type ConnectionNode,
   insertConfig,
+  keyringOf,
   masterKey,
   nodesDatabase,
   oauth2On,
@@ -407,6 +408,21 @@ test("refreshes and a re-encryption at the same time lose nothing", async () => 
   for (const { tenantId, id } of made) {
     assert.ok(server.isValid(tokenOf(await rotated.connections.open(tenantId, id))));
   }
+});
+
+test("a node that lacks the master key does not hide that a refresh was interrupted", async () => {
+  const keyless = await startNode({ ...shared, keyring: keyringOf(randomBytes(32).toString("base64")) });
+  const made = await connect(-1);
+  server.script = ({ fields }, response) => {
+    server.script = undefined;
+    server.spend(fields.refresh_token!);
+    response.destroy();
+    return true;
+  };
+  assert.equal(await connections.open(made.tenantId, made.id), "refresh_failed");
+  await assert.rejects(requestRefresh(made, keyless), failsWith("CONNECTOR_UNAVAILABLE", /decrypt_failed/));
+  await assert.rejects(requestRefresh(made), failsWith("CONNECTION_UNUSABLE"));
+  assert.equal((await rowOf(made)).statusReason, "refresh_interrupted");
 });
 
 test("a sweep does not try a refresh token without pause while the provider is unavailable", async () => {

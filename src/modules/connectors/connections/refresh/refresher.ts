@@ -1,7 +1,6 @@
-import { setMaxListeners } from "node:events";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { type Database, nextWake, type Signals } from "../../../../platform/db/index.ts";
+import type { Database, Signals } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Metrics } from "../../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -11,7 +10,8 @@ import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
 import { sealCredentials } from "../sealed-credentials.ts";
 import { type ConnectionRef, connectionStore } from "../store.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
-import { type LeaseFailure, leaseStore, type RefreshLease } from "./lease-store.ts";
+import { createLeaseClaims, type RefreshTimes } from "./lease-claims.ts";
+import { type LeaseFailure, type LeaseRefusal, leaseStore, type RefreshLease } from "./lease-store.ts";
 import type { PreparedRefresh, RefreshPreparation } from "./refresh-preparation.ts";
 
 /** Why a refresh is requested. */
@@ -63,20 +63,6 @@ interface Parts {
   readonly times?: RefreshTimes;
 }
 
-/** The times of refreshes; for tests. */
-export interface RefreshTimes {
-  /** How long a lease lasts; longer than a token request takes. */
-  readonly leaseMs?: number;
-  /** How long a refresh waits for one of another node. It never proceeds without the lease. */
-  readonly waitMs?: number;
-}
-
-/** Longer than the time limit of a token request, so that a holder that lives has its answer before the lease ends. */
-const leaseMsDefault = 20_000;
-/** Longer than a lease, so that a refresh survives the end of the node that holds it. */
-const waitMsDefault = 25_000;
-/** Covers lost signals. */
-const pollMs = 250;
 const busyRetryMs = 1000;
 const rememberMsMax = 1000;
 const recentFailuresMax = 10_000;
@@ -84,14 +70,11 @@ const recentFailuresMax = 10_000;
 /** Creates the refresher of this node. */
 export function createRefresher(parts: Parts): Refresher {
   const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = parts;
-  const { leaseMs = leaseMsDefault, waitMs = waitMsDefault } = times ?? {};
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
   const connections = connectionStore(db.sql);
   const recentFailures = new Map<string, { readonly outcome: RefreshOutcome; readonly untilMs: number }>();
-  const stopping = new AbortController();
-  // Every refresh that waits adds a listener.
-  setMaxListeners(0, stopping.signal);
+  const claims = createLeaseClaims({ leases, signals, times });
   const outcomes = metrics.counter({
     name: "connector_refreshes_total",
     help: "Refreshes of connections, by cause and outcome. shared: another node refreshed the credentials meanwhile.",
@@ -103,30 +86,6 @@ export function createRefresher(parts: Parts): Refresher {
     labels: ["outcome"],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   });
-
-  /** Claims the lease, or waits until it is free or the connection needs none any more. */
-  async function claimOrWait(
-    ref: ConnectionRef,
-    force: boolean,
-    settled: () => Promise<RefreshOutcome | undefined>,
-  ): Promise<RefreshLease | RefreshOutcome> {
-    const untilMs = performance.now() + waitMs;
-    for (;;) {
-      // Subscribes before it looks, so that no signal is missed in between.
-      const wake = nextWake(signals, topicOf(ref), stopping.signal, pollMs);
-      try {
-        const outcome = await settled();
-        if (outcome !== undefined) return outcome;
-        const claimed = await leases.claim(ref, leaseMs, force);
-        if ("fence" in claimed) return claimed;
-        if (claimed.kind === "backing_off") return failed("backing_off", claimed.waitMs);
-        if (stopping.signal.aborted || performance.now() > untilMs) return failed("refresh_busy", busyRetryMs);
-        await wake.reason;
-      } finally {
-        wake.cancel();
-      }
-    }
-  }
 
   /** What the stored connection says without a refresh; undefined if it still has the spent credentials. */
   function settledBy(
@@ -141,13 +100,13 @@ export function createRefresher(parts: Parts): Refresher {
   async function run(ref: ConnectionRef, request: RefreshRequest): Promise<RefreshOutcome> {
     const force = request.cause === "requested";
     for (;;) {
-      const claimed = await claimOrWait(ref, force, async () =>
+      const claimed = await claims.claim(ref, force, async () =>
         settledBy(await connections.findSealed(ref.tenantId, ref.id), request),
       );
       if (!("fence" in claimed)) {
         // The signal of the node that changed the connection may arrive later than its commit was seen.
         cache.forget(ref);
-        const outcome = claimed.kind === "failed" ? await withStoredError(ref, claimed) : claimed;
+        const outcome = "waitMs" in claimed ? await failureOf(ref, claimed) : claimed;
         outcomes.inc({ cause: request.cause, outcome: outcome.kind === "refreshed" ? "shared" : outcome.kind });
         return outcome;
       }
@@ -158,11 +117,11 @@ export function createRefresher(parts: Parts): Refresher {
     }
   }
 
-  /** The failure that a back-off follows is more useful than the back-off. */
-  async function withStoredError(ref: ConnectionRef, outcome: RefreshOutcome & { readonly kind: "failed" }) {
-    if (outcome.code !== "backing_off") return outcome;
-    const code = (await connections.find(ref.tenantId, ref.id))?.lastRefreshError || outcome.code;
-    return { ...outcome, code };
+  async function failureOf(ref: ConnectionRef, { kind, waitMs }: LeaseRefusal): Promise<RefreshOutcome> {
+    if (kind === "held") return failed("refresh_busy", busyRetryMs);
+    // The failure that a back-off follows says more than the back-off.
+    const connection = await connections.find(ref.tenantId, ref.id);
+    return failed(connection?.lastRefreshError || kind, waitMs);
   }
 
   async function refreshWith(
@@ -181,21 +140,22 @@ export function createRefresher(parts: Parts): Refresher {
     }
     const current = sealed!;
     const { credentialVersion: version } = current;
+    // The outcome of an earlier request with these credentials is unknown, and stays so until a request has one.
+    const isRepeat = lease.attemptedVersion === version;
     const prepared = await prepare(current, clock.now());
     if (prepared.kind === "not_refreshable") {
       const isUnusable = request.cause === "rejected" || isExpired(current, clock.now());
       if (isUnusable && prepared.reason !== undefined) return markNeedsReauth(ref, fence, version, prepared.reason);
-      await leases.release(ref, fence);
+      await leases.giveBack(ref, fence);
       return { kind: "not_refreshable" };
     }
     if (prepared.kind === "failed" && prepared.code === "decrypt_failed") {
       // Only this node lacks the master key. Others must not back off.
-      await leases.release(ref, fence);
+      await leases.giveBack(ref, fence);
       return failed(prepared.code, busyRetryMs);
     }
-    if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, false);
+    if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, isRepeat);
     if (!(await leases.begin(ref, fence, version))) return "lease_lost";
-    const isRepeat = lease.attemptedVersion === version;
     const startedAtMs = performance.now();
     const result = await prepared.request();
     durations.observe({ outcome: result.kind }, (performance.now() - startedAtMs) / 1000);
@@ -204,7 +164,7 @@ export function createRefresher(parts: Parts): Refresher {
         return storeGrant(ref, fence, prepared, result);
       case "refused": {
         const reason = reauthReason(prepared, result, isRepeat);
-        if (reason === undefined) return recordFailure(ref, lease, result.code, undefined, false);
+        if (reason === undefined) return recordFailure(ref, lease, result.code, undefined, isRepeat);
         return markNeedsReauth(ref, fence, version, reason);
       }
       case "unavailable":
@@ -235,7 +195,7 @@ export function createRefresher(parts: Parts): Refresher {
     const { credentialVersion: version } = sealed;
     if (!(await leases.storeGrant(ref, fence, version, stored, new Date(nowMs)))) {
       // The lease ended before the answer came. If nobody has stored newer credentials, these are the only good ones.
-      const again = await leases.claim(ref, leaseMs, true);
+      const again = await claims.claim(ref, true);
       if ("fence" in again && !(await leases.storeGrant(ref, again.fence, version, stored, new Date(nowMs)))) {
         await leases.release(ref, again.fence);
       }
@@ -330,14 +290,14 @@ export function createRefresher(parts: Parts): Refresher {
     },
     async giveUp(ref, credentialVersion, reason) {
       for (;;) {
-        const claimed = await claimOrWait(ref, true, async () => undefined);
-        if (!("fence" in claimed)) return claimed;
+        const claimed = await claims.claim(ref, true);
+        if (!("fence" in claimed)) return failed("refresh_busy", busyRetryMs);
         const outcome = await markNeedsReauth(ref, claimed.fence, credentialVersion, reason);
         if (outcome !== "lease_lost") return outcome;
       }
     },
     async withLease(ref, work) {
-      const claimed = await claimOrWait(ref, true, async () => undefined);
+      const claimed = await claims.claim(ref, true);
       if (!("fence" in claimed)) return undefined;
       try {
         return await work();
@@ -347,7 +307,7 @@ export function createRefresher(parts: Parts): Refresher {
     },
     idle,
     async stop() {
-      stopping.abort();
+      claims.stop();
       await idle();
     },
   };

@@ -10,7 +10,6 @@ import {
   renderRequest,
   type TwoStepAuth,
 } from "../../manifests/index.ts";
-import { capturedFrom, standardAnswer } from "../domain/token-answer.ts";
 import { clientAuthOf, privateKeyOf } from "./client-auth.ts";
 import {
   expiryOf,
@@ -21,6 +20,7 @@ import {
   type TokenResult,
   textsOf,
 } from "./oauth-request.ts";
+import { capturedFrom, standardAnswer } from "./token-answer.ts";
 import { refusal, rendered, TokenRequestError, tokenOrFault, unusableAnswer } from "./token-fault.ts";
 
 /** The modes whose tokens are fetched with the fields of a connection, without an end user. */

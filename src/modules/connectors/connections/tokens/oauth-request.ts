@@ -19,7 +19,7 @@ import {
   type TokenEndpoint,
   type TokenExpiry,
 } from "../../manifests/index.ts";
-import { capturedFrom, scopesOf, standardAnswer } from "../domain/token-answer.ts";
+import { capturedFrom, scopesOf, standardAnswer } from "./token-answer.ts";
 import { isFault, rendered, type TokenFault, tokenOrFault, unusableAnswer } from "./token-fault.ts";
 
 /** The values that a token request is made with. The config includes the secrets of the provider config. */

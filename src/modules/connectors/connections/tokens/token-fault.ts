@@ -1,7 +1,7 @@
 import { ResponseBodyError } from "oauth4webapi";
 import { EgressError } from "../../../../platform/egress/index.ts";
 import type { RenderFault } from "../../manifests/index.ts";
-import type { StandardAnswer } from "../domain/token-answer.ts";
+import type { StandardAnswer } from "./token-answer.ts";
 
 /** Why a token request brought no token. Codes are safe to show. */
 export type TokenFault =
