@@ -25,6 +25,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_run:write",
     "workflow_run:approve",
     "workflow_dlq:write",
+    "connector_action:execute",
   ],
   admin: ["*:*"],
   service: [
@@ -47,6 +48,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_task:write",
     "workflow_run:read",
     "workflow_run:write",
+    "connector_action:read",
+    "connector_action:execute",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],
