@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { MockFault, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { connect } from "../harness/postgres-server.ts";
+import { fc } from "../harness/random.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { freshName } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme, startTokenServer } from "./acme.ts";
@@ -398,6 +399,37 @@ test("executions count towards the quota connector.execute, and dry runs do not"
   assert.deepEqual([over.status, over.body.errorCode], [429, "QUOTA_EXCEEDED"]);
   // A repeat gets its response, whatever the quota says.
   assert.equal((await tenant.execute("note.add", note, {}, headers)).status, 200);
+});
+
+test("under random faults a write is performed at most once, and its status is true", async () => {
+  /** Answers by whether the provider has performed the request: no, or yes although it does not say so. */
+  const kinds: readonly { readonly fault: MockFault; readonly performs: boolean }[] = [
+    { fault: { kind: "cut" }, performs: true },
+    { fault: { kind: "cut", when: "in_answer" }, performs: true },
+    { fault: { kind: "malformed" }, performs: true },
+    { fault: { kind: "answer", status: 500, body: "?" }, performs: true },
+    { fault: { kind: "answer", status: 429, headers: { "retry-after": "0" } }, performs: false },
+    { fault: { kind: "answer", status: 429, headers: { "retry-after": "0" } }, performs: false },
+    { fault: { kind: "answer", status: 422, body: { error: { code: "no", message: "No." } } }, performs: false },
+  ];
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(kinds.length - 1), { minLength: 1, maxLength: 4 }), async (sequence) => {
+      const faulty = await startAcme();
+      const connection_id = await own.connect({ settings: { base_url: `http://127.0.0.1:${faulty.port}` } });
+      for (const nth of sequence) faulty.fail("note.add", kinds[nth]!.fault);
+      const { status, body } = await own.execute("note.add", note, { connection_id });
+      const sent = faulty.requests.length;
+      await faulty.close();
+      // A request after the last fault succeeds.
+      const performed = faulty.requests.filter((_, at) => kinds[sequence[at] ?? -1]?.performs ?? true).length;
+      assert.ok(performed <= 1, `performed ${performed} times of ${sent}`);
+      const id = body.execution_id ?? body.data.execution.id;
+      const record = await own.execution(id);
+      const isKnown = record.status === "succeeded" ? performed === 1 && status === 200 : record.status === "failed";
+      assert.ok(isKnown ? record.status === "succeeded" || performed === 0 : performed === 1, JSON.stringify(record));
+    }),
+    { numRuns: 25 },
+  );
 });
 
 /** A port on which nothing listens. */

@@ -27,6 +27,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_run:approve",
     "workflow_dlq:write",
     "marketplace:install",
+    "connector_action:execute",
   ],
   admin: ["*:*"],
   service: [
@@ -49,6 +50,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_task:write",
     "workflow_run:read",
     "workflow_run:write",
+    "connector_action:read",
+    "connector_action:execute",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],

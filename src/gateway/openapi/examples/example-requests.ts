@@ -134,8 +134,6 @@ const exampleRecipient = {
  * fields come from the definition.
  */
 export const exampleRequests: Readonly<Record<string, Json>> = {
-  CreateManifestRequest: { document: manifest },
-  ValidateManifestRequest: { document: manifest },
   ExecuteActionRequest: {
     key: "http.request.write",
     connection_id: exampleId("connection"),
@@ -168,6 +166,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     on_conflict: "keep",
     accepted_permissions: { hosts: [], scopes: [], effects: ["workflow:notify"] },
   },
+  CreateManifestRequest: { document: manifest },
+  ValidateManifestRequest: { document: manifest },
   CreateWorkflowDefinitionRequest: { document: workflow },
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },
