@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   DeleteTriggerSubscriptionRequestSchema,
@@ -7,10 +7,13 @@ import {
   ResumeTriggerSubscriptionRequestSchema,
   UpdateTriggerSubscriptionRequestSchema,
 } from "../../../gen/service/api/trigger_subscription_pb.ts";
+import { masterKey } from "../../../src/modules/connectors/connections/testing/connection-nodes.ts";
 import { loadBuiltinProviders } from "../../../src/modules/connectors/manifests/catalogue/builtin-providers.ts";
 import { startMock } from "../../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { sampleAccount } from "../../../src/modules/connectors/manifests/testing/sample-account.ts";
+import { registrationBinding } from "../../../src/modules/connectors/triggers/domain/subscription.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
+import { createKeyring, reencrypt } from "../../../src/platform/crypto/index.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { until } from "../../harness/embedded-owner.ts";
 import { publicUrl, startTriggerStage, triggerProvider } from "./trigger-stage.ts";
@@ -256,7 +259,29 @@ test("a node that lost its claim removes the webhook that it has just registered
   assert.equal((await stage.get(ref.tenantId, ref.id)).registration!.state, "pending");
 });
 
-test("the built-in manifests register, verify and remove as their vendors document it", async () => {
+test("secrets are re-encrypted when the master key changes, and cannot be opened for another record", async () => {
+  const ref = await subscription();
+  await ready(ref);
+  const next = randomBytes(32).toString("base64");
+  const keyring = createKeyring({ activeKeyId: "k2", keys: { k1: masterKey, k2: next } });
+  let reencrypted = 0;
+  for (const table of triggers.sealed) {
+    const result = await reencrypt(keyring, table, new AbortController().signal);
+    assert.equal(result.unreadable, 0);
+    reencrypted += result.reencrypted;
+  }
+  assert.ok(reencrypted > 0);
+  const [row] = await db.sql<{ tenantId: string; id: string; ciphertext: string; keyId: string }[]>`
+    select tenant_id, id, ciphertext, key_id from connector_trigger_registrations where subscription_id = ${ref.id}`;
+  assert.deepEqual([row!.keyId, keyring.keyIdOf(row!.ciphertext)], ["k2", "k2"]);
+  assert.match(JSON.parse(keyring.open(row!.ciphertext, registrationBinding(row!))).signing, /^[A-Za-z0-9_-]{43}$/);
+  assert.throws(() => keyring.open(row!.ciphertext, registrationBinding({ ...row!, tenantId: "another" })));
+  // The other tests of this file use the first key.
+  const back = createKeyring({ activeKeyId: "k1", keys: { k1: masterKey, k2: next } });
+  for (const table of triggers.sealed) await reencrypt(back, table, new AbortController().signal);
+});
+
+test("the built-in manifests of GitHub and Stripe register and remove webhooks with the requests that they declare", async () => {
   const providers = loadBuiltinProviders().filter(({ key }) => ["github", "stripe"].includes(key));
   for (const provider of providers) {
     const own = await startMock(provider);

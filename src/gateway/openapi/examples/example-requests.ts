@@ -39,6 +39,11 @@ const poolConfig = {
   retry: { max_attempts: 5, initial_ms: 1000, factor: 2, max_ms: 60_000 },
 };
 
+const triggerSettings = {
+  condition: 'event.data.text.startsWith("order")',
+  target: { workflow: { definition: "order.fulfil", input: { order: "=event.data.text" }, run_key: "=event.id" } },
+};
+
 const manifest = {
   manifest: 1,
   key: "acme-tickets",
@@ -184,6 +189,15 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CreateWorkflowTriggerRequest: { name: "Every morning", definition: "order.fulfil", ...workflowTrigger },
   UpdateWorkflowTriggerRequest: { name: "Every working day", ...workflowTrigger },
   PreviewWorkflowTriggerRequest: workflowTrigger,
+  CreateTriggerSubscriptionRequest: {
+    name: "Orders from the team chat",
+    trigger_key: "slack.message.posted",
+    connection_id: exampleId("connection"),
+    signing_secret: "correct-horse-battery-staple",
+    ...triggerSettings,
+  },
+  UpdateTriggerSubscriptionRequest: { name: "Urgent orders from the team chat", ...triggerSettings },
+  ReplayTriggerEventsRequest: { from: "2024-05-01T00:00:00Z", to: "2024-05-02T00:00:00Z", status: "dead" },
   PollWorkflowTasksRequest: workflowTasks,
   CompleteWorkflowTasksRequest: {
     completions: [{ task_id: exampleId("task"), token: "correct-horse-battery-staple", output: { words: 360 } }],
