@@ -34,7 +34,15 @@ function exampleOf(binding: HttpBinding): Json | undefined {
 }
 
 /** Fields that name an existing record, besides ids and path variables. */
-const references = ["subscriber_ids", "lease_token", "topic_key", "definition", "run_key", "records", "completion_code"];
+const references = [
+  "subscriber_ids",
+  "lease_token",
+  "topic_key",
+  "definition",
+  "run_key",
+  "records",
+  "completion_code",
+];
 
 /** Replaces names in an example with those of existing records. */
 function withRecords(operation: Operation, { path }: HttpBinding, example: Json, prepared: Json): Json {
