@@ -103,6 +103,7 @@ test("10,000 late, reordered and repeated items become one event each, although 
   let newest = "";
   let behind = 0;
   let running = cluster.node;
+  let killed = 0;
   for (let scan = 0; scan < scans; scan++) {
     const nowMs = Date.now();
     const added = plan.flatMap((each, nth) => {
@@ -114,26 +115,28 @@ test("10,000 late, reordered and repeated items become one event each, although 
     shown = shuffled([...shown, ...added], order[scan]!);
     for (const { updated_at } of added) if (updated_at > newest) newest = updated_at;
     provider.state.items = shown;
-    const dying = running;
-    let killed: Promise<void> | undefined;
     if (kills.has(scan)) {
+      // The only node dies while it waits for a page in the middle of the list.
+      const dying = running;
       const page = Math.floor(shown.length / pageSize / 2);
-      running = await startNode();
+      const reached = Promise.withResolvers<void>();
       provider.state.interrupt = (nth) => {
-        if (nth === page) killed ??= dying.kill();
-        return undefined;
+        if (nth === page) reached.resolve(dying.kill());
+        return nth === page ? reached.promise.then(() => undefined) : undefined;
       };
-    }
-    await scanOnce(cluster);
-    provider.state.interrupt = undefined;
-    if (killed !== undefined) {
-      await killed;
-      // The killed node may have been idle in this scan; another scan belongs to the other node.
+      const scanned = scanOnce(cluster);
+      await reached.promise;
+      provider.state.interrupt = undefined;
+      killed++;
+      running = await startNode();
+      await scanned;
+    } else {
       await scanOnce(cluster);
-    } else if (running !== dying) await dying.kill();
+    }
   }
   await scanOnce(cluster);
   assert.ok(behind > count / 3, "a single watermark would have lost few items");
+  assert.equal(killed, kills.size);
   const keys = await sql<{ item: string; events: number }[]>`
     select payload->>'id' as item, count(*)::int as events from connector_trigger_events
     where subscription_id = ${id} group by 1`;
