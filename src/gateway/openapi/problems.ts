@@ -16,6 +16,8 @@ interface Subject {
 const always = () => true;
 const changes = ({ operation }: Subject) => operation.governance.mutating;
 const hasBody = ({ binding }: Subject) => binding.body !== "";
+const executesAction = ({ operation: { governance } }: Subject) =>
+  governance.resource === "connector_action" && governance.action === "execute";
 const namesRecord = ({ operation, template }: Subject) =>
   template.variables.length > 0 || operation.method.input.fields.some(({ name }) => /_ids?$/.test(name));
 
@@ -31,8 +33,10 @@ const problemStatuses: readonly (readonly [status: number, applies: (subject: Su
   [412, changes],
   [413, hasBody],
   [415, hasBody],
+  [422, executesAction],
   [429, always],
   [500, always],
+  [502, executesAction],
   [503, always],
   [504, always],
 ];
