@@ -362,7 +362,7 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     document: stepOf({ action: { action: "github.issue.create" } }, { retry: { on: ["outcome_unknown"] } }),
     path: "steps[0].retry.on[0]",
     message:
-      "outcome_unknown is never retried; possible are action_failed, auth_expired, conflict, connection_unusable, failed, internal, invalid_input, malformed, not_found, permission_denied, quota_exceeded, rate_limited, state_too_large, unavailable",
+      "outcome_unknown is never retried; possible are action_failed, auth_expired, conflict, connection_unusable, failed, internal, invalid_input, malformed, not_found, permission_denied, quota_exceeded, rate_limited, unavailable",
   },
   "experiment is not available": {
     document: stepOf({ experiment: { key: "a" } }),
