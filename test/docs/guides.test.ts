@@ -80,12 +80,12 @@ function bash(script: string) {
   });
 }
 
-/** Blocks marked `sh` are executed. A `json` or `yaml` block directly after one shows its output. */
+/** Blocks marked `sh` are executed. The first `json` or `yaml` block after one shows its output. */
 function stepsOf(markdown: string): Step[] {
   const steps: Step[] = [];
   for (const [, language, content] of markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {
     if (language === "sh") steps.push({ script: content! });
-    else if ((language === "json" || language === "yaml") && steps.length > 0) {
+    else if ((language === "json" || language === "yaml") && steps.length > 0 && steps.at(-1)!.shown === undefined) {
       steps.push({ ...steps.pop()!, shown: { language, content: content! } });
     }
   }
