@@ -74,14 +74,21 @@ async function partyOf(
     });
     return { baseUrl, headers: { "x-api-key": created.body.data.secret } };
   };
-  const token = await signServiceToken({ issuer: "tests", subject: "matrix", tenantId }, serviceTokenSecret);
+  const service = { baseUrl: internalUrl, headers: { authorization: "" } };
+  const renewToken = async () => {
+    const token = await signServiceToken({ issuer: "tests", subject: "matrix", tenantId }, serviceTokenSecret);
+    service.headers.authorization = `Bearer ${token}`;
+  };
+  await renewToken();
+  // A token is valid for five minutes. On a busy machine, the tests take longer.
+  setInterval(renewToken, 60_000).unref();
   return {
     tenantId,
     isPlatform,
     admin: { baseUrl, headers: { "x-api-key": adminKey } },
     nobody: await keyWith({}),
     roleless: await keyWith({ scopes: ["*:*"] }),
-    service: { baseUrl: internalUrl, headers: { authorization: `Bearer ${token}` } },
+    service,
     sql,
   };
 }
