@@ -10,7 +10,5 @@ create table workflow_workers (
   capabilities json not null,
   first_seen_at timestamptz not null,
   seen_at timestamptz not null,
-  -- Until then it counts as present, even if it does not poll again.
-  present_until timestamptz not null,
   primary key (tenant_id, environment_id, queue, worker_id)
 ) with (fillfactor = 50);
