@@ -138,36 +138,6 @@ create table workflow_dead_letters (
 );
 create index workflow_dead_letters_open on workflow_dead_letters (tenant_id, state, run_id);
 
--- Approvals that runs wait for: one row per approval step in progress. Only the advance of its run writes it.
-create table workflow_approvals (
-  tenant_id ulid not null,
-  id ulid not null,
-  run_id ulid not null,
-  -- The step, with the positions in the maps around it.
-  step_key text not null,
-  environment_id ulid not null,
-  environment_key text not null,
-  definition_id ulid not null,
-  definition_key text not null,
-  run_key text not null,
-  title text not null,
-  -- Null if they are too large to be listed.
-  details json,
-  -- Who may decide: role:<role> or user:<subject>.
-  approvers text[] not null,
-  quorum integer not null,
-  comment_required boolean not null,
-  -- What was decided so far, as a list of {by, approved, comment, at}.
-  decisions json not null,
-  -- The subjects of those decisions.
-  decided_by text[] not null,
-  opened_at timestamptz not null,
-  due_at timestamptz not null,
-  primary key (tenant_id, run_id, step_key)
-);
--- For lists, the oldest first.
-create unique index workflow_approvals_id on workflow_approvals (tenant_id, id);
-
 -- All runs, ended ones included.
 create view all_workflow_runs as
   select tenant_id, id, environment_id, definition_id, version, run_key, status, state, null::json as output,
