@@ -11,7 +11,7 @@ import type { ConnectionService as Rpc } from "../../../../gen/service/api/conne
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
+import { type Keyring, type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
@@ -29,10 +29,9 @@ import {
 } from "./connection-opener.ts";
 import { createAccountProbe, type ProbeAccount, type ProbeResult } from "./connection-probe.ts";
 import { createConnectionTester } from "./connection-tester.ts";
-import type { Connection } from "./domain/connection.ts";
+import { bindingOf, type Connection } from "./domain/connection.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
-import { reencryptableConnections } from "./reencryptable-connections.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
@@ -127,7 +126,7 @@ export function createConnections(parts: Parts): Connections {
     storeGrant: createGrantService({ ...parts, cache }),
     probeAccount,
     tokens,
-    sealed: reencryptableConnections(db.sql),
+    sealed: sealedTable(db.sql, "connector_connections", bindingOf),
     idle: refresher.idle,
     stop: refresher.stop,
   };

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Reencryptable } from "../../../platform/crypto/index.ts";
+import { type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import {
@@ -170,32 +170,5 @@ export function providerConfigStore(sql: Sql) {
 
 /** The secrets of all tenants' provider configs, for re-encryption. */
 export function reencryptableProviderConfigs(sql: Sql): Reencryptable {
-  return {
-    bindingOf,
-
-    async next(activeKeyId, after, limit) {
-      // An index supports < and > but not <>. Mostly no row matches.
-      return sql`
-        select tenant_id, id, ciphertext from connector_provider_configs
-        where (key_id < ${activeKeyId} or key_id > ${activeKeyId}) and ciphertext <> ''
-          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
-        order by tenant_id, id limit ${limit}`;
-    },
-
-    async replace(activeKeyId, replacements) {
-      // Lock rows in the global order to avoid deadlocks between nodes.
-      const { count } = await sql`
-        with unchanged as (
-          select config.tenant_id, config.id, sealed.replacement
-          from connector_provider_configs config join unnest(
-              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-              ${replacements.map((each) => each.ciphertext)}::text[],
-              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
-            on config.tenant_id = sealed.tenant_id and config.id = sealed.id and config.ciphertext = sealed.ciphertext
-          order by config.tenant_id, config.id for update of config)
-        update connector_provider_configs config set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
-        from unchanged where config.tenant_id = unchanged.tenant_id and config.id = unchanged.id`;
-      return count;
-    },
-  };
+  return sealedTable(sql, "connector_provider_configs", bindingOf);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fail } from "../../../errors/index.ts";
-import type { Binding, Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
+import { type Binding, type Keyring, type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { registrationBinding, type Secrets, subscriptionBinding } from "./domain/subscription.ts";
 
@@ -38,38 +38,7 @@ export function newSecret(): string {
 /** The secrets of subscriptions and registrations, for re-encryption. */
 export function reencryptableSecrets(sql: Sql): readonly Reencryptable[] {
   return [
-    reencryptable(sql, "connector_trigger_subscriptions", subscriptionBinding),
-    reencryptable(sql, "connector_trigger_registrations", registrationBinding),
+    sealedTable(sql, "connector_trigger_subscriptions", subscriptionBinding),
+    sealedTable(sql, "connector_trigger_registrations", registrationBinding),
   ];
-}
-
-function reencryptable(sql: Sql, table: string, bindingOf: Reencryptable["bindingOf"]): Reencryptable {
-  return {
-    bindingOf,
-
-    async next(activeKeyId, after, limit) {
-      // An index supports < and > but not <>. Mostly no row matches.
-      return sql`
-        select tenant_id, id, ciphertext from ${sql(table)}
-        where (key_id < ${activeKeyId} or key_id > ${activeKeyId}) and ciphertext <> ''
-          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
-        order by tenant_id, id limit ${limit}`;
-    },
-
-    async replace(activeKeyId, replacements) {
-      // Lock rows in the global order to avoid deadlocks between nodes.
-      const { count } = await sql`
-        with unchanged as (
-          select record.tenant_id, record.id, sealed.replacement
-          from ${sql(table)} record join unnest(
-              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-              ${replacements.map((each) => each.ciphertext)}::text[],
-              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
-            on record.tenant_id = sealed.tenant_id and record.id = sealed.id and record.ciphertext = sealed.ciphertext
-          order by record.tenant_id, record.id for update of record)
-        update ${sql(table)} record set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
-        from unchanged where record.tenant_id = unchanged.tenant_id and record.id = unchanged.id`;
-      return count;
-    },
-  };
 }

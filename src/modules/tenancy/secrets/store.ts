@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
+import { type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { bindingOf, type SealedSecret, type Secret } from "./domain/secret.ts";
@@ -72,33 +72,5 @@ export function secretStore(sql: Sql) {
 
 /** The secrets of all tenants, for re-encryption. Callers see only the changed key id. */
 export function reencryptableSecrets(sql: Sql): Reencryptable {
-  return {
-    bindingOf,
-
-    async next(activeKeyId, after, limit) {
-      // An index supports < and > but not <>. Mostly no row matches.
-      return sql<StaleValue[]>`
-        select tenant_id, id, ciphertext from secrets
-        where (key_id < ${activeKeyId} or key_id > ${activeKeyId})
-          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
-        order by tenant_id, id limit ${limit}`;
-    },
-
-    async replace(activeKeyId, replacements) {
-      // Lock rows in the global order to avoid deadlocks between nodes.
-      const { count } = await sql`
-        with unchanged as (
-          select secrets.tenant_id, secrets.id, sealed.replacement
-          from secrets join unnest(
-              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-              ${replacements.map((each) => each.ciphertext)}::text[],
-              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
-            on secrets.tenant_id = sealed.tenant_id and secrets.id = sealed.id
-              and secrets.ciphertext = sealed.ciphertext
-          order by secrets.tenant_id, secrets.id for update of secrets)
-        update secrets set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
-        from unchanged where secrets.tenant_id = unchanged.tenant_id and secrets.id = unchanged.id`;
-      return count;
-    },
-  };
+  return sealedTable(sql, "secrets", bindingOf);
 }

@@ -1,5 +1,5 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
-import type { Reencryptable } from "../../../../platform/crypto/index.ts";
+import { type Reencryptable, sealedTable } from "../../../../platform/crypto/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Position } from "../../events/index.ts";
@@ -205,31 +205,5 @@ export function endpointStore(sql: Sql) {
 
 /** The webhook secrets of all tenants, for re-encryption when the master key changes. */
 export function reencryptableWebhookSecrets(sql: Sql): Reencryptable {
-  return {
-    bindingOf,
-
-    async next(activeKeyId, after, limit) {
-      return sql`
-        select tenant_id, id, ciphertext from webhook_secrets
-        where (key_id < ${activeKeyId} or key_id > ${activeKeyId})
-          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
-        order by tenant_id, id limit ${limit}`;
-    },
-
-    async replace(activeKeyId, replacements) {
-      // Lock rows in the global order to avoid deadlocks between nodes.
-      const { count } = await sql`
-        with unchanged as (
-          select secret.tenant_id, secret.id, sealed.replacement
-          from webhook_secrets secret join unnest(
-              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-              ${replacements.map((each) => each.ciphertext)}::text[],
-              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
-            on secret.tenant_id = sealed.tenant_id and secret.id = sealed.id and secret.ciphertext = sealed.ciphertext
-          order by secret.tenant_id, secret.id for update of secret)
-        update webhook_secrets set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
-        from unchanged where webhook_secrets.tenant_id = unchanged.tenant_id and webhook_secrets.id = unchanged.id`;
-      return count;
-    },
-  };
+  return sealedTable(sql, "webhook_secrets", bindingOf);
 }
