@@ -5,6 +5,7 @@
  * lease: a node's exclusive, temporary right to run a job. It is renewed while the job runs and released when the job ends.
  */
 export { runInBatches } from "./batches.ts";
+export { createRepeatedTask, type RepeatedTask } from "./repeated-task.ts";
 export { createJobRunner, type Job, type JobHandler, type JobKind, type JobRunner } from "./runner.ts";
 export { createSerialTask, type SerialTask } from "./serial-task.ts";
 export { enqueueJobs, type NewJob } from "./store.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, maintainPartitions, type Sql } from "../../../platform/db/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 
 interface Parts {
   readonly db: Database;
@@ -23,10 +23,7 @@ export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId
       const nowMs = clock.now();
       const table = { name: "connector_trigger_events", column: "received_at" };
       await maintainPartitions(db, table, { nowMs, retentionDays, signal });
-      for (let deleted = batchSize; deleted === batchSize; ) {
-        signal.throwIfAborted();
-        deleted = await deleteSeenKeys(db.sql, new Date(nowMs));
-      }
+      await runInBatches(signal, batchSize, (limit) => deleteSeenKeys(db.sql, new Date(nowMs), limit));
     },
   };
 }
@@ -36,7 +33,7 @@ export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId
  * the latter is measured from the last complete scan, not from now: a subscription that was not polled for long looks back over
  * all that time.
  */
-async function deleteSeenKeys(sql: Sql, now: Date): Promise<number> {
+async function deleteSeenKeys(sql: Sql, now: Date, limit: number): Promise<number> {
   const { count } = await sql`
     delete from connector_trigger_seen where ctid = any(array(
       select seen.ctid from connector_trigger_seen seen
@@ -45,6 +42,6 @@ async function deleteSeenKeys(sql: Sql, now: Date): Promise<number> {
       where seen.seen_at < ${now}::timestamptz - ${webhookKeyDays}::int * interval '1 day'
         and (subscription.id is null or subscription.kind = 'webhook'
           or seen.seen_at < subscription.scanned_at - subscription.ledger_s * interval '1 second')
-      limit ${batchSize}))`;
+      limit ${limit}))`;
   return count;
 }

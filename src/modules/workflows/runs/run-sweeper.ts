@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
-import { createSerialTask } from "../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { wakeTime } from "./domain/engine/state.ts";
@@ -28,29 +28,23 @@ export type RunSweeper = ReturnType<typeof createRunSweeper>;
 
 /** Creates the sweeper of this node. It sweeps the shards that this node owns. */
 export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Parts) {
-  let timer: NodeJS.Timeout | undefined;
-  let timerAtMs = Number.POSITIVE_INFINITY;
-  const task = createSerialTask(sweep, (error) => {
-    log.warn({ err: error }, "workflow runs could not be swept");
-    schedule(clock.now() + idleMs);
+  const task = createRepeatedTask({
+    work: sweep,
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, "workflow runs could not be swept"),
   });
 
   /** Sweeps at this time at the latest. */
   function schedule(atMs: number): void {
-    if (atMs >= timerAtMs) return;
-    clearTimeout(timer);
-    timerAtMs = atMs;
-    timer = setTimeout(task.run, Math.min(Math.max(atMs - clock.now(), soonMs), idleMs));
+    task.runWithin(msUntil(atMs));
   }
 
-  async function sweep(): Promise<void> {
-    clearTimeout(timer);
-    timerAtMs = Number.POSITIVE_INFINITY;
+  const msUntil = (atMs: number) => Math.max(atMs - clock.now(), soonMs);
+
+  /** Advances the runs that are due; returns when to sweep again. */
+  async function sweep(): Promise<number> {
     const owned = shards.owned();
-    if (owned.size === 0) {
-      schedule(clock.now() + idleMs);
-      return;
-    }
+    if (owned.size === 0) return idleMs;
     const shardIds = [...owned.keys()];
     const due = await findDueRuns(db.sql, shardIds, clock.now(), batchSize);
     const results = await Promise.allSettled(
@@ -58,11 +52,11 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Pa
     );
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) log.warn({ err: failed.reason }, "a workflow run could not be advanced");
-    const idleAtMs = clock.now() + idleMs;
     // Runs that nobody could advance are tried again later, not at once.
     const isStuck =
       due.length > 0 && !results.some((result) => result.status === "fulfilled" && result.value === "applied");
-    schedule(isStuck ? idleAtMs : Math.min((await readNextWake(db.sql, shardIds)) ?? idleAtMs, idleAtMs));
+    const nextMs = isStuck ? undefined : await readNextWake(db.sql, shardIds);
+    return nextMs === undefined ? idleMs : msUntil(nextMs);
   }
 
   function tick(tenantId: TenantId, runId: string, epoch: number): Promise<AdvanceResult> {
@@ -87,10 +81,7 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Pa
     },
 
     async stop(): Promise<void> {
-      clearTimeout(timer);
-      timer = undefined;
       await task.stop();
-      clearTimeout(timer);
       await shards.stop();
     },
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
-import { createSerialTask } from "../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import type { Runs } from "../runs/index.ts";
@@ -35,19 +35,15 @@ export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
 /** Creates the worker of this node. It handles the schedules of the shards that this node owns. */
 export function createScheduleWorker(parts: Parts) {
   const { db, signals, clock, log, shards, runs, startFiring, recordResults, topic } = parts;
-  let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
-  const task = createSerialTask(sweep, (error) => {
-    log.warn({ err: error }, "workflow schedules could not be handled");
-    wakeAt(clock.now() + idleMs);
+  const task = createRepeatedTask({
+    work: sweep,
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, "workflow schedules could not be handled"),
   });
 
-  function wakeAt(atMs: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(task.run, Math.min(Math.max(atMs - clock.now(), 1), idleMs));
-  }
-
-  async function sweep(): Promise<void> {
+  /** Handles the schedules that are due; returns when to do so again. */
+  async function sweep(): Promise<number> {
     const owned = shards.owned();
     const shardIds = [...owned.keys()];
     const nowMs = clock.now();
@@ -61,7 +57,7 @@ export function createScheduleWorker(parts: Parts) {
       if (due.length < batchSize) break;
     }
     const nextMs = shardIds.length === 0 ? undefined : await store.readNextDue(shardIds, nowMs);
-    wakeAt(nextMs ?? clock.now() + idleMs);
+    return nextMs === undefined ? idleMs : Math.max(nextMs - clock.now(), 1);
   }
 
   /** Handles a schedule whose time has come, or that has a queued time. */
@@ -151,9 +147,7 @@ export function createScheduleWorker(parts: Parts) {
 
     async stop(): Promise<void> {
       stopWaking?.();
-      clearTimeout(timer);
       await task.stop();
-      clearTimeout(timer);
     },
   };
 }

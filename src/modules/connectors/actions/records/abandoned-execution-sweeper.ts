@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { ActionMetrics } from "../action-metrics.ts";
@@ -31,9 +31,6 @@ const everyMs = 1000;
 /** Creates the sweeper of this node. */
 export function createAbandonedExecutionSweeper(parts: Parts): AbandonedExecutionSweeper {
   const { db, clock, log, events, metrics, operation } = parts;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = true;
-
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
     const { ended, wake } = await db.transaction(async (tx) => {
@@ -51,27 +48,10 @@ export function createAbandonedExecutionSweeper(parts: Parts): AbandonedExecutio
     return ended.length === batchSize || deleted === batchSize;
   }
 
-  async function round(): Promise<void> {
-    let waitMs = everyMs;
-    try {
-      if (await sweep()) waitMs = 0;
-    } finally {
-      if (!isStopped) timer = setTimeout(task.run, waitMs);
-    }
-  }
-
-  const task = createSerialTask(round, (error) => log.warn({ err: error }, "sweep of connector actions failed"));
-  return {
-    sweep,
-    start() {
-      isStopped = false;
-      task.start();
-    },
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await task.stop();
-      clearTimeout(timer);
-    },
-  };
+  const task = createRepeatedTask({
+    work: async () => ((await sweep()) ? 0 : everyMs),
+    maxWaitMs: everyMs,
+    onError: (error) => log.warn({ err: error }, "sweep of connector actions failed"),
+  });
+  return { sweep, start: task.start, stop: task.stop };
 }

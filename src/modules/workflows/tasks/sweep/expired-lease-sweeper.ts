@@ -1,5 +1,5 @@
 import type { Database } from "../../../../platform/db/index.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { RunEngine } from "../domain/run-engine.ts";
 import type { TaskMetrics } from "../task-metrics.ts";
@@ -40,8 +40,6 @@ export function createExpiredLeaseSweeper({
 }: Parts): ExpiredLeaseSweeper {
   const skipped = new Map<string, number>();
   let cleanUpAtMs = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = true;
 
   async function end(lease: ExpiredLease): Promise<void> {
     const { tenantId, id: taskId, runId, token } = lease;
@@ -69,33 +67,22 @@ export function createExpiredLeaseSweeper({
     if ((await deleteAbsentWorkers(db.sql, batchSize)) === batchSize) cleanUpAtMs = 0;
   }
 
-  async function round(): Promise<void> {
-    let waitMs = idleMs;
-    try {
-      const hasMore = await sweep();
-      await deleteAbsent();
-      waitMs = hasMore ? 0 : Math.min(idleMs, Math.max(soonestMs, (await msToNextExpiry(db.sql)) ?? idleMs));
-      // A skipped lease would be the next one all the time.
-      if (skipped.size > 0) waitMs = hasMore ? 0 : idleMs;
-    } finally {
-      if (!isStopped) timer = setTimeout(task.run, waitMs);
-    }
+  /** Sweeps; returns when to sweep again. */
+  async function round(): Promise<number> {
+    const hasMore = await sweep();
+    await deleteAbsent();
+    if (hasMore) return 0;
+    // A skipped lease would be the next one all the time.
+    if (skipped.size > 0) return idleMs;
+    return Math.max(soonestMs, (await msToNextExpiry(db.sql)) ?? idleMs);
   }
 
-  const task = createSerialTask(round, (error) => log.warn({ err: error }, "sweep of workflow tasks failed"));
-  return {
-    sweep,
-    start() {
-      isStopped = false;
-      task.start();
-    },
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await task.stop();
-      clearTimeout(timer);
-    },
-  };
+  const task = createRepeatedTask({
+    work: round,
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, "sweep of workflow tasks failed"),
+  });
+  return { sweep, start: task.start, stop: task.stop };
 }
 
 function codeOf({ isTimedOut, hasHeartbeats }: ExpiredLease) {
