@@ -13,10 +13,10 @@ import {
 import type { AuthMode, AuthSpec } from "../auth-spec.ts";
 import { createHostList, hostSettingOf } from "../host-list.ts";
 import { type Category, categories, type Provider } from "../provider.ts";
+import { availableScopes, capturedNames, parseAuth } from "./auth/parse-auth.ts";
 import { type CompileContext, providerScope } from "./compile-context.ts";
 import { documentLimits, formats, limits } from "./limits.ts";
 import { parseAction } from "./parse-action.ts";
-import { availableScopes, capturedNames, parseAuth } from "./parse-auth.ts";
 import { parseFields } from "./parse-fields.ts";
 import { readHeaders } from "./parse-request.ts";
 import { parseErrors, parseHint } from "./parse-response.ts";

@@ -11,10 +11,11 @@ import { type AuthMode, authModes } from "../auth-spec.ts";
 import { categories } from "../provider.ts";
 import { httpMethods } from "../request-spec.ts";
 import { answerClasses } from "../response-spec.ts";
+import type { authMembers } from "./auth/parse-auth.ts";
+import type { tokenMembers } from "./auth/parse-token.ts";
 import type { manifestMembers } from "./compile-manifest.ts";
 import { formats, limits } from "./limits.ts";
 import { type actionMembers, idempotencies, responseKinds, retryClasses } from "./parse-action.ts";
-import type { authMembers, tokenMembers } from "./parse-auth.ts";
 import type { fieldMembers } from "./parse-fields.ts";
 import type { requestMembers } from "./parse-request.ts";
 import {
