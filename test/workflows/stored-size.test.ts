@@ -41,6 +41,15 @@ async function storedBytes(runId: string): Promise<{ state: number; history: num
   return row!;
 }
 
+async function pollTask(worker: object) {
+  const tasks = await shown(
+    async () => (await own.ok("POST", "/api/workflow-tasks:poll", worker)).data.tasks,
+    ({ length }) => length > 0,
+    60_000,
+  );
+  return tasks[0];
+}
+
 const input = { big: "x".repeat(100_000), list: numbers(900) };
 
 test("a map of large outputs fails before they are stored, even if the run could end in one advance", async () => {
@@ -73,7 +82,7 @@ test("a run whose outputs fill its history fails with compensation, and stores a
     wait_s: 20,
     capabilities: [{ type: "undo" }],
   };
-  const [task] = (await own.ok("POST", "/api/workflow-tasks:poll", worker)).data.tasks;
+  const task = await pollTask(worker);
   assert.deepEqual([task.run_id, task.step], [runId, "~done"]);
   const completion = { task_id: task.task_id, token: task.token, output: {} };
   await own.ok("POST", "/api/workflow-tasks:complete", { completions: [completion] });
@@ -92,7 +101,7 @@ test("a worker's output that does not fit fails its step, and the error can be c
   const output = "x".repeat(100_000);
   for (let nth = 0; nth < 3; nth++) {
     const worker = { queue: "fit", worker_id: "w", build_id: "b", slots: 1, wait_s: 20, capabilities: [{ type: "t" }] };
-    const [task] = (await own.ok("POST", "/api/workflow-tasks:poll", worker)).data.tasks;
+    const task = await pollTask(worker);
     const completion = { task_id: task.task_id, token: task.token, output };
     await own.ok("POST", "/api/workflow-tasks:complete", { completions: [completion] });
   }
