@@ -3,7 +3,11 @@ import { test } from "node:test";
 import { until } from "../../../../../test/harness/embedded-owner.ts";
 import { instant, startStage } from "../../../../../test/workflows/trigger-stage.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { Effect } from "../domain/engine/advance-result.ts";
 import { ownStartRecord } from "../index.ts";
+import type { LiveRun } from "../storage/run-loader.ts";
+import { startChild } from "./child-run.ts";
+import { EffectFailure } from "./effect-failure.ts";
 
 const stage = await startStage();
 
@@ -47,4 +51,34 @@ test("a start of the service itself is refused with a reason", async () => {
   assert.match(await refusal({ environmentId: ulid(Date.now()) }), /environment does not exist/);
   assert.match(await refusal({ input: "x".repeat(200_000) }), /exceeds 128 KiB/);
   assert.equal((await start({ input: 1 })).kind, "started");
+});
+
+test("a run below one that has ended starts no other run", async () => {
+  const { tenantId, production } = await stage.tenant();
+  const childId = ulid(Date.now());
+  const effect = { key: "child", attempt: 1, childId, request: { key: "instant" } } as unknown as Effect;
+  const started: string[] = [];
+  const parts = {
+    db: stage.db,
+    takeQuota: async () => undefined,
+    async start({ id }: { readonly id?: string }) {
+      started.push(id!);
+      return { kind: "refused", reason: "definition", message: "" } as never;
+    },
+  };
+  const parentOf = (parentRunId: string) =>
+    ({ tenantId, id: ulid(Date.now()), environmentId: production, parentRunId, origin: {} }) as unknown as LiveRun;
+  assert.equal(await startChild(parts, parentOf(ulid(Date.now())), effect), undefined);
+  assert.deepEqual(started, []);
+
+  const steps = [{ id: "wait", wait_event: { event: "never", timeout: "1h" } }];
+  await stage.publish(tenantId, { dsl: "1", key: "waiting", timeout: "1d", steps } as { key: string });
+  const rootId = ulid(Date.now());
+  await stage.runs.startFor({
+    ...{ tenantId, id: rootId, environmentId: production, definition: "waiting", version: undefined, input: null },
+    ...{ runKey: "", origin: { by: "test", via: "event" } as const },
+    record: ownStartRecord(tenantId, "test", "2"),
+  });
+  await assert.rejects(startChild(parts, parentOf(rootId), effect), EffectFailure);
+  assert.deepEqual(started, [childId]);
 });

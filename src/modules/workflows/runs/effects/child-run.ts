@@ -19,7 +19,10 @@ interface Parts {
 /** The result of a run that another run waits for. */
 export type ChildResult = { readonly output: Json } | { readonly failure: Failure };
 
-/** Starts the run that a step waits for, unless it was started before. Returns its result if it has ended. */
+/**
+ * Starts the run that a step waits for, unless it was started before or a run above it has ended. Returns its result if it
+ * has ended.
+ */
 export async function startChild(
   { db, start, takeQuota }: Parts,
   parent: LiveRun,
@@ -28,6 +31,10 @@ export async function startChild(
   const { tenantId, environmentId } = parent;
   const known = await runStore(db.sql).find(tenantId, childId!);
   if (known !== undefined) return resultOf(known);
+  // The run is about to be cancelled itself. Without this, a tree of runs could grow faster than its cancellation spreads.
+  if (parent.parentRunId !== "" && !(await runStore(db.sql).hasLiveAncestors(tenantId, parent.parentRunId))) {
+    return undefined;
+  }
   const { key: definitionKey, version, input = null } = request as JsonObject & { key: string; version?: number };
   const depth = (parent.origin.parent?.depth ?? 0) + 1;
   if (depth > depthMax) throw failed(`Runs may be nested ${depthMax} levels deep.`, childId!);

@@ -36,6 +36,18 @@ export function runStore(sql: Sql) {
       return row;
     },
 
+    /** Whether a run and all runs above it are in progress. */
+    async hasLiveAncestors(tenantId: TenantId, id: string): Promise<boolean> {
+      const rows = await sql`
+        with recursive live as (
+          select parent_run_id from workflow_runs where tenant_id = ${tenantId} and id = ${id}
+          union all
+          select r.parent_run_id from live join workflow_runs r
+            on r.tenant_id = ${tenantId} and r.id = live.parent_run_id)
+        select from live where parent_run_id = ''`;
+      return rows.length > 0;
+    },
+
     /** The run in progress with a key. */
     async findByKey(
       tenantId: TenantId,
