@@ -41,11 +41,11 @@ const brokenMessages: readonly (readonly [what: string, bytes: Bytes])[] = [
 
 for (const [turn, operation] of operations.entries()) {
   test(`${operation.id} rejects malformed binary messages`, async () => {
-    for (const [what, bytes] of sampled(brokenMessages, 3, turn)) await refusedBinary(operation, bytes, what);
+    for (const [what, bytes] of sampled(brokenMessages, 6, turn)) await refusedBinary(operation, bytes, what);
     // The last occurrence of a repeated field wins, so only this field is invalid.
     const { input } = operation.method;
     const valid = toBinary(input, fromJson(input, requests.get(operation) as JsonObject));
-    for (const [what, bytes] of sampled(badFields(input), 4, turn)) {
+    for (const [what, bytes] of sampled(badFields(input), 8, turn)) {
       await refusedBinary(operation, new Uint8Array(Buffer.concat([valid, bytes])), what);
     }
   });
@@ -65,8 +65,8 @@ for (const [turn, operation] of operations.entries()) {
     ];
     const types = ["application/grpc", "application/grpc-web+proto"];
     for (const [at, [what, bytes]] of frames.entries()) {
-      // Each content type gets every frame on half of the operations.
-      for (const type of sampled(types, 2, turn + at)) {
+      // A few operations together get every frame with each content type.
+      for (const type of sampled(types, 6, turn + at)) {
         const { status, code } = await overHttp2(operation, type, bytes);
         assert.equal(status, 200, `${type}, ${what}`);
         assert.ok(

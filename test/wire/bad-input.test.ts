@@ -76,7 +76,7 @@ for (const [turn, operation] of operations.entries()) {
   const binding = operation.bindings[0]!;
 
   test(`${operation.id} rejects every body that is not a request`, async () => {
-    for (const [what, body] of sampled(badBodies, 8, turn)) {
+    for (const [what, body] of sampled(badBodies, 15, turn)) {
       const raw = connectRequest(operation, {});
       const sent = operation.streaming ? enveloped(Buffer.from(body as string)) : body;
       await refused("Connect", operation, { ...raw, body: sent }, what);
@@ -87,7 +87,7 @@ for (const [turn, operation] of operations.entries()) {
 
   test(`${operation.id} rejects every value of the wrong type in every field`, async () => {
     for (const [at, field] of operation.method.input.fields.entries()) {
-      for (const value of sampled(valuesOfOtherKinds(field), 6, turn + at)) {
+      for (const value of sampled(valuesOfOtherKinds(field), 12, turn + at)) {
         const message = { ...requests.get(operation), [field.name]: value };
         const what = `${field.name} = ${JSON.stringify(value).slice(0, 40)}`;
         await refused("Connect", operation, connectRequest(operation, message), what);
@@ -123,12 +123,12 @@ for (const [turn, operation] of operations.entries()) {
     const { baseUrl, headers } = callerFor(fixture.platform, operation);
     const ask = (path: string) => send("REST", baseUrl + path, { method: binding.verb, headers });
     const good = restOf(operation).path.split("?")[0]!;
-    for (const query of sampled(badQueries, 3, turn)) {
+    for (const query of sampled(badQueries, 6, turn)) {
       typed("REST", await ask(`${good}?${query}`), `?${query}`);
     }
     // A field that the caller chooses freely may be any text.
     for (const name of pathVariables(binding).filter((each) => !sharedIds.has(`${operation.id}.${each}`))) {
-      for (const [what, text] of sampled(badSegments, 3, turn)) {
+      for (const [what, text] of sampled(badSegments, 6, turn)) {
         const message = { ...requests.get(operation), [name]: "SEGMENT" };
         const path = restRequest(operation, message)
           .path.replace("SEGMENT", () => text)
