@@ -19,8 +19,8 @@ export interface Permissions {
 /** What a content can refer to by an id or a name. */
 export type ReferenceKind = "connection" | "environment" | "layout" | "pool" | "recipient";
 
-/** Returns the replacement of a reference. */
-export type ReplaceReference = (kind: ReferenceKind, value: string) => string;
+/** Returns the replacement of a reference. The provider of a connection is passed where it is known. */
+export type ReplaceReference = (kind: ReferenceKind, value: string, providerKey?: string) => string;
 
 /** Something outside of an installation that refers to one of its records. */
 export interface RecordUse {

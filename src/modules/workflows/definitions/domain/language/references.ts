@@ -1,5 +1,6 @@
 import type { Definition, Work } from "./definition.ts";
 import { stepsOf } from "./step-tree.ts";
+import { isExpression } from "./template.ts";
 
 /** A definition that another one runs; without a version, its active one. */
 export interface SubworkflowCall {
@@ -13,11 +14,19 @@ export interface Reference<T> {
   readonly target: T;
 }
 
+/** A connection that an action step names by its id, with the provider of the action. */
+export interface NamedConnection {
+  readonly id: string;
+  readonly providerKey: string;
+}
+
 /** What a definition refers to outside of itself. */
 export interface References {
   readonly pools: readonly Reference<string>[];
   readonly notificationWorkflows: readonly Reference<string>[];
   readonly actions: readonly Reference<string>[];
+  /** Expressions are not included: their values are known only in a run. */
+  readonly connections: readonly Reference<NamedConnection>[];
   readonly subworkflows: readonly Reference<SubworkflowCall>[];
 }
 
@@ -27,6 +36,7 @@ export function referencesOf(definition: Definition): References {
     pools: [] as Reference<string>[],
     notificationWorkflows: [] as Reference<string>[],
     actions: [] as Reference<string>[],
+    connections: [] as Reference<NamedConnection>[],
     subworkflows: [] as Reference<SubworkflowCall>[],
   };
   const collect = (work: Work, path: string) => {
@@ -34,7 +44,14 @@ export function referencesOf(definition: Definition): References {
     if (work.kind === "notify") {
       references.notificationWorkflows.push({ path: `${path}.notify.workflow_key`, target: work.workflowKey });
     }
-    if (work.kind === "action") references.actions.push({ path: `${path}.action.action`, target: work.action });
+    if (work.kind === "action") {
+      const { action, connection: id } = work;
+      references.actions.push({ path: `${path}.action.action`, target: action });
+      if (typeof id === "string" && id !== "" && !isExpression(id)) {
+        const target = { id, providerKey: providerOf(action) };
+        references.connections.push({ path: `${path}.action.connection`, target });
+      }
+    }
     if (work.kind === "subworkflow") {
       const { key, version } = work;
       references.subworkflows.push({ path: `${path}.subworkflow`, target: { key, version } });
@@ -45,6 +62,11 @@ export function referencesOf(definition: Definition): References {
     if (step.compensate !== undefined) collect(step.compensate.work, `${path}.compensate`);
   }
   return references;
+}
+
+/** The provider of a connector action: the part of its key before the first dot. */
+export function providerOf(actionKey: string): string {
+  return actionKey.slice(0, actionKey.indexOf("."));
 }
 
 /** The definitions that a definition runs, each once. */
