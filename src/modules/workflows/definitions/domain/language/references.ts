@@ -1,4 +1,4 @@
-import type { Definition, Work } from "./definition.ts";
+import type { Definition, Json, Work } from "./definition.ts";
 import { stepsOf } from "./step-tree.ts";
 import { isExpression } from "./template.ts";
 
@@ -14,6 +14,11 @@ export interface Reference<T> {
   readonly target: T;
 }
 
+/** The key of a connector action, with the template of its input. */
+export interface ActionReference extends Reference<string> {
+  readonly input: { readonly value: Json; readonly path: string };
+}
+
 /** A connection that an action step names by its id, with the provider of the action. */
 export interface NamedConnection {
   readonly id: string;
@@ -24,7 +29,7 @@ export interface NamedConnection {
 export interface References {
   readonly pools: readonly Reference<string>[];
   readonly notificationWorkflows: readonly Reference<string>[];
-  readonly actions: readonly Reference<string>[];
+  readonly actions: readonly ActionReference[];
   /** Expressions are not included: their values are known only in a run. */
   readonly connections: readonly Reference<NamedConnection>[];
   readonly subworkflows: readonly Reference<SubworkflowCall>[];
@@ -35,7 +40,7 @@ export function referencesOf(definition: Definition): References {
   const references = {
     pools: [] as Reference<string>[],
     notificationWorkflows: [] as Reference<string>[],
-    actions: [] as Reference<string>[],
+    actions: [] as ActionReference[],
     connections: [] as Reference<NamedConnection>[],
     subworkflows: [] as Reference<SubworkflowCall>[],
   };
@@ -46,7 +51,8 @@ export function referencesOf(definition: Definition): References {
     }
     if (work.kind === "action") {
       const { action, connection: id } = work;
-      references.actions.push({ path: `${path}.action.action`, target: action });
+      const input = { value: work.with, path: `${path}.with` };
+      references.actions.push({ path: `${path}.action.action`, target: action, input });
       if (typeof id === "string" && id !== "" && !isExpression(id)) {
         const target = { id, providerKey: providerOf(action) };
         references.connections.push({ path: `${path}.action.connection`, target });
