@@ -68,7 +68,7 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
    * caller has proven the grant at the provider before.
    */
   return async function storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal> {
-    const { sql, tenantId, nowMs, afterCommit } = context;
+    const { sql, tenantId, nowMs } = context;
     const { connectionId, endUser, name, idleS, credentials, ...stored } = grant;
     checkSizes(grant.settings, credentials);
     const store = connectionStore(sql);
@@ -77,9 +77,6 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
     if (config?.status === "archived" || (config?.providerKey ?? grant.providerKey) !== grant.providerKey) {
       return "provider_mismatch";
     }
-    const now = new Date(nowMs);
-    const hasRefreshToken = credentials.refresh_token !== undefined;
-    const idleAt = hasRefreshToken ? idleRefreshAt(idleS, nowMs) : null;
     if (connectionId === undefined) {
       if (!(await store.countNew(tenantId, connectionsMax))) return "too_many_connections";
       const id = ulid(nowMs) as ConnectionId;
@@ -91,7 +88,7 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
           ...sealCredentials(keyring, { tenantId, id }, credentials),
           ...newStamps(nowMs),
         },
-        idleAt,
+        credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs),
       );
       await events.record(context, "connection.created", id, eventData(connection));
       return connection;
@@ -102,14 +99,25 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
     if (current.providerKey !== grant.providerKey) return "provider_mismatch";
     // Also refuses a grant whose account is unknown, because it cannot be shown to be the same one.
     if (current.account.id !== "" && current.account.id !== grant.account.id) return "account_mismatch";
-    const sealed = sealCredentials(keyring, current, credentials);
-    const replacement = { ...stored, ...sealed, idleRefreshAt: idleAt };
-    const connection = await store.reconnect(tenantId, connectionId, replacement, now);
-    await leaseStore(sql).reset(current);
+    const connection = await replaceGrant(context, current, grant, { keyring, cache });
     await events.record(context, "connection.reconnected", connectionId, eventData(connection));
-    afterCommit(() => cache.changed(connection));
     return connection;
   };
+}
+
+/** Puts a proven grant in place of the previous one of a connection that the caller has locked. */
+export async function replaceGrant(
+  { sql, tenantId, nowMs, afterCommit }: EventContext,
+  current: Connection,
+  { credentials, idleS, ...grant }: Omit<Grant, "connectionId" | "name" | "endUser">,
+  { keyring, cache }: Pick<Parts, "keyring" | "cache">,
+): Promise<Connection> {
+  const idleAt = credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs);
+  const replacement = { ...grant, ...sealCredentials(keyring, current, credentials), idleRefreshAt: idleAt };
+  const connection = await connectionStore(sql).reconnect(tenantId, current.id, replacement, new Date(nowMs));
+  await leaseStore(sql).reset(current);
+  afterCommit(() => cache.changed(connection));
+  return connection;
 }
 
 /** The data of a connection's events. */

@@ -27,9 +27,11 @@ import {
   type OpenConnection,
   type OpenOptions,
 } from "./connection-opener.ts";
-import { createAccountProbe, type ProbeAccount, type ProbeResult } from "./connection-probe.ts";
+import { createAccountProbe } from "./connection-probe.ts";
 import { createConnectionTester } from "./connection-tester.ts";
+import { createConnectionUpdates } from "./connection-updates.ts";
 import type { Connection } from "./domain/connection.ts";
+import { createGrantProver, type GrantProver } from "./grant-prover.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
 import { reencryptableConnections } from "./reencryptable-connections.ts";
@@ -41,13 +43,11 @@ import { createRejection, type Rejection } from "./rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
-import { createTokenClient, type TokenClient } from "./tokens/token-client.ts";
+import { createTokenClient } from "./tokens/token-client.ts";
 
 export { checkFields } from "./domain/field-check.ts";
-export type { FetchedTokenAuth } from "./tokens/fetched-tokens.ts";
-export type { TokenCall, TokenGrant, TokenResult } from "./tokens/oauth-request.ts";
-export type { AuthorizedCallback } from "./tokens/token-client.ts";
-export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, ProbeResult, Rejection, TokenClient };
+export { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
+export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, Rejection };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];
@@ -66,13 +66,11 @@ export interface Connections {
   markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Rejection>;
   /**
    * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous grant.
-   * The caller proves the grant with `probeAccount` before.
+   * The caller proves the grant with `prover` before.
    */
   storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal>;
-  /** Requests the account that credentials belong to. */
-  readonly probeAccount: ProbeAccount;
-  /** Requests tokens as manifests describe it. */
-  readonly tokens: TokenClient;
+  /** Obtains access from providers and proves it. */
+  readonly prover: GrantProver;
   /** The credentials, for re-encryption when the master key changes. */
   readonly sealed: Reencryptable;
   /** Resolves when no refresh is running on this node. */
@@ -113,9 +111,11 @@ export function createConnections(parts: Parts): Connections {
   const markRejected = createRejection({ db, clock, refresher });
   const probeAccount = createAccountProbe(http);
   const test = createConnectionTester({ db, clock, catalogue, open, probe: probeAccount, markRejected });
+  const prover = createGrantProver({ configs, tokens, probeAccount });
   const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
+  const updates = createConnectionUpdates({ ...parts, cache, prover });
   return {
-    handlers: connectionHandlers({ service, test, cursors }),
+    handlers: connectionHandlers({ service, updates, test, cursors }),
     jobs: [
       revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }),
       refreshSweepJob({ ...parts, refresher }),
@@ -125,8 +125,7 @@ export function createConnections(parts: Parts): Connections {
     open,
     markRejected,
     storeGrant: createGrantService({ ...parts, cache }),
-    probeAccount,
-    tokens,
+    prover,
     sealed: reencryptableConnections(db.sql),
     idle: refresher.idle,
     stop: refresher.stop,

@@ -203,7 +203,8 @@ function idleTimeOf(provider: Provider | undefined, mode: AuthMode | ""): number
   return auth?.mode === "oauth2" ? auth.refresh.idleS : undefined;
 }
 
-function invalidFields(violations: readonly Violation[]) {
+/** The failure of a request with invalid fields. */
+export function invalidFields(violations: readonly Violation[]) {
   const [{ field, message }] = violations as readonly [Violation, ...Violation[]];
   return fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
 }

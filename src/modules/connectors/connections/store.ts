@@ -129,6 +129,35 @@ export function connectionStore(sql: Sql) {
       return rows.map(toSealed);
     },
 
+    /** Changes the name or the end user. Undefined fields stay unchanged. The caller holds a lock. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      { name, endUser }: Partial<Pick<Connection, "name" | "endUser">>,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        update connector_connections set name = ${name === undefined ? sql`name` : name},
+          end_user = ${endUser === undefined ? sql`end_user` : sql.json(endUser as never)},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Replaces sealed credentials that no manifest describes. The caller holds a lock. */
+    async replaceSealed(
+      tenantId: TenantId,
+      id: string,
+      { ciphertext, keyId }: Pick<SealedConnection, "ciphertext" | "keyId">,
+      expiresAt: Date | null,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        update connector_connections set ciphertext = ${ciphertext}, key_id = ${keyId},
+          credential_version = credential_version + 1, expires_at = ${expiresAt}, status = 'active', status_reason = '',
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
     /** Replaces the credentials and everything that belongs to them. The caller holds a lock. */
     async reconnect(tenantId: TenantId, id: string, grant: StoredReconnection, now: Date): Promise<Connection> {
       const [row] = await sql<Row[]>`

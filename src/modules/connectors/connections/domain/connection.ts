@@ -109,6 +109,11 @@ export function hasTokens(mode: AuthMode | ""): boolean {
 /** Checks the rules that the definitions cannot express. */
 export function checkNewConnection({ settings, credentials, expiresAt }: NewConnection, nowMs: number): void {
   checkSizes(settings, credentials);
+  checkExpiry(expiresAt, nowMs);
+}
+
+/** Checks that credentials expire in the future, if ever. */
+export function checkExpiry(expiresAt: Date | null, nowMs: number): void {
   if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
     throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
   }

@@ -178,6 +178,10 @@ export const eventTypes = {
     meaning: "A connection was created.",
     data: ["name", "provider_key", "provider_config_id", "end_user_id"],
   },
+  "connection.updated": {
+    meaning: "The name, the end user or the credentials of a connection were changed.",
+    data: ["name", "provider_key", "provider_config_id", "end_user_id", "fields"],
+  },
   "connection.reconnected": {
     meaning: "The end user of a connection granted access again.",
     data: ["name", "provider_key", "provider_config_id", "end_user_id"],
