@@ -567,6 +567,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.Connection.last_refresh_error": "Why the last refresh failed (for example: unavailable); empty after a successful one.",
   "service.api.Connection.last_tested_at": "When it was last tested, if ever.",
   "service.api.Connection.last_test_class": "The class of the last test's result, such as ok or auth_expired; empty if it was never tested.",
+  "service.api.Connection.grant_expires_at": "When the grant ends whatever is done with it, so that access must be granted again before; absent if it does not end, or if the provider does not say when.",
   "service.api.ConnectionAccount": "The account at a provider that a connection belongs to.",
   "service.api.ConnectionAccount.id": "The provider's id of the account.",
   "service.api.ConnectionAccount.label": "A name for people, such as a login or an email address; empty if unknown.",

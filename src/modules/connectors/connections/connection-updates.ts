@@ -8,6 +8,7 @@ import type { Catalogue } from "../manifests/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
 import { type Connection, type Credentials, checkExpiry, checkSizes, type EndUser } from "./domain/connection.ts";
 import { fitFields } from "./domain/field-check.ts";
+import { grantEnd } from "./domain/refresh-policy.ts";
 import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
 import { eventData, replaceGrant } from "./grant-service.ts";
 import { sealCredentials } from "./sealed-credentials.ts";
@@ -120,7 +121,8 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
         const { grant } = tested;
         if (grant === undefined) {
           const sealed = sealCredentials(keyring, current, credentials);
-          await store.replaceSealed(tenantId, id, sealed, expiresAt, now);
+          const end = grantEnd({ canRenew: false, expiresAt, lifetimeS: undefined }, nowMs);
+          await store.replaceSealed(tenantId, id, { ...sealed, expiresAt, ...end }, now);
         } else {
           await replaceGrant(
             context,

@@ -86,6 +86,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
       credentials: values.credentials,
       expiresAt,
       idleS: auth.mode === "oauth2" ? auth.refresh.idleS : undefined,
+      lifetimeS: auth.mode === "oauth2" ? auth.refresh.lifetimeS : undefined,
     };
   }
 

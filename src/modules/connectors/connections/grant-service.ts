@@ -10,11 +10,12 @@ import {
   type Connection,
   type ConnectionId,
   type Credentials,
+  canRenew,
   checkSizes,
   connectionsMax,
   type EndUser,
 } from "./domain/connection.ts";
-import { idleRefreshAt } from "./domain/refresh-policy.ts";
+import { type GrantEnd, grantEnd, idleRefreshAt } from "./domain/refresh-policy.ts";
 import { leaseStore } from "./refresh/lease-store.ts";
 import { sealCredentials } from "./sealed-credentials.ts";
 import { connectionStore } from "./store.ts";
@@ -41,6 +42,8 @@ export interface Grant {
   readonly expiresAt: Date | null;
   /** How long the refresh token may stay unused, from the manifest. */
   readonly idleS: number | undefined;
+  /** How long the refresh token lives in any case, from the manifest. */
+  readonly lifetimeS: number | undefined;
 }
 
 /**
@@ -69,7 +72,7 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
    */
   return async function storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal> {
     const { sql, tenantId, nowMs } = context;
-    const { connectionId, endUser, name, idleS, credentials, ...stored } = grant;
+    const { connectionId, endUser, name, idleS, lifetimeS, credentials, ...stored } = grant;
     checkSizes(grant.settings, credentials);
     const store = connectionStore(sql);
     const config =
@@ -80,15 +83,17 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
     if (connectionId === undefined) {
       if (!(await store.countNew(tenantId, connectionsMax))) return "too_many_connections";
       const id = ulid(nowMs) as ConnectionId;
+      const end = endOf(grant, nowMs);
       const connection = await store.insert(
         {
           ...{ ...stored, tenantId, id, name, endUser, credentialVersion: 1, status: "active", statusReason: "" },
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          grantExpiresAt: end.grantExpiresAt,
           ...{ lastTestedAt: null, lastTestClass: "" },
           ...sealCredentials(keyring, { tenantId, id }, credentials),
           ...newStamps(nowMs),
         },
-        credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs),
+        { idleRefreshAt: idleAtOf(grant, nowMs), reauthNoticeAt: end.reauthNoticeAt },
       );
       await events.record(context, "connection.created", id, eventData(connection));
       return connection;
@@ -109,15 +114,30 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
 export async function replaceGrant(
   { sql, tenantId, nowMs, afterCommit }: EventContext,
   current: Connection,
-  { credentials, idleS, ...grant }: Omit<Grant, "connectionId" | "name" | "endUser">,
+  grant: Omit<Grant, "connectionId" | "name" | "endUser">,
   { keyring, cache }: Pick<Parts, "keyring" | "cache">,
 ): Promise<Connection> {
-  const idleAt = credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs);
-  const replacement = { ...grant, ...sealCredentials(keyring, current, credentials), idleRefreshAt: idleAt };
+  const { credentials, ...stored } = grant;
+  const replacement = {
+    ...stored,
+    ...sealCredentials(keyring, current, credentials),
+    idleRefreshAt: idleAtOf(grant, nowMs),
+    ...endOf(grant, nowMs),
+  };
   const connection = await connectionStore(sql).reconnect(tenantId, current.id, replacement, new Date(nowMs));
   await leaseStore(sql).reset(current);
   afterCommit(() => cache.changed(connection));
   return connection;
+}
+
+type Renewal = Pick<Grant, "authMode" | "credentials" | "expiresAt" | "idleS" | "lifetimeS">;
+
+function idleAtOf({ credentials, idleS }: Renewal, nowMs: number): Date | null {
+  return credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs);
+}
+
+function endOf({ authMode, credentials, expiresAt, lifetimeS }: Renewal, nowMs: number): GrantEnd {
+  return grantEnd({ canRenew: canRenew(authMode, credentials), expiresAt, lifetimeS }, nowMs);
 }
 
 /** The data of a connection's events. */

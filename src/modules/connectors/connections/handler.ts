@@ -138,6 +138,7 @@ function fromConnection(connection: Connection): ConnectionMessage {
     scopes: connection.scopes as string[],
     settings: connection.settings as never,
     expiresAt: optionalTime(connection.expiresAt),
+    grantExpiresAt: optionalTime(connection.grantExpiresAt),
     lastRefreshedAt: optionalTime(connection.lastRefreshedAt),
     lastRefreshError: connection.lastRefreshError,
     lastTestedAt: optionalTime(connection.lastTestedAt),

@@ -68,6 +68,8 @@ export interface Connection extends ConnectionDetails, Stamps {
   readonly status: ConnectionStatus;
   readonly statusReason: ReauthReason | "";
   readonly providerRevocation: ProviderRevocation;
+  /** When the grant ends by itself, so that access must be granted again; null if it does not. */
+  readonly grantExpiresAt: Date | null;
   readonly lastRefreshedAt: Date | null;
   readonly lastRefreshError: string;
   readonly lastTestedAt: Date | null;
@@ -104,6 +106,11 @@ const tokenModes: ReadonlySet<string> = new Set(["oauth2", "oauth2_cc", "two_ste
 /** Whether the requests of a mode carry a token that is fetched and renewed. */
 export function hasTokens(mode: AuthMode | ""): boolean {
   return tokenModes.has(mode);
+}
+
+/** Whether credentials of a mode are renewed without the end user. */
+export function canRenew(mode: AuthMode | "", credentials: Credentials): boolean {
+  return mode === "oauth2" ? credentials.refresh_token !== undefined : hasTokens(mode);
 }
 
 /** Checks the rules that the definitions cannot express. */

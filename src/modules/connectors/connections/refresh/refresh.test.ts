@@ -189,7 +189,7 @@ test("a refused grant changes nothing if another grant was stored in the meantim
         ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme" },
         providerConfigId: made.providerConfigId,
         ...{ authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "", scopes: [], settings: {}, captured: {} },
-        ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined },
+        ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined, lifetimeS: undefined },
         credentials: { access_token: accessToken, refresh_token: refreshToken },
       },
     );
