@@ -273,7 +273,12 @@ test("a payload that is too large makes a dead event, and is not stored", async 
 
 test("a subscription is refused with the field that is wrong", async () => {
   const shop = await newShop();
-  const valid = { name: "s", trigger_key: "shop.order.changed", connection_id: shop.connectionId, signing_secret: "s" };
+  const valid = {
+    name: "s",
+    trigger_key: "shop.order.changed",
+    connection_id: shop.connectionId,
+    signing_secret: "sign",
+  };
   const cases: readonly [object, string, RegExp][] = [
     [{ trigger_key: "shop.nothing" }, "INVALID_ARGUMENT", /trigger_key/],
     [{ trigger_key: "shop.order.described" }, "FAILED_PRECONDITION", /an app of its own/],
@@ -281,6 +286,7 @@ test("a subscription is refused with the field that is wrong", async () => {
     [{ input: { folder: 1 } }, "INVALID_ARGUMENT", /input/],
     [{ condition: "event.data +" }, "INVALID_ARGUMENT", /condition/],
     [{ signing_secret: "" }, "INVALID_ARGUMENT", /signing_secret/],
+    [{ signing_secret: "abc" }, "INVALID_ARGUMENT", /signing_secret: must have at least 4 characters/],
     [{ target: {} }, "INVALID_ARGUMENT", /target/],
     [{ target: { workflow: { definition: "d", input: "=nothing.x" } } }, "INVALID_ARGUMENT", /target\.workflow\.input/],
     [{ target: { route: { type: "t" } } }, "INVALID_ARGUMENT", /target\.route\.pool/],
