@@ -34,6 +34,7 @@ import type { Connection } from "./domain/connection.ts";
 import { createGrantProver, type GrantProver } from "./grant-prover.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
+import { createSecretReader, type ReadSecrets } from "./known-secrets.ts";
 import { reencryptableConnections } from "./reencryptable-connections.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
@@ -62,6 +63,8 @@ export interface Connections {
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
   open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
+  /** Reads the secrets of a connection, to remove them from what its provider sends. */
+  readonly readSecrets: ReadSecrets;
   /** Reacts to a provider that rejected the credentials of an open connection. */
   markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Rejection>;
   /**
@@ -123,6 +126,7 @@ export function createConnections(parts: Parts): Connections {
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
     open,
+    readSecrets: createSecretReader({ cache, keyring, configs }),
     markRejected,
     storeGrant: createGrantService({ ...parts, cache }),
     prover,
