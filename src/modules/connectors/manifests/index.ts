@@ -53,7 +53,7 @@ export type { HostList } from "./domain/host-list.ts";
 export { valueAt } from "./domain/json-pointer.ts";
 export { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
-export { createRedactor, type Redactor, secretProblem, secretsOf } from "./domain/redaction/redactor.ts";
+export { createRedactor, type Redactor, secretsOf } from "./domain/redaction/redactor.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
 export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
 export type { RequestValues } from "./domain/request/values.ts";

@@ -1,5 +1,6 @@
 import type { Violation } from "../../../../errors/index.ts";
-import { type AuthMode, type FieldSpec, type Provider, secretProblem } from "../../manifests/index.ts";
+import { secretProblem } from "../../../../platform/text/index.ts";
+import type { AuthMode, FieldSpec, Provider } from "../../manifests/index.ts";
 import type { Credentials } from "./connection.ts";
 
 /** Settings and credentials that fit a mode of a provider. */

@@ -2,7 +2,7 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
-import { secretProblem } from "../../manifests/index.ts";
+import { secretProblem } from "../../../../platform/text/index.ts";
 
 /** A provider config's id. */
 export type ProviderConfigId = string & { readonly __id: "provider_config" };

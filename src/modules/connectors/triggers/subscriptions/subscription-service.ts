@@ -9,8 +9,9 @@ import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
 import { shardOf } from "../../../../platform/shards/index.ts";
+import { secretProblem } from "../../../../platform/text/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import { type Catalogue, checkInput, secretProblem, type Trigger } from "../../manifests/index.ts";
+import { type Catalogue, checkInput, type Trigger } from "../../manifests/index.ts";
 import { type CompileTemplate, checkTarget, eventVariables } from "../delivery/target-templates.ts";
 import {
   registrationBinding,

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
+import { secretLengthMin } from "../../../../../platform/text/index.ts";
 import type { FieldSpec } from "../auth-spec.ts";
 import type { AccountValues, Provider } from "../provider.ts";
 import { encodePart } from "../request/encoding.ts";
@@ -6,17 +7,6 @@ import { encodePart } from "../request/encoding.ts";
 /** What replaces a secret. */
 export const redacted = "[redacted]";
 
-/**
- * A shorter secret occurs in texts by chance; replacing it would destroy them and reveal it by its gaps. Secrets that callers
- * enter must be this long, because a shorter one could not be redacted.
- */
-const secretLengthMin = 4;
-
-/** Why a secret is not accepted; undefined if it is. */
-export function secretProblem(secret: string): string | undefined {
-  if (secret.length >= secretLengthMin) return undefined;
-  return `must have at least ${secretLengthMin} characters: a shorter secret cannot be removed from what providers answer`;
-}
 /** A shorter secret has too few characters in base64 that do not depend on its neighbours. */
 const base64LengthMin = 6;
 
