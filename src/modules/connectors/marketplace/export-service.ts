@@ -57,10 +57,11 @@ class ExportedSlots {
   readonly #names = new Map<string, string>();
 
   placeholderFor(kind: ReferenceKind, value: string, providerKey: string): string {
-    if (kind === "layout" || kind === "recipient") {
+    if (kind === "layout" || kind === "workflow_definition" || kind === "recipient") {
       const hint =
-        kind === "layout" ? "export it before the records that use it" : "use a condition instead of a recipient";
-      throw fail("FAILED_PRECONDITION", { public: `A record refers to the ${kind} ${value}: ${hint}.` });
+        kind === "recipient" ? "use a condition instead of a recipient" : "export it before the records that use it";
+      const what = kind.replace("_", " ");
+      throw fail("FAILED_PRECONDITION", { public: `A record refers to the ${what} ${value}: ${hint}.` });
     }
     const known = this.#names.get(`${kind}|${value}`);
     if (known !== undefined) return `[[slot.${known}]]`;
@@ -85,7 +86,8 @@ function kindOf(kinds: readonly RecordKind[]): PackKind {
 }
 
 function freeKey(kind: RecordKind, taken: readonly string[]): string {
-  const stem = kind === "workflow_definition" || kind === "notification_workflow" ? "workflow" : kind;
+  const isWorkflow = kind === "workflow_definition" || kind === "notification_workflow";
+  const stem = isWorkflow ? "workflow" : kind === "workflow_trigger" ? "trigger" : kind;
   for (let number = 1; ; number++) {
     const key = number === 1 ? stem : `${stem}-${number}`;
     if (!taken.includes(key)) return key;
