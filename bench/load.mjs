@@ -38,7 +38,8 @@ function connect() {
       received = received === "" ? chunk : received + chunk;
       const end = received.indexOf("\r\n\r\n");
       if (end < 0) return;
-      const length = /content-length: (\d+)/i.exec(received)?.[1];
+      // An answer with status 204 has no body and no length.
+      const length = received.startsWith("HTTP/1.1 204") ? 0 : /content-length: (\d+)/i.exec(received)?.[1];
       if (length === undefined || received.length < end + 4 + Number(length)) return;
       if (measuring) {
         latencies.push(performance.now() - startedAt);

@@ -1,4 +1,5 @@
-// Connectors: the cost of an action over its bare request, durable executions, opening credentials, catalogue search.
+// Connectors: the cost of an action over its bare request, durable executions, opening credentials, webhooks, compilation of
+// manifests, catalogue search.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +9,11 @@ import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { callOk } from "../notifications/call.mjs";
 import { authorized, startService } from "../routing/ours/service.mjs";
 import { printTable, show } from "../routing/report.mjs";
+import { measureCompile } from "./compile.mjs";
 import { measureOpening } from "./opening.mjs";
 import { measureOverhead } from "./overhead.mjs";
 import { startApi } from "./provider-api.mjs";
+import { webhookRequest } from "./webhooks.mjs";
 
 const run = promisify(execFile);
 const load = join(import.meta.dirname, "../load.mjs");
@@ -32,9 +35,11 @@ export async function bench({ seconds, rounds }) {
     });
     const opening = await measureOpening(database.url, connection, seconds);
     const calls = await measureCalls(us.port, connection.id, { seconds, rounds });
+    const webhooks = await measureWebhooks(call, us.port, { seconds, rounds });
+    const compile = await measureCompile(rounds);
     const search = await measureSearch(call, us.port, seconds);
-    print({ overhead, opening, calls, search });
-    return { overhead, opening, calls, search };
+    print({ overhead, opening, calls, webhooks, compile, search });
+    return { overhead, opening, calls, webhooks, compile, search };
   } finally {
     await us?.stop();
     await api.stop();
@@ -69,6 +74,25 @@ async function measureCalls(port, connection_id, { seconds, rounds }) {
       results[at].push(await loaded(port, connections, seconds, request));
     }
   }
+  return lanes.map(([name], at) => ({ name, ...median(results[at]) }));
+}
+
+/** Webhook deliveries until they are committed, each with an event of its own. */
+async function measureWebhooks(call, port, { seconds, rounds }) {
+  const { request, subscriptionId } = await webhookRequest(call);
+  const lanes = [
+    ["webhook in → committed, 1 connection", 1],
+    // A node processes at most 32 callbacks at a time.
+    ["webhook in → committed, 32 connections", 32],
+  ];
+  const results = lanes.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, [, connections]] of lanes.entries()) {
+      results[at].push(await loaded(port, connections, seconds, request));
+    }
+  }
+  const { total } = await call("GET", `/api/v2/connector/trigger-events?subscription_id=${subscriptionId}&limit=1`);
+  if (total === 0) throw new Error("no event was committed");
   return lanes.map(([name], at) => ({ name, ...median(results[at]) }));
 }
 
@@ -114,12 +138,17 @@ const columns = [
   ["errors", (row) => String(row.errors)],
 ];
 
-function print({ overhead, opening, calls, search }) {
+function print({ overhead, opening, calls, webhooks, compile, search }) {
   console.log(
     `\nOne action in process: ${show.ms(overhead.actionMs)} ms p50; the bare guarded request ` +
       `${show.ms(overhead.bareMs)} ms; overhead ${overhead.overheadUs.toFixed(0)} µs`,
   );
   console.log(`Opening warm credentials: ${opening.p50Us.toFixed(1)} µs p50, ${opening.p99Us.toFixed(1)} µs p99`);
+  console.log(
+    `Compiling ${compile.manifests} manifests: ${show.ms(compile.coldMs)} ms in a new process, ${show.ms(compile.warmMs)} ms ` +
+      `later (${show.ms(compile.warmCpuMs)} ms of CPU time)`,
+  );
   printTable("Durable executions over HTTP", columns, calls);
+  printTable("Webhooks", columns, webhooks);
   printTable(`Search in ${show.whole(catalogueEntries)} actions`, columns, search);
 }

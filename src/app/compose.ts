@@ -80,7 +80,7 @@ export async function compose(foundation: Foundation) {
       notifications.providers.check(providerKey, undefined, settings, credentials),
     marketplace: {
       packRecords: () => [...workflows.packRecords, ...notifications.packRecords, ...routing.packRecords],
-      findUses: () => [workflows.findUses],
+      findUses: () => [workflows.findUses, routing.findUses],
       findPool: (sql, tenantId, idOrName) => routing.findNamedPool(sql, tenantId, idOrName),
       findEnvironment: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
     },

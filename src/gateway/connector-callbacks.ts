@@ -8,14 +8,18 @@ import { type Exchange, writeHead } from "./exchange.ts";
 interface Options {
   /**
    * Receives a delivery of a provider. Returns "taken" when its events are committed, "refused" if it cannot be verified,
-   * "malformed" if it is verified but cannot be read, and the reply if it is a challenge.
+   * "malformed" if it is verified but cannot be read, "unavailable" if it cannot be stored now, and the reply if it is a challenge.
    */
   readonly receive: (
     tenantId: string,
     subscriptionId: string,
     delivery: CallbackRequest & { readonly method: "GET" | "POST" },
   ) => Promise<
-    "taken" | "refused" | "malformed" | { readonly reply: { readonly contentType: string; readonly body: string } }
+    | "taken"
+    | "refused"
+    | "malformed"
+    | "unavailable"
+    | { readonly reply: { readonly contentType: string; readonly body: string } }
   >;
   /** The public URL that deliveries are sent to. */
   readonly baseUrl: () => string;
@@ -64,6 +68,9 @@ export function createConnectorCallbacks(options: Options): PathHandler {
     guard.markVerified(exchange.path);
     if (received === "malformed") {
       throw invalid("body", "malformed", "must have the format that the provider documents for its webhooks");
+    }
+    if (received === "unavailable") {
+      throw fail("UNAVAILABLE", { public: "The delivery cannot be stored now. Send it again later." });
     }
     if (received === "taken") {
       writeHead(exchange, 204);

@@ -4,7 +4,14 @@ import type { JsonObject } from "../platform/document/index.ts";
 export type { JsonObject };
 
 /** The kinds of records that packs contain. */
-export type RecordKind = "manifest" | "workflow_definition" | "layout" | "notification_workflow" | "pool" | "rule";
+export type RecordKind =
+  | "manifest"
+  | "workflow_definition"
+  | "workflow_trigger"
+  | "layout"
+  | "notification_workflow"
+  | "pool"
+  | "rule";
 
 /** What records may do when they are used. */
 export interface Permissions {
@@ -17,10 +24,10 @@ export interface Permissions {
 }
 
 /** What a content can refer to by an id or a name. */
-export type ReferenceKind = "connection" | "environment" | "layout" | "pool" | "recipient";
+export type ReferenceKind = "connection" | "environment" | "layout" | "pool" | "recipient" | "workflow_definition";
 
-/** Returns the replacement of a reference. */
-export type ReplaceReference = (kind: ReferenceKind, value: string) => string;
+/** Returns the replacement of a reference. The provider of a connection is passed where it is known. */
+export type ReplaceReference = (kind: ReferenceKind, value: string, providerKey?: string) => string;
 
 /** Something outside of an installation that refers to one of its records. */
 export interface RecordUse {

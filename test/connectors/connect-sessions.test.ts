@@ -207,10 +207,10 @@ test("the end user chooses among providers and ways to connect, without scripts"
   assert.match(choice.text, /provider=plain/);
   const form = await browser.open(`${service.baseUrl}/connect/${session.id}?provider=keyed&mode=two_step`);
   assert.match(form.text, /credentials\.password" required[^>]*type="password"/);
-  const values = { "settings.workspace": "acme", "credentials.user": "ada", "credentials.password": "pw" };
+  const values = { "settings.workspace": "acme", "credentials.user": "ada", "credentials.password": "pass" };
   const done = await browser.submit(form, values, "/submit");
   assert.match(done.text, /Account connected/);
-  assert.deepEqual(logins.at(-1), { user: "ada", password: "pw" });
+  assert.deepEqual(logins.at(-1), { user: "ada", password: "pass" });
   const { result_connection_id: id } = await tenant.session(session.id);
   assert.equal((await tenant.connection(id)).auth_mode, "two_step");
   const other = await browser.open(`${service.baseUrl}/connect/${session.id}?provider=github`);
@@ -402,14 +402,17 @@ test("every mode of the manifest language with fields is asked for, proven and c
     actions: anyAction,
   });
   const forms = {
-    oauth2_cc: { values: { client_id: "app", client_secret: "s" }, requests: [/^Basic YXBwOnM=$/, /^Bearer fetched$/] },
-    basic: { values: { username: "ada", password: "pw" }, requests: [/^Basic YWRhOnB3$/] },
+    oauth2_cc: {
+      values: { client_id: "app", client_secret: "safe" },
+      requests: [/^Basic YXBwOnNhZmU=$/, /^Bearer fetched$/],
+    },
+    basic: { values: { username: "ada", password: "pass" }, requests: [/^Basic YWRhOnBhc3M=$/] },
     jwt: {
       values: { client_email: "a@b.example", private_key: pem.replaceAll("\n", "\r\n") },
       requests: [/^$/, /^Bearer fetched$/],
     },
     aws_sigv4: {
-      values: { access_key_id: "AKIA1", secret_access_key: "s" },
+      values: { access_key_id: "AKIA1", secret_access_key: "safe" },
       requests: [/^AWS4-HMAC-SHA256 Credential=AKIA1\//],
     },
   };

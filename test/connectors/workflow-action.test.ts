@@ -113,3 +113,19 @@ test("publishing refuses actions that do not exist or are not executable", async
     assert.match(body.violations[0].message, message);
   }
 });
+
+test("publishing refuses literals that the schema of the action's input refuses, and knows nothing of expressions", async () => {
+  const publishing = async (input: object) => {
+    const key = `w${freshName()}`;
+    const document = { dsl: "1", key, timeout: "1h", steps: [step("note.put", input)] };
+    await own.ok("POST", "/api/workflow-definitions", { document });
+    const { body } = await own.rest.call("POST", `/api/workflow-definitions/${key}/publish`, {});
+    return body.violations?.map(({ field, rule }: ResponseData) => [field, rule]) ?? [];
+  };
+  assert.deepEqual(await publishing({ text: 5, txet: "a" }), [
+    ["draft.steps[0].with.id", "input.required"],
+    ["draft.steps[0].with.text", "input.type"],
+    ["draft.steps[0].with.txet", "input.additionalProperties"],
+  ]);
+  assert.deepEqual(await publishing({ id: "=input.number", text: "==literal" }), []);
+});

@@ -292,3 +292,49 @@ test("installs, upgrades, rollbacks and uninstalls are recorded as events", asyn
     "marketplace.pack.uninstalled",
   ]);
 });
+
+test("operations on packs are counted by their outcome once they are committed, and conflicts by the caller's choice", async () => {
+  const tenant = await market.newTenant();
+  const publisher = market.newPublisher();
+  const counted = async (pattern: RegExp) => {
+    const text = await (await fetch(`${market.service.baseUrl}/metrics`)).text();
+    return Number(pattern.exec(text)?.[1] ?? 0);
+  };
+  const operations = (operation: string, outcome: string) =>
+    counted(new RegExp(`marketplace_operations_total\\{operation="${operation}",outcome="${outcome}"\\} (\\d+)`));
+  const kinds = [
+    ...(["publish", "install", "upgrade", "rollback", "uninstall", "yank", "preview"] as const).map((each) => [
+      each,
+      "ok",
+    ]),
+    ["install", "ALREADY_EXISTS"],
+    ["publish", "PACK_UNTRUSTED"],
+    ["upgrade", "PACK_CONFLICT"],
+  ] as const;
+  const all = async () => {
+    const counts: number[] = [];
+    for (const [operation, outcome] of kinds) counts.push(await operations(operation!, outcome!));
+    return [...counts, await counted(/marketplace_conflicts_total\{choice="refuse"\} (\d+)/)];
+  };
+  const before = await all();
+  await publish(tenant, publisher, rulesPack(publisher, 1), rulesPack(publisher, 2, { version: "1.1.0" }));
+  const unknown = market.newPublisher(publisher.name).sign(rulesPack(publisher, 3, { version: "1.2.0" }));
+  await tenant.refused("PACK_UNTRUSTED", "POST", packs, { pack: unknown });
+  const request = { publisher: publisher.name, name: "sample-rules", version: "1.0.0" };
+  await tenant.ok("POST", `${installations}:preview`, request);
+  const { id, records } = await tenant.ok("POST", installations, request);
+  await tenant.refused("ALREADY_EXISTS", "POST", installations, request);
+  const rule = records.find(({ key }: Json) => key === "first").record_id;
+  await tenant.ok("PATCH", `/api/rules/${rule}`, { priority: 9 });
+  await tenant.refused("PACK_CONFLICT", "POST", `${installations}/${id}/upgrade`, {});
+  await tenant.ok("PATCH", `/api/rules/${rule}`, { priority: 1 });
+  for (const action of ["upgrade", "rollback", "uninstall"]) {
+    await tenant.ok("POST", `${installations}/${id}/${action}`, {});
+  }
+  await tenant.ok("POST", `${packs}/${publisher.name}/sample-rules/versions/1.1.0/yank`, {});
+  const counts = await all();
+  assert.deepEqual(
+    counts.map((count, at) => count - before[at]!),
+    [2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+  );
+});

@@ -10,7 +10,7 @@ import {
   startMarket,
   type Tenant,
 } from "./market-fixture.ts";
-import { notificationPack, rulesPack, workflowDocument, workflowPack } from "./sample-packs.ts";
+import { notificationPack, type PackChoice, rulesPack, workflowDocument, workflowPack } from "./sample-packs.ts";
 
 let market: Market;
 before(async () => {
@@ -45,6 +45,27 @@ const recordId = ({ records }: Json, key: string): string => records.find((each:
 const actions = ({ changes }: Json) => changes.map(({ key, action }: Json) => `${key} ${action}`);
 
 const newer = { version: "1.1.0" };
+const trigger = (key: string, fields: object) => ({
+  record: "workflow_trigger",
+  key,
+  content: { name: `Sample ${key}`, definition: "sample.flow", environment_id: "[[slot.environment]]", ...fields },
+});
+const yearly = (cron: string) => trigger("yearly", { schedule: { cron } });
+const onOrder = trigger("order", {
+  definition: "[[record.main]]",
+  event: { types: ["order.paid"], condition: "event.data.total > 10" },
+  input: { order: "=event.data.id" },
+});
+const triggerPack = (publisher: Publisher, triggers: readonly object[], choice: PackChoice = {}) =>
+  workflowPack(publisher, "one", {
+    permissions: { effects: ["workflow:event", "workflow:schedule"] },
+    slots: [{ name: "environment", kind: "environment", title: "Environment", default: "production" }],
+    ...choice,
+    contents: [
+      { record: "workflow_definition", key: "main", content: workflowDocument("sample.flow", "one") },
+      ...triggers,
+    ],
+  });
 const samples: Record<string, (publisher: Publisher) => readonly [object, object]> = {
   "a workflow": (publisher) => [
     workflowPack(publisher, "one"),
@@ -55,6 +76,14 @@ const samples: Record<string, (publisher: Publisher) => readonly [object, object
         { record: "workflow_definition", key: "extra", content: workflowDocument("sample.extra", "x") },
       ],
     }),
+  ],
+  "a workflow with triggers": (publisher) => [
+    triggerPack(publisher, [yearly("0 0 1 1 *")]),
+    triggerPack(publisher, [yearly("0 0 2 1 *"), onOrder], newer),
+  ],
+  "a removed trigger": (publisher) => [
+    triggerPack(publisher, [yearly("0 0 1 1 *"), onOrder]),
+    triggerPack(publisher, [yearly("0 0 1 1 *")], newer),
   ],
   notifications: (publisher) => [
     notificationPack(publisher, "one"),
@@ -383,6 +412,36 @@ test("an uninstall is refused while records are in use, and names what uses them
   await tenant.refused("NOT_FOUND", "GET", "/api/v2/notification/workflows/sample.message");
   assert.deepEqual(await tenant.ok("GET", "/api/v2/layouts"), []);
   await tenant.refused("NOT_FOUND", "GET", `${installations}/${messages.id}`);
+});
+
+test("the triggers of a workflow pack start its runs, are exported with it, and leave with it", async () => {
+  const sample = await installed((publisher) => [
+    triggerPack(publisher, [yearly("0 0 1 1 *"), onOrder]),
+    triggerPack(publisher, [yearly("0 0 2 1 *"), onOrder], newer),
+  ]);
+  const { tenant, id, installation } = sample;
+  const path = `/api/workflow-triggers/${recordId(installation, "order")}`;
+  const event = { id: "e1", type: "order.paid", subject: "o1", data: { id: "o1", total: 50 } };
+  const { run_id: run } = await tenant.ok("POST", `${path}:fire`, { event });
+  assert.equal((await tenant.ok("GET", `/api/workflow-runs/${run}`)).definition_key, "sample.flow");
+  // What the tenant has disabled stays disabled.
+  await tenant.ok("PATCH", `/api/workflow-triggers/${recordId(installation, "yearly")}`, { enabled: false });
+  await upgrade(sample);
+  const changed = await tenant.ok("GET", `/api/workflow-triggers/${recordId(installation, "yearly")}`);
+  assert.deepEqual([changed.schedule.cron, changed.enabled], ["0 0 2 1 *", false]);
+  const head = { publisher: "acme", name: "exported", version: "1.0.0", title: "Exported" };
+  const { pack } = await tenant.ok("POST", "/api/v2/marketplace/packs:export", {
+    ...head,
+    records: [
+      { kind: "workflow_definition", record: "sample.flow" },
+      { kind: "workflow_trigger", record: "Sample order" },
+    ],
+  });
+  assert.deepEqual([pack.kind, pack.slots[0].kind], ["workflow", "environment"]);
+  const { definition, environment_id: environment } = pack.contents[1].content;
+  assert.deepEqual([definition, environment], ["[[record.workflow]]", "[[slot.environment]]"]);
+  await tenant.ok("POST", `${installations}/${id}/uninstall`, {});
+  assert.deepEqual(await tenant.ok("GET", "/api/workflow-triggers"), []);
 });
 
 test("an uninstall can keep the records as the tenant's own", async () => {

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/connection.proto.
  */
 export const file_service_api_connection: GenFile = /*@__PURE__*/
-  fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSLYBQoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISDgoGc3RhdHVzGAcgASgJEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDEhEKCWF1dGhfbW9kZRgQIAEoCRIvCgdhY2NvdW50GBEgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkFjY291bnQSFQoNc3RhdHVzX3JlYXNvbhgSIAEoCRIbChNwcm92aWRlcl9yZXZvY2F0aW9uGBMgASgJEhoKEmxhc3RfcmVmcmVzaF9lcnJvchgUIAEoCRIyCg5sYXN0X3Rlc3RlZF9hdBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPbGFzdF90ZXN0X2NsYXNzGBYgASgJIi4KEUNvbm5lY3Rpb25BY2NvdW50EgoKAmlkGAEgASgJEg0KBWxhYmVsGAIgASgJImQKEUNvbm5lY3Rpb25FbmRVc2VyEhYKAmlkGAEgASgJQgq6SAdyBRABGIACEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAhIeCgxkaXNwbGF5X25hbWUYAyABKAlCCLpIBXIDGIACItYEChdDcmVhdGVDb25uZWN0aW9uUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGIABEjoKDHByb3ZpZGVyX2tleRgCIAEoCUIkukghch8YQDIbXlthLXowLTldKFsuXy1dP1thLXowLTldKSokEjAKCGVuZF91c2VyGAMgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISIQoGc2NvcGVzGAQgAygJQhG6SA6SAQsQZCIHcgUQARiAAhIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSfQoLY3JlZGVudGlhbHMYBiADKAsyNS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QjGAAQG6SCuaASgQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqCHIGEAEogIABEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEl0KCWF1dGhfbW9kZRgIIAEoCUJKukhHckVSAFIGb2F1dGgyUglvYXV0aDJfY2NSB2FwaV9rZXlSBWJhc2ljUgh0d29fc3RlcFIDand0Uglhd3Nfc2lndjRSBG5vbmUSIwoScHJvdmlkZXJfY29uZmlnX2lkGAkgASgJQge6SARyAhhAGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJHChhDcmVhdGVDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLQoUR2V0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJEChVHZXRDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24i6QEKFkxpc3RDb25uZWN0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIdCgxwcm92aWRlcl9rZXkYBCABKAlCB7pIBHICGEASNwoGc3RhdHVzGAUgASgJQie6SCTYAQFyH1IGYWN0aXZlUgxuZWVkc19yZWF1dGhSB3Jldm9rZWQSHQoLZW5kX3VzZXJfaWQYBiABKAlCCLpIBXIDGIACEiMKEnByb3ZpZGVyX2NvbmZpZ19pZBgHIAEoCUIHukgEcgIYQCKKAQoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USLAoLY29ubmVjdGlvbnMYASADKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIwChdSZXZva2VDb25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkcKGFJldm9rZUNvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiIuChVUZXN0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCKoAQoWVGVzdENvbm5lY3Rpb25SZXNwb25zZRIKCgJvaxgBIAEoCBINCgVjbGFzcxgCIAEoCRIMCgRjb2RlGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSLwoHYWNjb3VudBgFIAEoCzIeLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb25BY2NvdW50Eg4KBnN0YXR1cxgGIAEoCRITCgtkdXJhdGlvbl9tcxgHIAEoBSIxChhSZWZyZXNoQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJIChlSZWZyZXNoQ29ubmVjdGlvblJlc3BvbnNlEisKCmNvbm5lY3Rpb24YASABKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uMugIChFDb25uZWN0aW9uU2VydmljZRK4AQoQQ3JlYXRlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLkNyZWF0ZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuQ3JlYXRlQ29ubmVjdGlvblJlc3BvbnNlIlfK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCLjoBKmIKY29ubmVjdGlvbiIdL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMSrAEKDUdldENvbm5lY3Rpb24SIS5zZXJ2aWNlLmFwaS5HZXRDb25uZWN0aW9uUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldENvbm5lY3Rpb25SZXNwb25zZSJUyvMYGggBEAIYASABKgpjb25uZWN0aW9uMgRyZWFkgtPkkwIwYgpjb25uZWN0aW9uEiIvYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9EqMBCg9MaXN0Q29ubmVjdGlvbnMSIy5zZXJ2aWNlLmFwaS5MaXN0Q29ubmVjdGlvbnNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdENvbm5lY3Rpb25zUmVzcG9uc2UiRcrzGBwIARACGAEgASoKY29ubmVjdGlvbjIEcmVhZFACgtPkkwIfEh0vYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucxLEAQoQUmV2b2tlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLlJldm9rZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuUmV2b2tlQ29ubmVjdGlvblJlc3BvbnNlImPK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCOjoBKmIKY29ubmVjdGlvbiIpL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS9yZXZva2USsAEKDlRlc3RDb25uZWN0aW9uEiIuc2VydmljZS5hcGkuVGVzdENvbm5lY3Rpb25SZXF1ZXN0GiMuc2VydmljZS5hcGkuVGVzdENvbm5lY3Rpb25SZXNwb25zZSJVyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAiw6ASoiJy9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0vdGVzdBLIAQoRUmVmcmVzaENvbm5lY3Rpb24SJS5zZXJ2aWNlLmFwaS5SZWZyZXNoQ29ubmVjdGlvblJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5SZWZyZXNoQ29ubmVjdGlvblJlc3BvbnNlImTK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCOzoBKmIKY29ubmVjdGlvbiIqL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS9yZWZyZXNoYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSKOBgoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISDgoGc3RhdHVzGAcgASgJEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDEhEKCWF1dGhfbW9kZRgQIAEoCRIvCgdhY2NvdW50GBEgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkFjY291bnQSFQoNc3RhdHVzX3JlYXNvbhgSIAEoCRIbChNwcm92aWRlcl9yZXZvY2F0aW9uGBMgASgJEhoKEmxhc3RfcmVmcmVzaF9lcnJvchgUIAEoCRIyCg5sYXN0X3Rlc3RlZF9hdBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPbGFzdF90ZXN0X2NsYXNzGBYgASgJEjQKEGdyYW50X2V4cGlyZXNfYXQYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi4KEUNvbm5lY3Rpb25BY2NvdW50EgoKAmlkGAEgASgJEg0KBWxhYmVsGAIgASgJImQKEUNvbm5lY3Rpb25FbmRVc2VyEhYKAmlkGAEgASgJQgq6SAdyBRABGIACEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAhIeCgxkaXNwbGF5X25hbWUYAyABKAlCCLpIBXIDGIACItYEChdDcmVhdGVDb25uZWN0aW9uUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGIABEjoKDHByb3ZpZGVyX2tleRgCIAEoCUIkukghch8YQDIbXlthLXowLTldKFsuXy1dP1thLXowLTldKSokEjAKCGVuZF91c2VyGAMgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISIQoGc2NvcGVzGAQgAygJQhG6SA6SAQsQZCIHcgUQARiAAhIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSfQoLY3JlZGVudGlhbHMYBiADKAsyNS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QjGAAQG6SCuaASgQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqCHIGEAEogIABEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEl0KCWF1dGhfbW9kZRgIIAEoCUJKukhHckVSAFIGb2F1dGgyUglvYXV0aDJfY2NSB2FwaV9rZXlSBWJhc2ljUgh0d29fc3RlcFIDand0Uglhd3Nfc2lndjRSBG5vbmUSIwoScHJvdmlkZXJfY29uZmlnX2lkGAkgASgJQge6SARyAhhAGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJHChhDcmVhdGVDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLQoUR2V0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJEChVHZXRDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24i6QEKFkxpc3RDb25uZWN0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIdCgxwcm92aWRlcl9rZXkYBCABKAlCB7pIBHICGEASNwoGc3RhdHVzGAUgASgJQie6SCTYAQFyH1IGYWN0aXZlUgxuZWVkc19yZWF1dGhSB3Jldm9rZWQSHQoLZW5kX3VzZXJfaWQYBiABKAlCCLpIBXIDGIACEiMKEnByb3ZpZGVyX2NvbmZpZ19pZBgHIAEoCUIHukgEcgIYQCKKAQoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USLAoLY29ubmVjdGlvbnMYASADKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKdAwoXVXBkYXRlQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIdCgRuYW1lGAIgASgJQgq6SAdyBRABGIABSACIAQESMAoIZW5kX3VzZXIYAyABKAsyHi5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uRW5kVXNlchJ9CgtjcmVkZW50aWFscxgEIAMoCzI1LnNlcnZpY2UuYXBpLlVwZGF0ZUNvbm5lY3Rpb25SZXF1ZXN0LkNyZWRlbnRpYWxzRW50cnlCMYABAbpIK5oBKBAUIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjN9JCoIcgYQASiAgAESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoOcmVjb3JkX3ZlcnNpb24YBiABKANIAYgBARoyChBDcmVkZW50aWFsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX25hbWVCEQoPX3JlY29yZF92ZXJzaW9uIkcKGFVwZGF0ZUNvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiIwChdSZXZva2VDb25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkcKGFJldm9rZUNvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiIuChVUZXN0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCKoAQoWVGVzdENvbm5lY3Rpb25SZXNwb25zZRIKCgJvaxgBIAEoCBINCgVjbGFzcxgCIAEoCRIMCgRjb2RlGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSLwoHYWNjb3VudBgFIAEoCzIeLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb25BY2NvdW50Eg4KBnN0YXR1cxgGIAEoCRITCgtkdXJhdGlvbl9tcxgHIAEoBSIxChhSZWZyZXNoQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJIChlSZWZyZXNoQ29ubmVjdGlvblJlc3BvbnNlEisKCmNvbm5lY3Rpb24YASABKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uMqgKChFDb25uZWN0aW9uU2VydmljZRK4AQoQQ3JlYXRlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLkNyZWF0ZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuQ3JlYXRlQ29ubmVjdGlvblJlc3BvbnNlIlfK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCLjoBKmIKY29ubmVjdGlvbiIdL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMSrAEKDUdldENvbm5lY3Rpb24SIS5zZXJ2aWNlLmFwaS5HZXRDb25uZWN0aW9uUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldENvbm5lY3Rpb25SZXNwb25zZSJUyvMYGggBEAIYASABKgpjb25uZWN0aW9uMgRyZWFkgtPkkwIwYgpjb25uZWN0aW9uEiIvYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9EqMBCg9MaXN0Q29ubmVjdGlvbnMSIy5zZXJ2aWNlLmFwaS5MaXN0Q29ubmVjdGlvbnNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdENvbm5lY3Rpb25zUmVzcG9uc2UiRcrzGBwIARACGAEgASoKY29ubmVjdGlvbjIEcmVhZFACgtPkkwIfEh0vYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucxK9AQoQVXBkYXRlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLlVwZGF0ZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBkYXRlQ29ubmVjdGlvblJlc3BvbnNlIlzK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCMzoBKmIKY29ubmVjdGlvbjIiL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfRLEAQoQUmV2b2tlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLlJldm9rZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuUmV2b2tlQ29ubmVjdGlvblJlc3BvbnNlImPK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCOjoBKmIKY29ubmVjdGlvbiIpL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS9yZXZva2USsAEKDlRlc3RDb25uZWN0aW9uEiIuc2VydmljZS5hcGkuVGVzdENvbm5lY3Rpb25SZXF1ZXN0GiMuc2VydmljZS5hcGkuVGVzdENvbm5lY3Rpb25SZXNwb25zZSJVyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAiw6ASoiJy9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0vdGVzdBLIAQoRUmVmcmVzaENvbm5lY3Rpb24SJS5zZXJ2aWNlLmFwaS5SZWZyZXNoQ29ubmVjdGlvblJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5SZWZyZXNoQ29ubmVjdGlvblJlc3BvbnNlImTK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCOzoBKmIKY29ubmVjdGlvbiIqL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS9yZWZyZXNoYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * Settings and credentials to act for a tenant at a provider; shown without the credentials.
@@ -180,6 +180,14 @@ export type Connection = Message<"service.api.Connection"> & {
    * @generated from field: string last_test_class = 22;
    */
   lastTestClass: string;
+
+  /**
+   * When the grant ends whatever is done with it, so that access must be granted again before; absent if it does not end, or if
+   * the provider does not say when.
+   *
+   * @generated from field: google.protobuf.Timestamp grant_expires_at = 23;
+   */
+  grantExpiresAt?: Timestamp | undefined;
 };
 
 /**
@@ -499,6 +507,83 @@ export const ListConnectionsResponseSchema: GenMessage<ListConnectionsResponse> 
   messageDesc(file_service_api_connection, 8);
 
 /**
+ * The fields of a connection to change.
+ *
+ * @generated from message service.api.UpdateConnectionRequest
+ */
+export type UpdateConnectionRequest = Message<"service.api.UpdateConnectionRequest"> & {
+  /**
+   * The connection's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The name.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * Replaces the end user for whom it acts.
+   *
+   * @generated from field: service.api.ConnectionEndUser end_user = 3;
+   */
+  endUser?: ConnectionEndUser | undefined;
+
+  /**
+   * Replaces all credentials, for example with a new API key. Write-only, at most 64 KiB in total.
+   *
+   * @generated from field: map<string, string> credentials = 4;
+   */
+  credentials: { [key: string]: string };
+
+  /**
+   * When the new credentials expire; never when absent.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * The expected version of the record; unconditional when absent.
+   *
+   * @generated from field: optional int64 record_version = 6;
+   */
+  recordVersion?: bigint | undefined;
+};
+
+/**
+ * Describes the message service.api.UpdateConnectionRequest.
+ * Use `create(UpdateConnectionRequestSchema)` to create a new message.
+ */
+export const UpdateConnectionRequestSchema: GenMessage<UpdateConnectionRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 9);
+
+/**
+ * The changed connection.
+ *
+ * @generated from message service.api.UpdateConnectionResponse
+ */
+export type UpdateConnectionResponse = Message<"service.api.UpdateConnectionResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.Connection connection = 1;
+   */
+  connection?: Connection | undefined;
+};
+
+/**
+ * Describes the message service.api.UpdateConnectionResponse.
+ * Use `create(UpdateConnectionResponseSchema)` to create a new message.
+ */
+export const UpdateConnectionResponseSchema: GenMessage<UpdateConnectionResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 10);
+
+/**
  * Selects the connection to revoke.
  *
  * @generated from message service.api.RevokeConnectionRequest
@@ -517,7 +602,7 @@ export type RevokeConnectionRequest = Message<"service.api.RevokeConnectionReque
  * Use `create(RevokeConnectionRequestSchema)` to create a new message.
  */
 export const RevokeConnectionRequestSchema: GenMessage<RevokeConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 9);
+  messageDesc(file_service_api_connection, 11);
 
 /**
  * The revoked connection.
@@ -538,7 +623,7 @@ export type RevokeConnectionResponse = Message<"service.api.RevokeConnectionResp
  * Use `create(RevokeConnectionResponseSchema)` to create a new message.
  */
 export const RevokeConnectionResponseSchema: GenMessage<RevokeConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 10);
+  messageDesc(file_service_api_connection, 12);
 
 /**
  * Selects the connection to test.
@@ -559,7 +644,7 @@ export type TestConnectionRequest = Message<"service.api.TestConnectionRequest">
  * Use `create(TestConnectionRequestSchema)` to create a new message.
  */
 export const TestConnectionRequestSchema: GenMessage<TestConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 11);
+  messageDesc(file_service_api_connection, 13);
 
 /**
  * The result of a test.
@@ -625,7 +710,7 @@ export type TestConnectionResponse = Message<"service.api.TestConnectionResponse
  * Use `create(TestConnectionResponseSchema)` to create a new message.
  */
 export const TestConnectionResponseSchema: GenMessage<TestConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 12);
+  messageDesc(file_service_api_connection, 14);
 
 /**
  * Selects the connection to refresh.
@@ -646,7 +731,7 @@ export type RefreshConnectionRequest = Message<"service.api.RefreshConnectionReq
  * Use `create(RefreshConnectionRequestSchema)` to create a new message.
  */
 export const RefreshConnectionRequestSchema: GenMessage<RefreshConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 13);
+  messageDesc(file_service_api_connection, 15);
 
 /**
  * The refreshed connection.
@@ -667,7 +752,7 @@ export type RefreshConnectionResponse = Message<"service.api.RefreshConnectionRe
  * Use `create(RefreshConnectionResponseSchema)` to create a new message.
  */
 export const RefreshConnectionResponseSchema: GenMessage<RefreshConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 14);
+  messageDesc(file_service_api_connection, 16);
 
 /**
  * Connections: settings and credentials to act for a tenant at a provider. Credentials are never returned.
@@ -704,6 +789,18 @@ export const ConnectionService: GenService<{
     methodKind: "unary";
     input: typeof ListConnectionsRequestSchema;
     output: typeof ListConnectionsResponseSchema;
+  },
+  /**
+   * Changes the fields that are present. New credentials take the place of the current ones, which stay in use until the
+   * provider has accepted the new ones; they must belong to the same account. A grant of OAuth is replaced by a connect session
+   * that reconnects the connection.
+   *
+   * @generated from rpc service.api.ConnectionService.UpdateConnection
+   */
+  updateConnection: {
+    methodKind: "unary";
+    input: typeof UpdateConnectionRequestSchema;
+    output: typeof UpdateConnectionResponseSchema;
   },
   /**
    * Revokes a connection permanently. The grant is revoked at the provider if it offers that, then the credentials are

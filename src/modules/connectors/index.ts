@@ -72,13 +72,14 @@ export function createConnectors(parts: Parts) {
     retentionDays: parts.config["connector.trigger_event_retention_days"],
     idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
   });
-  const { packRecords, ...sources } = parts.marketplace;
+  const { packRecords, findUses, ...sources } = parts.marketplace;
   const marketplace = createMarketplace({
     ...parts,
     sources: {
       ...sources,
       findConnection: connections.find,
       packRecords: () => [manifests.packRecords, ...packRecords()],
+      findUses: () => [triggers.findUses, ...findUses()],
     },
   });
   return {

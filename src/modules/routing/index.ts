@@ -94,6 +94,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     findNamedPool: pools.findNamedPool,
     /** The records that packs contain. */
     packRecords: pools.packRecords,
+    /** Finds records that refer to records of other areas. */
+    findUses: pools.findUses,
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

@@ -54,7 +54,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     environments,
     compileTemplate,
     /** The records that packs contain. */
-    packRecords: [definitions.packRecords(findTriggersOf)],
+    packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
     /** Ends the long polls of workers when the node stops. */

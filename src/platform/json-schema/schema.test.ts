@@ -162,3 +162,22 @@ test("a hostile schema and input end after 100 violations", () => {
   const other = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`nane${at}`, 1]));
   assert.equal(checkValue({ properties: many, additionalProperties: false }, other, "input").length, 100);
 });
+
+test("open values fit every schema, and everything around them is checked", () => {
+  const schema = {
+    type: "object",
+    properties: { n: { type: "integer" }, list: { items: { type: "integer" }, maxItems: 2 }, pair: { enum: [[1, 2]] } },
+    required: ["m"],
+  };
+  const isOpen = (value: unknown) => value === "?";
+  const check = (value: never) => checkValue(schema, value, "", isOpen).map(({ path, rule }) => [path, rule]);
+  assert.deepEqual(check({ m: "?", n: "?", list: ["?", 1], pair: [1, "?"] } as never), []);
+  assert.deepEqual(check("?" as never), []);
+  assert.deepEqual(check({ n: "a", list: ["?", "b", 3], pair: [1, 3] } as never), [
+    ["m", "required"],
+    ["n", "type"],
+    ["list", "maxItems"],
+    ["list[1]", "type"],
+    ["pair", "enum"],
+  ]);
+});

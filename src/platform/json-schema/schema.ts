@@ -142,18 +142,26 @@ function isTypes(value: Json): boolean {
 
 const compiled = new WeakMap<JsonObject, Schema>();
 
+/** Whether a value inside a checked one is not known yet. */
+type IsOpen = (value: Json) => boolean;
+
 /**
  * Checks a value against a schema that `checkSchema` accepts. It takes time in proportion to the size of the
- * value and of the schema.
+ * value and of the schema. Open values fit every schema.
  */
-export function checkValue(schema: JsonObject, value: Json, path: string): readonly DocumentViolation[] {
+export function checkValue(
+  schema: JsonObject,
+  value: Json,
+  path: string,
+  isOpen?: IsOpen,
+): readonly DocumentViolation[] {
   let plan = compiled.get(schema);
   if (plan === undefined) {
     plan = compileSchema(schema);
     compiled.set(schema, plan);
   }
   const violations = new Violations();
-  checkAgainst(plan, value, path, violations);
+  checkAgainst(plan, value, path, violations, isOpen);
   return violations.list;
 }
 
@@ -185,13 +193,19 @@ function compileSchema(schema: JsonObject): Schema {
   };
 }
 
-function checkAgainst(schema: Schema, value: Json, path: string, violations: Violations): void {
-  if (violations.isFull) return;
+function checkAgainst(
+  schema: Schema,
+  value: Json,
+  path: string,
+  violations: Violations,
+  isOpen: IsOpen | undefined,
+): void {
+  if (violations.isFull || isOpen?.(value)) return;
   if (schema.types !== undefined && !schema.types.some((type) => hasType(value, type))) {
     violations.add(path, "type", `must be ${schema.types.map(article).join(" or ")}`);
     return;
   }
-  if (schema.allowed !== undefined && !schema.allowed.has(canonicalJson(value))) {
+  if (schema.allowed !== undefined && !schema.allowed.has(canonicalJson(value)) && !hasOpenPart(value, isOpen)) {
     const shown = [...schema.allowed].slice(0, 10).map(shortName).join(", ");
     const more = schema.allowed.size > 10 ? ", …" : "";
     violations.add(
@@ -203,8 +217,13 @@ function checkAgainst(schema: Schema, value: Json, path: string, violations: Vio
   }
   if (typeof value === "string") checkLength(schema, value, path, violations);
   else if (typeof value === "number") checkNumber(schema, value, path, violations);
-  else if (Array.isArray(value)) checkElements(schema, value, path, violations);
-  else if (isJsonObject(value)) checkMembers(schema, value, path, violations);
+  else if (Array.isArray(value)) checkElements(schema, value, path, violations, isOpen);
+  else if (isJsonObject(value)) checkMembers(schema, value, path, violations, isOpen);
+}
+
+function hasOpenPart(value: Json, isOpen: IsOpen | undefined): boolean {
+  if (isOpen === undefined || typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((part) => isOpen(part) || hasOpenPart(part, isOpen));
 }
 
 function checkLength({ minLength, maxLength }: Schema, value: string, path: string, violations: Violations): void {
@@ -224,7 +243,13 @@ function checkNumber({ minimum, maximum }: Schema, value: number, path: string, 
   if (maximum !== undefined && value > maximum) violations.add(path, "maximum", `must be at most ${maximum}`);
 }
 
-function checkElements(schema: Schema, value: readonly Json[], path: string, violations: Violations): void {
+function checkElements(
+  schema: Schema,
+  value: readonly Json[],
+  path: string,
+  violations: Violations,
+  isOpen: IsOpen | undefined,
+): void {
   const { minItems, maxItems, items } = schema;
   if (minItems !== undefined && value.length < minItems) {
     violations.add(path, "minItems", `must have at least ${minItems} elements`);
@@ -235,11 +260,17 @@ function checkElements(schema: Schema, value: readonly Json[], path: string, vio
   if (items === undefined) return;
   for (const [at, element] of value.entries()) {
     if (violations.isFull) return;
-    checkAgainst(items, element, `${path}[${at}]`, violations);
+    checkAgainst(items, element, `${path}[${at}]`, violations, isOpen);
   }
 }
 
-function checkMembers(schema: Schema, value: JsonObject, path: string, violations: Violations): void {
+function checkMembers(
+  schema: Schema,
+  value: JsonObject,
+  path: string,
+  violations: Violations,
+  isOpen: IsOpen | undefined,
+): void {
   for (const name of schema.required) {
     if (violations.isFull) return;
     if (!Object.hasOwn(value, name)) violations.add(memberPath(path, name), "required", "is required");
@@ -249,7 +280,7 @@ function checkMembers(schema: Schema, value: JsonObject, path: string, violation
     const member = schema.properties.get(name) ?? schema.additional;
     if (member === undefined) continue;
     if (member !== false) {
-      checkAgainst(member, value[name]!, memberPath(path, name), violations);
+      checkAgainst(member, value[name]!, memberPath(path, name), violations, isOpen);
       continue;
     }
     const near = name.length > 100 ? undefined : nearestName(name, suggestionsOf(schema));

@@ -5,7 +5,7 @@ import { afterFile } from "../../harness/after-file.ts";
 import { until } from "../../harness/embedded-owner.ts";
 import { connect } from "../../harness/postgres-server.ts";
 import { startService } from "../../harness/service.ts";
-import { freshName, newParty, type Party } from "../../routing/tenant-fixture.ts";
+import { freshName, newParty, type Party, shown } from "../../routing/tenant-fixture.ts";
 
 const node = await startService();
 const sql = connect(node.databaseUrl, 2);
@@ -273,7 +273,12 @@ test("a payload that is too large makes a dead event, and is not stored", async 
 
 test("a subscription is refused with the field that is wrong", async () => {
   const shop = await newShop();
-  const valid = { name: "s", trigger_key: "shop.order.changed", connection_id: shop.connectionId, signing_secret: "s" };
+  const valid = {
+    name: "s",
+    trigger_key: "shop.order.changed",
+    connection_id: shop.connectionId,
+    signing_secret: "sign",
+  };
   const cases: readonly [object, string, RegExp][] = [
     [{ trigger_key: "shop.nothing" }, "INVALID_ARGUMENT", /trigger_key/],
     [{ trigger_key: "shop.order.described" }, "FAILED_PRECONDITION", /an app of its own/],
@@ -281,6 +286,7 @@ test("a subscription is refused with the field that is wrong", async () => {
     [{ input: { folder: 1 } }, "INVALID_ARGUMENT", /input/],
     [{ condition: "event.data +" }, "INVALID_ARGUMENT", /condition/],
     [{ signing_secret: "" }, "INVALID_ARGUMENT", /signing_secret/],
+    [{ signing_secret: "abc" }, "INVALID_ARGUMENT", /signing_secret: must have at least 4 characters/],
     [{ target: {} }, "INVALID_ARGUMENT", /target/],
     [{ target: { workflow: { definition: "d", input: "=nothing.x" } } }, "INVALID_ARGUMENT", /target\.workflow\.input/],
     [{ target: { route: { type: "t" } } }, "INVALID_ARGUMENT", /target\.route\.pool/],
@@ -295,6 +301,52 @@ test("a subscription is refused with the field that is wrong", async () => {
   const denied = await limited.call("POST", subscriptionsPath, { ...valid, target: { route: { pool: "p" } } });
   assert.deepEqual([denied.status, denied.body.errorCode], [403, "PERMISSION_DENIED"]);
   assert.equal((await limited.call("POST", subscriptionsPath, valid)).status, 200);
+});
+
+test("payloads keep no credentials of a connection that cannot be used, and nothing is stored if they are not known", async () => {
+  const shop = await newShop();
+  const { id, callback_url: url } = await shop.subscribe();
+  const payloads = async () =>
+    (await sql<{ payload: object }[]>`select payload from connector_trigger_events where subscription_id = ${id}`).map(
+      ({ payload }) => JSON.stringify(payload),
+    );
+  const states = [
+    sql`status = 'needs_reauth', status_reason = 'credentials_rejected'`,
+    sql`status = 'active', status_reason = '', expires_at = now() - interval '1 second'`,
+  ];
+  const change = (columns: (typeof states)[number]) =>
+    sql`update connector_connections set ${columns} where id = ${shop.connectionId}`;
+  for (const [at, state] of states.entries()) {
+    await change(state);
+    // The state is read again within a second.
+    await shown(
+      () => shop.rest.call("POST", `/api/v2/connector/connections/${shop.connectionId}/test`, {}),
+      ({ body }) => body.data.class === "unusable",
+    );
+    assert.equal((await deliver(url, order({ note: `never show ${token}` }))).status, 204);
+    const stored = await payloads();
+    assert.equal(stored.length, at + 1);
+    assert.ok(!stored.join().includes(token), stored.join());
+  }
+  const [{ ciphertext }] = (await sql`
+    select ciphertext from connector_connections where id = ${shop.connectionId}`) as unknown as [
+    { ciphertext: string },
+  ];
+  await change(sql`ciphertext = ${`${ciphertext.slice(0, -8)}AAAAAAA=`}`);
+  const broken = order({ note: `never show ${token}` });
+  const answer = await shown(
+    () => deliver(url, broken),
+    ({ status }) => status !== 204,
+  );
+  assert.equal(answer.status, 503);
+  await change(sql`ciphertext = ${ciphertext}`);
+  await shop.ok("POST", `/api/v2/connector/connections/${shop.connectionId}/revoke`, {});
+  const refused = await shown(
+    () => deliver(url, order({ note: `never show ${token}` })),
+    ({ status }) => status === 401,
+  );
+  assert.equal(refused.status, 401);
+  assert.ok(!(await payloads()).join().includes(token));
 });
 
 test("a manifest with subscriptions cannot be deleted", async () => {

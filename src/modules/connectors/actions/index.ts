@@ -12,6 +12,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import type { JsonObject } from "../../../platform/document/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
@@ -32,8 +33,8 @@ import {
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
 
-/** Why an action cannot be used, or that it can. */
-export type ActionUse = "usable" | "absent" | { readonly reason: string };
+/** The input schema of an action that can be executed, or why it cannot. */
+export type ActionUse = "absent" | { readonly reason: string } | { readonly inputSchema: JsonObject };
 
 /** The module's public API. */
 export interface Actions {
@@ -84,7 +85,7 @@ export function createActions(parts: Parts): Actions {
       const found = await catalogue.action(tenantId, actionKey);
       if (found === undefined) return "absent";
       const refusal = notExecutable(found.action);
-      return refusal === undefined ? "usable" : { reason: refusal.message };
+      return refusal === undefined ? { inputSchema: found.action.inputSchema } : { reason: refusal.message };
     },
     async idle() {
       await service.idle();

@@ -21,7 +21,6 @@ import type { ProviderConfigs } from "../provider-configs/index.ts";
 import { expiredSessionsJob } from "./expired-sessions-job.ts";
 import { createCallbackFlow } from "./flow/callback-flow.ts";
 import { createCompletion } from "./flow/completion.ts";
-import { createGrantProver } from "./flow/grant-prover.ts";
 import { createSessionFlow } from "./flow/session-flow.ts";
 import { createViewBuilder } from "./flow/view-builder.ts";
 import { connectSessionHandlers } from "./handler.ts";
@@ -62,7 +61,7 @@ export function createConnectSessions(parts: Parts): ConnectSessions {
   const metrics = createSessionMetrics(parts.metrics);
   const ender = createSessionEnder({ ...parts, metrics });
   const findOffer = createOfferFinder(parts);
-  const prover = createGrantProver(parts);
+  const { prover } = parts.connections;
   const completion = createCompletion({ ...parts, ender, prover });
   const views = createViewBuilder({ sql: db.sql, findOffer });
   const shared = { ...parts, metrics, ender, findOffer, prover, completion, views };

@@ -12,7 +12,7 @@ const url = await nodesDatabase();
 const { connections, db, signals } = await startNode({ url, providers: [providerOn(9)] });
 
 async function newConnection(tenantId: TenantId): Promise<{ tenantId: TenantId; id: string }> {
-  const request = { name: "one", providerKey: "acme", credentials: { token: "t" } };
+  const request = { name: "one", providerKey: "acme", credentials: { token: "token" } };
   const { createConnection } = connections.handlers;
   const { connection } = await perform(db, { tenantId }, createConnection, CreateConnectionRequestSchema, request);
   return { tenantId, id: connection!.id };

@@ -97,7 +97,7 @@ test("a test refreshes rejected credentials once, and reports credentials that s
 
 test("a test says what failed: no answer, an answer of the wrong form, or an error without secrets", async () => {
   const tenantId = freshTenant();
-  const closed = await create(tenantId, { providerKey: "closed", credentials: { token: "t" } });
+  const closed = await create(tenantId, { providerKey: "closed", credentials: { token: "token" } });
   const unreachable = await testConnection(tenantId, closed);
   assert.deepEqual(
     [unreachable.class, unreachable.code, unreachable.status],
@@ -115,7 +115,7 @@ test("a test says what failed: no answer, an answer of the wrong form, or an err
   };
   const denied = await testConnection(tenantId, key);
   assert.deepEqual([denied.class, denied.message], ["permission_denied", "[redacted] may not do that"]);
-  const bare = await create(tenantId, { providerKey: "bare", credentials: { token: "t" } });
+  const bare = await create(tenantId, { providerKey: "bare", credentials: { token: "token" } });
   assert.equal((await testConnection(tenantId, bare)).class, "unverified");
   const mail = await create(tenantId, { providerKey: "mail", credentials: { password: "t" } });
   assert.equal((await testConnection(tenantId, mail)).class, "unverified");

@@ -107,10 +107,10 @@ test("fields that the provider rejects, that are too large or that have expired 
 
 test("the fields of a provider of the catalogue are checked against its manifest, and their mode is found", async () => {
   const tenantId = freshTenant();
-  const acme: Request = { providerKey: "acme", settings: {}, credentials: { token: "t" } };
+  const acme: Request = { providerKey: "acme", settings: {}, credentials: { token: "token" } };
   const made = await createConnection({ tenantId }, acme);
   assert.deepEqual([made.authMode, made.settings], ["api_key", { region: "eu" }]);
-  const login = { user: "ada", password: "x" };
+  const login = { user: "ada", password: "pass" };
   assert.equal((await createConnection({ tenantId }, { ...acme, credentials: login })).authMode, "two_step");
   const refusals: readonly (readonly [Request, RegExp])[] = [
     [{ ...acme, settings: { region: "Europe" } }, /^settings\.region: must have the format/],

@@ -19,6 +19,7 @@ const grant: Grant = {
   credentials: { access_token: "first", refresh_token: "r1" },
   expiresAt: new Date(nowMs + 3_600_000),
   idleS: 1000,
+  lifetimeS: undefined,
 };
 async function store(tenantId: TenantId, more: Partial<Grant> = {}) {
   const actions: (() => unknown)[] = [];

@@ -10,11 +10,12 @@ import {
   type Connection,
   type ConnectionId,
   type Credentials,
+  canRenew,
   checkSizes,
   connectionsMax,
   type EndUser,
 } from "./domain/connection.ts";
-import { idleRefreshAt } from "./domain/refresh-policy.ts";
+import { type GrantEnd, grantEnd, idleRefreshAt } from "./domain/refresh-policy.ts";
 import { leaseStore } from "./refresh/lease-store.ts";
 import { sealCredentials } from "./sealed-credentials.ts";
 import { connectionStore } from "./store.ts";
@@ -41,6 +42,8 @@ export interface Grant {
   readonly expiresAt: Date | null;
   /** How long the refresh token may stay unused, from the manifest. */
   readonly idleS: number | undefined;
+  /** How long the refresh token lives in any case, from the manifest. */
+  readonly lifetimeS: number | undefined;
 }
 
 /**
@@ -68,8 +71,8 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
    * caller has proven the grant at the provider before.
    */
   return async function storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal> {
-    const { sql, tenantId, nowMs, afterCommit } = context;
-    const { connectionId, endUser, name, idleS, credentials, ...stored } = grant;
+    const { sql, tenantId, nowMs } = context;
+    const { connectionId, endUser, name, idleS, lifetimeS, credentials, ...stored } = grant;
     checkSizes(grant.settings, credentials);
     const store = connectionStore(sql);
     const config =
@@ -77,21 +80,20 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
     if (config?.status === "archived" || (config?.providerKey ?? grant.providerKey) !== grant.providerKey) {
       return "provider_mismatch";
     }
-    const now = new Date(nowMs);
-    const hasRefreshToken = credentials.refresh_token !== undefined;
-    const idleAt = hasRefreshToken ? idleRefreshAt(idleS, nowMs) : null;
     if (connectionId === undefined) {
       if (!(await store.countNew(tenantId, connectionsMax))) return "too_many_connections";
       const id = ulid(nowMs) as ConnectionId;
+      const end = endOf(grant, nowMs);
       const connection = await store.insert(
         {
           ...{ ...stored, tenantId, id, name, endUser, credentialVersion: 1, status: "active", statusReason: "" },
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
+          grantExpiresAt: end.grantExpiresAt,
           ...{ lastTestedAt: null, lastTestClass: "" },
           ...sealCredentials(keyring, { tenantId, id }, credentials),
           ...newStamps(nowMs),
         },
-        idleAt,
+        { idleRefreshAt: idleAtOf(grant, nowMs), reauthNoticeAt: end.reauthNoticeAt },
       );
       await events.record(context, "connection.created", id, eventData(connection));
       return connection;
@@ -102,14 +104,40 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
     if (current.providerKey !== grant.providerKey) return "provider_mismatch";
     // Also refuses a grant whose account is unknown, because it cannot be shown to be the same one.
     if (current.account.id !== "" && current.account.id !== grant.account.id) return "account_mismatch";
-    const sealed = sealCredentials(keyring, current, credentials);
-    const replacement = { ...stored, ...sealed, idleRefreshAt: idleAt };
-    const connection = await store.reconnect(tenantId, connectionId, replacement, now);
-    await leaseStore(sql).reset(current);
+    const connection = await replaceGrant(context, current, grant, { keyring, cache });
     await events.record(context, "connection.reconnected", connectionId, eventData(connection));
-    afterCommit(() => cache.changed(connection));
     return connection;
   };
+}
+
+/** Puts a proven grant in place of the previous one of a connection that the caller has locked. */
+export async function replaceGrant(
+  { sql, tenantId, nowMs, afterCommit }: EventContext,
+  current: Connection,
+  grant: Omit<Grant, "connectionId" | "name" | "endUser">,
+  { keyring, cache }: Pick<Parts, "keyring" | "cache">,
+): Promise<Connection> {
+  const { credentials, ...stored } = grant;
+  const replacement = {
+    ...stored,
+    ...sealCredentials(keyring, current, credentials),
+    idleRefreshAt: idleAtOf(grant, nowMs),
+    ...endOf(grant, nowMs),
+  };
+  const connection = await connectionStore(sql).reconnect(tenantId, current.id, replacement, new Date(nowMs));
+  await leaseStore(sql).reset(current);
+  afterCommit(() => cache.changed(connection));
+  return connection;
+}
+
+type Renewal = Pick<Grant, "authMode" | "credentials" | "expiresAt" | "idleS" | "lifetimeS">;
+
+function idleAtOf({ credentials, idleS }: Renewal, nowMs: number): Date | null {
+  return credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs);
+}
+
+function endOf({ authMode, credentials, expiresAt, lifetimeS }: Renewal, nowMs: number): GrantEnd {
+  return grantEnd({ canRenew: canRenew(authMode, credentials), expiresAt, lifetimeS }, nowMs);
 }
 
 /** The data of a connection's events. */

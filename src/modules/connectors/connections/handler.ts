@@ -11,27 +11,31 @@ import {
   type ConnectionService as Rpc,
   type TestConnectionRequest,
   TestConnectionResponseSchema,
+  type UpdateConnectionRequest,
+  UpdateConnectionResponseSchema,
 } from "../../../../gen/service/api/connection_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
-import { dateOf, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import { dateOf, expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
 import type { AuthMode } from "../manifests/index.ts";
 import type { TestResult } from "./connection-tester.ts";
+import type { ConnectionChange, ConnectionUpdates, TestedCredentials } from "./connection-updates.ts";
 import type { Connection } from "./domain/connection.ts";
 import type { ConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 
 interface Parts {
   readonly service: ConnectionService;
+  readonly updates: ConnectionUpdates;
   readonly test: (tenantId: TenantId, id: string) => Promise<TestResult>;
   readonly cursors: Cursors;
 }
 
 /** Creates the handlers of ConnectionService. */
-export function connectionHandlers({ service, test, cursors }: Parts): Handlers<typeof Rpc> {
+export function connectionHandlers({ service, updates, test, cursors }: Parts): Handlers<typeof Rpc> {
   return {
     async createConnection(context, request) {
       const { name, providerKey, endUser, scopes, settings, credentials, expiresAt, authMode, providerConfigId } =
@@ -49,6 +53,17 @@ export function connectionHandlers({ service, test, cursors }: Parts): Handlers<
     async getConnection(context, { id }) {
       const connection = await service.getConnection(context, id);
       return create(GetConnectionResponseSchema, { connection: fromConnection(connection) });
+    },
+
+    updateConnection: {
+      prepare: (context: Context, request: UpdateConnectionRequest) =>
+        updates.prepare(context, request.id, toChange(request), expectedVersion(request.recordVersion)),
+      async run(context: Context, request: UpdateConnectionRequest, tested: TestedCredentials | undefined) {
+        const { id, recordVersion } = request;
+        const version = expectedVersion(recordVersion);
+        const connection = await updates.update(context, id, toChange(request), version, tested);
+        return create(UpdateConnectionResponseSchema, { connection: fromConnection(connection) });
+      },
     },
 
     testConnection: {
@@ -97,6 +112,15 @@ export function connectionHandlers({ service, test, cursors }: Parts): Handlers<
   };
 }
 
+function toChange({ name, endUser, credentials, expiresAt }: UpdateConnectionRequest): ConnectionChange {
+  return {
+    name,
+    endUser: endUser && { id: endUser.id, email: endUser.email, displayName: endUser.displayName },
+    credentials: Object.keys(credentials).length === 0 ? undefined : credentials,
+    expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
+  };
+}
+
 function fromConnection(connection: Connection): ConnectionMessage {
   const { account, endUser } = connection;
   return create(ConnectionSchema, {
@@ -114,6 +138,7 @@ function fromConnection(connection: Connection): ConnectionMessage {
     scopes: connection.scopes as string[],
     settings: connection.settings as never,
     expiresAt: optionalTime(connection.expiresAt),
+    grantExpiresAt: optionalTime(connection.grantExpiresAt),
     lastRefreshedAt: optionalTime(connection.lastRefreshedAt),
     lastRefreshError: connection.lastRefreshError,
     lastTestedAt: optionalTime(connection.lastTestedAt),

@@ -27,11 +27,14 @@ import {
   type OpenConnection,
   type OpenOptions,
 } from "./connection-opener.ts";
-import { createAccountProbe, type ProbeAccount, type ProbeResult } from "./connection-probe.ts";
+import { createAccountProbe } from "./connection-probe.ts";
 import { createConnectionTester } from "./connection-tester.ts";
+import { createConnectionUpdates } from "./connection-updates.ts";
 import { bindingOf, type Connection } from "./domain/connection.ts";
+import { createGrantProver, type GrantProver } from "./grant-prover.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
+import { createSecretReader, type ReadSecrets } from "./known-secrets.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
@@ -40,13 +43,11 @@ import { createRejection, type Rejection } from "./rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
-import { createTokenClient, type TokenClient } from "./tokens/token-client.ts";
+import { createTokenClient } from "./tokens/token-client.ts";
 
 export { checkFields } from "./domain/field-check.ts";
-export type { FetchedTokenAuth } from "./tokens/fetched-tokens.ts";
-export type { TokenCall, TokenGrant, TokenResult } from "./tokens/oauth-request.ts";
-export type { AuthorizedCallback } from "./tokens/token-client.ts";
-export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, ProbeResult, Rejection, TokenClient };
+export { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
+export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, Rejection };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];
@@ -61,17 +62,17 @@ export interface Connections {
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
   open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
+  /** Reads the secrets of a connection, to remove them from what its provider sends. */
+  readonly readSecrets: ReadSecrets;
   /** Reacts to a provider that rejected the credentials of an open connection. */
   markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Rejection>;
   /**
    * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous grant.
-   * The caller proves the grant with `probeAccount` before.
+   * The caller proves the grant with `prover` before.
    */
   storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal>;
-  /** Requests the account that credentials belong to. */
-  readonly probeAccount: ProbeAccount;
-  /** Requests tokens as manifests describe it. */
-  readonly tokens: TokenClient;
+  /** Obtains access from providers and proves it. */
+  readonly prover: GrantProver;
   /** The credentials, for re-encryption when the master key changes. */
   readonly sealed: Reencryptable;
   /** Resolves when no refresh is running on this node. */
@@ -112,9 +113,11 @@ export function createConnections(parts: Parts): Connections {
   const markRejected = createRejection({ db, clock, refresher });
   const probeAccount = createAccountProbe(http);
   const test = createConnectionTester({ db, clock, catalogue, open, probe: probeAccount, markRejected });
+  const prover = createGrantProver({ configs, tokens, probeAccount });
   const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
+  const updates = createConnectionUpdates({ ...parts, cache, prover });
   return {
-    handlers: connectionHandlers({ service, test, cursors }),
+    handlers: connectionHandlers({ service, updates, test, cursors }),
     jobs: [
       revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }),
       refreshSweepJob({ ...parts, refresher }),
@@ -122,10 +125,10 @@ export function createConnections(parts: Parts): Connections {
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
     open,
+    readSecrets: createSecretReader({ cache, keyring, configs }),
     markRejected,
     storeGrant: createGrantService({ ...parts, cache }),
-    probeAccount,
-    tokens,
+    prover,
     sealed: sealedTable(db.sql, "connector_connections", bindingOf),
     idle: refresher.idle,
     stop: refresher.stop,

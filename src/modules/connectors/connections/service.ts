@@ -15,13 +15,14 @@ import {
   type Connection,
   type ConnectionId,
   type Credentials,
+  canRenew,
   checkNewConnection,
   connectionsMax,
   hasTokens,
   type NewConnection,
 } from "./domain/connection.ts";
 import { fitFields } from "./domain/field-check.ts";
-import { idleRefreshAt } from "./domain/refresh-policy.ts";
+import { grantEnd, idleRefreshAt } from "./domain/refresh-policy.ts";
 import { eventData } from "./grant-service.ts";
 import { leaseStore } from "./refresh/lease-store.ts";
 import type { Refresher } from "./refresh/refresher.ts";
@@ -111,10 +112,14 @@ export function createConnectionService(parts: ConnectionParts) {
       const { credentials: _, authMode: __, ...details } = input;
       // Without a token, the first use fetches one.
       const isDue = hasTokens(mode) && credentials.access_token === undefined;
+      const times = refreshTimesOf(provider, mode);
+      const renewal = { canRenew: canRenew(mode, credentials), lifetimeS: times?.lifetimeS };
+      const end = grantEnd({ ...renewal, expiresAt: input.expiresAt }, nowMs);
       const connection = await store.insert(
         {
           ...{ ...details, settings, tenantId, id, authMode: mode, status: "active", statusReason: "" },
           expiresAt: isDue ? new Date(nowMs) : input.expiresAt,
+          grantExpiresAt: end.grantExpiresAt,
           manifestVersion: provider?.version ?? "",
           manifestDigest: provider?.digest ?? "",
           account: { id: "", label: "" },
@@ -125,7 +130,10 @@ export function createConnectionService(parts: ConnectionParts) {
           ...sealed,
           ...newStamps(nowMs),
         },
-        credentials.refresh_token === undefined ? null : idleRefreshAt(idleTimeOf(provider, mode), nowMs),
+        {
+          idleRefreshAt: credentials.refresh_token === undefined ? null : idleRefreshAt(times?.idleS, nowMs),
+          reauthNoticeAt: end.reauthNoticeAt,
+        },
       );
       await events.record(context, "connection.created", id, eventData(connection));
       return connection;
@@ -198,12 +206,13 @@ export function createConnectionService(parts: ConnectionParts) {
   }
 }
 
-function idleTimeOf(provider: Provider | undefined, mode: AuthMode | ""): number | undefined {
+function refreshTimesOf(provider: Provider | undefined, mode: AuthMode | "") {
   const auth = mode === "" ? undefined : provider?.auth(mode);
-  return auth?.mode === "oauth2" ? auth.refresh.idleS : undefined;
+  return auth?.mode === "oauth2" ? auth.refresh : undefined;
 }
 
-function invalidFields(violations: readonly Violation[]) {
+/** The failure of a request with invalid fields. */
+export function invalidFields(violations: readonly Violation[]) {
   const [{ field, message }] = violations as readonly [Violation, ...Violation[]];
   return fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
 }

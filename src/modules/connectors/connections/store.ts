@@ -9,6 +9,7 @@ import type {
   ReauthReason,
   SealedConnection,
 } from "./domain/connection.ts";
+import type { GrantEnd } from "./domain/refresh-policy.ts";
 
 /** The filter of a list of connections. */
 export interface ConnectionFilter {
@@ -28,8 +29,14 @@ export interface StoredGrant {
   readonly scopes: readonly string[];
 }
 
+/** When a connection needs attention that no caller asks for. */
+export interface RefreshDates {
+  readonly idleRefreshAt: Date | null;
+  readonly reauthNoticeAt: Date | null;
+}
+
 /** Everything that a reconnection replaces. */
-export interface StoredReconnection extends StoredGrant {
+export interface StoredReconnection extends StoredGrant, GrantEnd {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly account: Account;
   readonly authMode: string;
@@ -56,20 +63,20 @@ export function connectionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, provider_key, provider_config_id, end_user, status, status_reason, provider_revocation, scopes,
     settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, credential_version,
-    expires_at, last_refreshed_at, last_refresh_error, last_tested_at, last_test_class, revoked_at, created_at, updated_at, record_version`;
+    expires_at, grant_expires_at, last_refreshed_at, last_refresh_error, last_tested_at, last_test_class, revoked_at, created_at, updated_at, record_version`;
   return {
-    async insert(connection: SealedConnection, idleRefreshAt: Date | null): Promise<Connection> {
+    async insert(connection: SealedConnection, { idleRefreshAt, reauthNoticeAt }: RefreshDates): Promise<Connection> {
       const [row] = await sql<Row[]>`
         insert into connector_connections (tenant_id, id, name, provider_key, provider_config_id, end_user, status, scopes,
           settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, ciphertext, key_id,
-          expires_at, idle_refresh_at, created_at, updated_at)
+          expires_at, idle_refresh_at, grant_expires_at, reauth_notice_at, created_at, updated_at)
         values (${connection.tenantId}, ${connection.id}, ${connection.name}, ${connection.providerKey},
           ${connection.providerConfigId}, ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status},
           ${connection.scopes as string[]}, ${sql.json(connection.settings as never)},
           ${sql.json(connection.captured as never)}, ${connection.authMode}, ${connection.manifestVersion},
           ${connection.manifestDigest}, ${connection.account.id}, ${connection.account.label}, ${connection.ciphertext},
-          ${connection.keyId}, ${connection.expiresAt}, ${idleRefreshAt}, ${connection.createdAt},
-          ${connection.updatedAt})
+          ${connection.keyId}, ${connection.expiresAt}, ${idleRefreshAt}, ${connection.grantExpiresAt}, ${reauthNoticeAt},
+          ${connection.createdAt}, ${connection.updatedAt})
         returning ${columns}`;
       return toConnection(row!);
     },
@@ -129,6 +136,34 @@ export function connectionStore(sql: Sql) {
       return rows.map(toSealed);
     },
 
+    /** Changes the name or the end user. Undefined fields stay unchanged. The caller holds a lock. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      { name, endUser }: Partial<Pick<Connection, "name" | "endUser">>,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        update connector_connections set name = ${name === undefined ? sql`name` : name},
+          end_user = ${endUser === undefined ? sql`end_user` : sql.json(endUser as never)},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Replaces sealed credentials that no manifest describes. The caller holds a lock. */
+    async replaceSealed(
+      tenantId: TenantId,
+      id: string,
+      { ciphertext, keyId, expiresAt, ...end }: Pick<SealedConnection, "ciphertext" | "keyId" | "expiresAt"> & GrantEnd,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        update connector_connections set ciphertext = ${ciphertext}, key_id = ${keyId},
+          credential_version = credential_version + 1, expires_at = ${expiresAt}, status = 'active', status_reason = '',
+          grant_expires_at = ${end.grantExpiresAt}, reauth_notice_at = ${end.reauthNoticeAt}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
     /** Replaces the credentials and everything that belongs to them. The caller holds a lock. */
     async reconnect(tenantId: TenantId, id: string, grant: StoredReconnection, now: Date): Promise<Connection> {
       const [row] = await sql<Row[]>`
@@ -139,6 +174,7 @@ export function connectionStore(sql: Sql) {
           account_id = ${grant.account.id}, account_label = ${grant.account.label}, auth_mode = ${grant.authMode},
           manifest_version = ${grant.manifestVersion}, manifest_digest = ${grant.manifestDigest},
           provider_config_id = ${grant.providerConfigId}, status = 'active', status_reason = '',
+          grant_expires_at = ${grant.grantExpiresAt}, reauth_notice_at = ${grant.reauthNoticeAt},
           last_refreshed_at = ${now}, last_refresh_error = '', updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}
         returning ${columns}`;
@@ -158,7 +194,7 @@ export function connectionStore(sql: Sql) {
       const erased = revocation === "pending" ? sql`` : sql`ciphertext = '', key_id = '',`;
       const [row] = await sql<Row[]>`
         update connector_connections set status = 'revoked', status_reason = '', ${erased}
-          provider_revocation = ${revocation}, idle_refresh_at = null, revoked_at = ${now}, updated_at = ${now},
+          provider_revocation = ${revocation}, idle_refresh_at = null, reauth_notice_at = null, revoked_at = ${now}, updated_at = ${now},
           record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'revoked'
         returning ${columns}`;
@@ -214,10 +250,21 @@ export function connectionStore(sql: Sql) {
     ): Promise<Connection | undefined> {
       const [row] = await sql<Row[]>`
         update connector_connections set status = 'needs_reauth', status_reason = ${reason}, idle_refresh_at = null,
-          updated_at = ${now}, record_version = record_version + 1
+          reauth_notice_at = null, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and credential_version = ${credentialVersion} and status = 'active'
         returning ${columns}`;
       return row && toConnection(row);
+    },
+
+    /** Takes connections whose grant ends soon, each once. The caller tells their tenants in the same transaction. */
+    async takeNotices(now: Date, limit: number): Promise<readonly Connection[]> {
+      const rows = await sql<Row[]>`
+        update connector_connections set reauth_notice_at = null
+        where (tenant_id, id) in (
+          select tenant_id, id from connector_connections where reauth_notice_at <= ${now} and status = 'active'
+          order by reauth_notice_at limit ${limit} for update skip locked)
+        returning ${columns}`;
+      return rows.map(toConnection);
     },
 
     async list(tenantId: TenantId, filter: ConnectionFilter, page: Page): Promise<PageRows<Connection>> {

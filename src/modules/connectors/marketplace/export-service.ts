@@ -27,9 +27,9 @@ export function createExporter(owners: RecordOwners) {
       const recordId = await owner.find(context, record);
       const found = recordId === undefined ? undefined : await owner.read(context, recordId);
       if (recordId === undefined || found === undefined) throw notFound(`${recordKind.replace("_", " ")} ${record}`);
-      const content = owner.mapReferences(found.content, (reference, value) => {
+      const content = owner.mapReferences(found.content, (reference, value, providerKey = "") => {
         const exported = keys.get(value);
-        return exported === undefined ? slots.placeholderFor(reference, value) : `[[record.${exported}]]`;
+        return exported === undefined ? slots.placeholderFor(reference, value, providerKey) : `[[record.${exported}]]`;
       });
       const key = freeKey(recordKind, [...keys.values()]);
       keys.set(recordId, key);
@@ -53,21 +53,22 @@ export function createExporter(owners: RecordOwners) {
 
 /** The slots of an exported pack: one for each pool, environment and connection that its records refer to. */
 class ExportedSlots {
-  readonly list: { name: string; kind: SlotKind; title: string }[] = [];
+  readonly list: { name: string; kind: SlotKind; title: string; provider_key?: string }[] = [];
   readonly #names = new Map<string, string>();
 
-  placeholderFor(kind: ReferenceKind, value: string): string {
-    if (kind === "layout" || kind === "recipient") {
+  placeholderFor(kind: ReferenceKind, value: string, providerKey: string): string {
+    if (kind === "layout" || kind === "workflow_definition" || kind === "recipient") {
       const hint =
-        kind === "layout" ? "export it before the records that use it" : "use a condition instead of a recipient";
-      throw fail("FAILED_PRECONDITION", { public: `A record refers to the ${kind} ${value}: ${hint}.` });
+        kind === "recipient" ? "use a condition instead of a recipient" : "export it before the records that use it";
+      const what = kind.replace("_", " ");
+      throw fail("FAILED_PRECONDITION", { public: `A record refers to the ${what} ${value}: ${hint}.` });
     }
     const known = this.#names.get(`${kind}|${value}`);
     if (known !== undefined) return `[[slot.${known}]]`;
     const count = this.list.filter((slot) => slot.kind === kind).length;
     const name = count === 0 ? kind : `${kind}_${count + 1}`;
     const title = `${kind[0]!.toUpperCase()}${kind.slice(1)}${count === 0 ? "" : ` ${count + 1}`}`;
-    this.list.push({ name, kind, title });
+    this.list.push({ name, kind, title, ...(providerKey !== "" && { provider_key: providerKey }) });
     this.#names.set(`${kind}|${value}`, name);
     return `[[slot.${name}]]`;
   }
@@ -85,7 +86,8 @@ function kindOf(kinds: readonly RecordKind[]): PackKind {
 }
 
 function freeKey(kind: RecordKind, taken: readonly string[]): string {
-  const stem = kind === "workflow_definition" || kind === "notification_workflow" ? "workflow" : kind;
+  const isWorkflow = kind === "workflow_definition" || kind === "notification_workflow";
+  const stem = isWorkflow ? "workflow" : kind === "workflow_trigger" ? "trigger" : kind;
   for (let number = 1; ; number++) {
     const key = number === 1 ? stem : `${stem}-${number}`;
     if (!taken.includes(key)) return key;

@@ -36,6 +36,7 @@ import type { Slot } from "./domain/pack.ts";
 import { toPageNumber } from "./domain/page-number.ts";
 import type { createExporter } from "./export-service.ts";
 import type { InstallationService, InstallationView, InstallPlan, UpgradeRequest } from "./installation-service.ts";
+import type { MarketplaceMetrics } from "./marketplace-metrics.ts";
 import { writeSignedPack } from "./pack-signature.ts";
 import type { PublisherKey } from "./publisher-key-store.ts";
 import type { PublisherService } from "./publisher-service.ts";
@@ -45,6 +46,7 @@ interface Services {
   readonly publishers: PublisherService;
   readonly installations: InstallationService;
   readonly exportPack: ReturnType<typeof createExporter>;
+  readonly metrics: MarketplaceMetrics;
 }
 
 /** Handlers of MarketplaceService. */
@@ -53,6 +55,7 @@ export function marketplaceHandlers({
   publishers,
   installations,
   exportPack,
+  metrics,
 }: Services): Handlers<typeof Rpc> {
   return {
     async listPacks(context, request) {
@@ -69,19 +72,25 @@ export function marketplaceHandlers({
     },
 
     async publishPack(context, request) {
-      const pack = await catalogue.publishPack(context, request.pack as JsonObject);
+      const pack = await metrics.count("publish", context, () =>
+        catalogue.publishPack(context, request.pack as JsonObject),
+      );
       return create(PublishPackResponseSchema, { pack: fromPack(pack) });
     },
 
     async yankPack(context, { publisher, name, version, reason, deprecatedBy }) {
-      const pack = await catalogue.yankPack(context, { publisher, name, version }, reason, deprecatedBy);
+      const pack = await metrics.count("yank", context, () =>
+        catalogue.yankPack(context, { publisher, name, version }, reason, deprecatedBy),
+      );
       return create(YankPackResponseSchema, { pack: fromPack(pack) });
     },
 
     async exportPack(context, { publisher, name, version, title, description, records }) {
       const wanted = records.map(({ kind, record }) => ({ kind: kind as RecordKind, record }));
       const request = { publisher, name, version, title, description, records: wanted };
-      return create(ExportPackResponseSchema, { pack: (await exportPack(context, request)) as never });
+      return create(ExportPackResponseSchema, {
+        pack: (await metrics.count("export", context, () => exportPack(context, request))) as never,
+      });
     },
 
     async registerPublisherKey(context, { publisher, publicKey }) {
@@ -102,12 +111,16 @@ export function marketplaceHandlers({
     },
 
     async previewInstall(context, { publisher, name, version, slots = {} }) {
-      const plan = await installations.preview(context, { publisher, name, version, slots });
+      const plan = await metrics.count("preview", context, () =>
+        installations.preview(context, { publisher, name, version, slots }),
+      );
       return create(PreviewInstallResponseSchema, { plan: fromPlan(plan) });
     },
 
     async installPack(context, { publisher, name, version, slots = {} }) {
-      const installation = await installations.installPack(context, { publisher, name, version, slots });
+      const installation = await metrics.count("install", context, () =>
+        installations.installPack(context, { publisher, name, version, slots }),
+      );
       return create(InstallPackResponseSchema, { installation: fromInstallation(installation) });
     },
 
@@ -125,22 +138,27 @@ export function marketplaceHandlers({
     },
 
     async upgradePack(context, { id, version, slots = {}, onConflict, acceptedPermissions }) {
-      const { upgraded, plan } = await installations.upgradePack(context, {
-        ...{ id, version, slots },
-        onConflict: (onConflict || "refuse") as UpgradeRequest["onConflict"],
-        accepted: acceptedPermissions ?? noPermissions,
-      });
+      const choice = (onConflict || "refuse") as UpgradeRequest["onConflict"];
+      const accepted = acceptedPermissions ?? noPermissions;
+      const upgrade = { id, version, slots, onConflict: choice, accepted };
+      const { upgraded, plan } = await metrics.count("upgrade", context, () =>
+        installations.upgradePack(context, upgrade),
+      );
       const installation = fromInstallation(upgraded);
       return create(UpgradePackResponseSchema, { installation, plan: fromPlan(plan) });
     },
 
     async rollbackPack(context, { id, discardChanges }) {
-      const installation = await installations.rollBackPack(context, id, discardChanges);
+      const installation = await metrics.count("rollback", context, () =>
+        installations.rollBackPack(context, id, discardChanges),
+      );
       return create(RollbackPackResponseSchema, { installation: fromInstallation(installation) });
     },
 
     async uninstallPack(context, { id, keepRecords }) {
-      const installation = await installations.uninstallPack(context, id, keepRecords);
+      const installation = await metrics.count("uninstall", context, () =>
+        installations.uninstallPack(context, id, keepRecords),
+      );
       return create(UninstallPackResponseSchema, { installation: fromInstallation(installation) });
     },
   };

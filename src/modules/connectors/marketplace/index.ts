@@ -12,6 +12,7 @@ import type { MarketplaceService as Rpc } from "../../../../gen/service/api/mark
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { FindUses, PackRecords } from "../../pack-records.ts";
 import { builtinFolder, createBuiltinPacks } from "./builtin-packs.ts";
@@ -19,6 +20,7 @@ import { createCatalogueService } from "./catalogue-service.ts";
 import { createExporter } from "./export-service.ts";
 import { marketplaceHandlers } from "./handler.ts";
 import { createInstallationService } from "./installation-service.ts";
+import { createMarketplaceMetrics } from "./marketplace-metrics.ts";
 import { createPublisherService } from "./publisher-service.ts";
 import { createRecordOwners } from "./record-owners.ts";
 import type { SlotSources } from "./slot-resolver.ts";
@@ -39,6 +41,7 @@ export interface MarketplaceSources extends SlotSources {
 interface Parts {
   readonly db: Database;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly sources: MarketplaceSources;
   /** The folder of built-in packs; that of the service by default. */
@@ -51,13 +54,20 @@ export interface Marketplace {
 }
 
 /** Creates the module. */
-export function createMarketplace({ db, log, events, sources, folder = builtinFolder }: Parts): Marketplace {
+export function createMarketplace({ db, log, events, sources, folder = builtinFolder, ...parts }: Parts): Marketplace {
+  const metrics = createMarketplaceMetrics(parts.metrics);
   const builtin = createBuiltinPacks({ folder, log });
   const owners = createRecordOwners({ records: sources.packRecords, findUses: sources.findUses });
   const publishers = createPublisherService({ events, builtin });
   const catalogue = createCatalogueService({ events, builtin, publishers });
-  const installations = createInstallationService({ db, events, catalogue, owners, slots: sources });
+  const installations = createInstallationService({ db, events, catalogue, owners, slots: sources, metrics });
   return {
-    handlers: marketplaceHandlers({ catalogue, publishers, installations, exportPack: createExporter(owners) }),
+    handlers: marketplaceHandlers({
+      catalogue,
+      publishers,
+      installations,
+      exportPack: createExporter(owners),
+      metrics,
+    }),
   };
 }

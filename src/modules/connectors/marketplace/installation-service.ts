@@ -18,6 +18,7 @@ import { parsePack } from "./domain/parse-pack.ts";
 import { describePermissions, isEmpty, permissionsBeyond } from "./domain/permissions.ts";
 import { createInstaller, requireNotInstalled } from "./install-service.ts";
 import { installationStore } from "./installation-store.ts";
+import type { MarketplaceMetrics } from "./marketplace-metrics.ts";
 import type { RecordOwners } from "./record-owners.ts";
 import { inUse } from "./record-uses.ts";
 import { requireAcceptedBy } from "./requirements.ts";
@@ -31,6 +32,7 @@ interface Parts {
   readonly catalogue: CatalogueService;
   readonly owners: RecordOwners;
   readonly slots: SlotSources;
+  readonly metrics: Pick<MarketplaceMetrics, "conflicted">;
 }
 
 /** A pack, its version and the values of its slots. */
@@ -85,7 +87,7 @@ const changesShownMax = 20;
 export type InstallationService = ReturnType<typeof createInstallationService>;
 
 /** Creates the service of installations. */
-export function createInstallationService({ db, events, catalogue, owners, slots }: Parts) {
+export function createInstallationService({ db, events, catalogue, owners, slots, metrics }: Parts) {
   const resolveSlots = createSlotResolver(slots);
   const install = createInstaller({ events, owners });
   const upgrade = createUpgrader({ events, owners });
@@ -188,6 +190,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
       requireNoneMissing(missing);
       const winner = onConflict === "replace" ? "pack" : "local";
       const result = await upgrade(context, current, signed, { slots: values, winner, added });
+      if (result.conflicts.length > 0) metrics.conflicted(onConflict, result.conflicts.length);
       if (onConflict === "refuse" && result.conflicts.length > 0) throw conflictFailure(pack, result.conflicts);
       const upgraded = await view(context, result.installation, true);
       return { upgraded, plan: planOf(pack, current, result, []) };

@@ -199,7 +199,9 @@ test("activation needs the client id and the secret that the provider asks for",
   await assert.rejects(verb("activate", tenantId, id), failsWith("FAILED_PRECONDITION", /client_id/));
   await update({ tenantId }, { id, clientId: "app" });
   await assert.rejects(verb("activate", tenantId, id), failsWith("FAILED_PRECONDITION", /client_secret/));
-  await update({ tenantId }, { id, secrets: { client_secret: "x" } });
+  const short = update({ tenantId }, { id, secrets: { client_secret: "abc" } });
+  await assert.rejects(short, failsWith("INVALID_ARGUMENT", /secrets\.client_secret: must have at least 4/));
+  await update({ tenantId }, { id, secrets: { client_secret: "other" } });
   assert.ok((await verb("activate", tenantId, id)).activatedAt);
 });
 

@@ -23,6 +23,7 @@ import { createTenantConcurrencyLimiter, type EventLoopShares } from "../../../p
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { FindUses } from "../../pack-records.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
 import { createClaimLoop } from "./claim-loop.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
@@ -46,6 +47,7 @@ import {
   type SubscriptionParts,
 } from "./subscriptions/subscription-service.ts";
 import { subscriptionStore } from "./subscriptions/subscription-store.ts";
+import { findSubscriptionUses } from "./subscriptions/subscription-uses.ts";
 import { createTriggerMetrics } from "./trigger-metrics.ts";
 
 export type { CompileTemplate, EnvironmentLookup, FindPoolId };
@@ -98,6 +100,8 @@ export interface Triggers {
   readonly receive: ReceiveWebhook;
   /** Whether a provider has subscriptions. */
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
+  /** Finds subscriptions that refer to records of packs. */
+  readonly findUses: FindUses;
   /** Secrets that are re-encrypted when the master key changes. */
   readonly sealed: readonly Reencryptable[];
   /** Resolves when nothing is being written. */
@@ -178,6 +182,7 @@ export function createTriggers(parts: TriggerParts): Triggers {
     },
     receive: intake.receive,
     hasProvider: (sql, tenantId, providerKey) => subscriptionStore(sql).hasProvider(tenantId, providerKey),
+    findUses: findSubscriptionUses,
     sealed: reencryptableSecrets(db.sql),
     idle: intake.idle,
   };

@@ -32,6 +32,8 @@ export interface ConnectionAccess {
     connectionId: string,
     options?: { readonly minValidMs?: number | undefined },
   ): Promise<OpenAccount | string>;
+  /** Reads the secrets of a connection, whether it can be used or not. A text says why they are not known. */
+  readSecrets(tenantId: TenantId, connectionId: string): Promise<AccountValues | string>;
   /** Reacts to a provider that rejected the credentials; `renewed` if it is worth another attempt. */
   markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<string>;
 }

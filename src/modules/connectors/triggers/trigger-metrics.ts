@@ -6,7 +6,7 @@ export interface TriggerMetrics {
   /** Events were received: new ones, and others that were received before. */
   received(kind: "webhook" | "poll", fresh: number, repeated: number): void;
   /** A webhook delivery was answered. */
-  webhook(result: "accepted" | "challenge" | "refused" | "malformed"): void;
+  webhook(result: "accepted" | "challenge" | "refused" | "malformed" | "unavailable"): void;
   poll(result: "complete" | "continued" | "failed" | "lost"): void;
   registration(operation: "register" | "renew" | "remove", result: "done" | "failed"): void;
   /** An attempt to deliver an event ended; retry: another one follows. */

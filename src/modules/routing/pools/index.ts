@@ -13,6 +13,7 @@ import type { Database, Sql, TenantChanges } from "../../../platform/db/index.ts
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolSnapshot } from "./domain/snapshot.ts";
 import { createPoolRecords } from "./packs/pool-records.ts";
+import { findRecipientUses } from "./packs/recipient-uses.ts";
 import { createRuleRecords } from "./packs/rule-records.ts";
 import { type Caller, createPoolAccess, requireUsablePool } from "./pool-access.ts";
 import { poolHandlers } from "./pool-handler.ts";
@@ -89,6 +90,8 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
       createPoolRecords({ access, service: poolService }),
       createRuleRecords({ access, service: ruleService }),
     ],
+    /** Finds recipients that refer to records of other areas. */
+    findUses: findRecipientUses,
     /** Pauses active recipients in the transaction of a background job and returns their ids. */
     pauseRecipients: recipients.pauseRecipients,
     /** Encodes snapshots for storage and decodes them for replays. */

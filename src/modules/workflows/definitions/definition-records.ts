@@ -1,10 +1,10 @@
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { readRowImages, type Sql } from "../../../platform/db/index.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../platform/document/index.ts";
+import { isJsonObject, type Json, type JsonObject, memberPath } from "../../../platform/document/index.ts";
 import type { FindUses, PackRecords } from "../../pack-records.ts";
 import { parseDefinition } from "./domain/language/parse-definition.ts";
-import { referencesOf } from "./domain/language/references.ts";
+import { providerOf, referencesOf } from "./domain/language/references.ts";
 import { stepsOf } from "./domain/language/step-tree.ts";
 import type { DefinitionId } from "./domain/workflow-definition.ts";
 import type { DefinitionService } from "./service.ts";
@@ -37,7 +37,16 @@ export function createDefinitionRecords(service: DefinitionService, findTriggers
       return { hosts: [], scopes: [], effects: outward.map((kind) => `workflow:${kind}`).sort() };
     },
 
-    mapReferences: (content, replace) => mapPools(content, (pool) => replace("pool", pool)) as JsonObject,
+    mapReferences(content, replace) {
+      const { pools, connections } = referencesOf(requireParsable(content));
+      const replacements = new Map([
+        ...pools.map(({ path, target }) => [path, replace("pool", target)] as const),
+        ...connections.map(
+          ({ path, target: { id, providerKey } }) => [path, replace("connection", id, providerKey)] as const,
+        ),
+      ]);
+      return replaceAt(content, "", replacements) as JsonObject;
+    },
 
     async find({ sql, tenantId }, idOrName) {
       const head = await definitionStore(sql).findHead(tenantId, idOrName);
@@ -98,13 +107,17 @@ export function createDefinitionRecords(service: DefinitionService, findTriggers
 export const findDefinitionUses: FindUses = async (context, kind, names) => {
   const wanted = new Set(names);
   const uses: { what: string; name: string }[] = [];
-  if (kind !== "pool" && kind !== "notification_workflow") return uses;
+  if (kind !== "pool" && kind !== "notification_workflow" && kind !== "manifest") return uses;
   for await (const document of definitionStore(context.sql).activeDocuments(context.tenantId)) {
     const { definition } = parseDefinition(document);
     if (definition === undefined) continue;
-    const { pools, notificationWorkflows } = referencesOf(definition);
-    const referred = kind === "pool" ? pools : notificationWorkflows;
-    if (referred.some(({ target }) => wanted.has(target))) {
+    const { pools, notificationWorkflows, actions } = referencesOf(definition);
+    const referred = {
+      pool: pools.map(({ target }) => target),
+      notification_workflow: notificationWorkflows.map(({ target }) => target),
+      manifest: actions.map(({ target }) => providerOf(target)),
+    };
+    if (referred[kind].some((name) => wanted.has(name))) {
       uses.push({ what: "workflow definition", name: definition.key });
     }
   }
@@ -116,15 +129,16 @@ const publishMessage = "Installed from a pack";
 /** The kinds of steps that reach beyond the run. */
 const outwardKinds: ReadonlySet<string> = new Set(["task", "route", "notify", "subworkflow", "approval", "action"]);
 
-/** Replaces the pools of all route steps of a document. */
-function mapPools(value: Json, replace: (pool: string) => string): Json {
-  if (Array.isArray(value)) return value.map((element) => mapPools(element, replace));
-  if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).map(([name, member]) => {
-    const isRoute = name === "route" && isJsonObject(member) && typeof member.pool === "string";
-    const mapped = mapPools(member, replace);
-    return [name, isRoute ? { ...(mapped as JsonObject), pool: replace(member.pool as string) } : mapped];
-  });
+/** Replaces the values at some paths of a document. */
+function replaceAt(value: Json, path: string, replacements: ReadonlyMap<string, string>): Json {
+  const replacement = replacements.get(path);
+  if (replacement !== undefined) return replacement;
+  if (Array.isArray(value)) return value.map((element, at) => replaceAt(element, `${path}[${at}]`, replacements));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    replaceAt(member, memberPath(path, name), replacements),
+  ]);
   return Object.fromEntries(members);
 }
 

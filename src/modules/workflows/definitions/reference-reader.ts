@@ -15,7 +15,7 @@ export interface ReferenceSources {
   readonly findPools: FindNames;
   /** Which of these keys belong to notification workflows. */
   readonly findNotificationWorkflows: FindNames;
-  /** Whether a tenant can execute a connector action, or why not. */
+  /** The input schema of a connector action that a tenant can execute, or why it cannot. */
   readonly checkActionUse: (tenantId: TenantId, key: string) => Promise<ReturnType<DefinitionLookups["actionUse"]>>;
 }
 

@@ -16,6 +16,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { EventLogs, EventRecorder } from "../../operations/index.ts";
+import type { PackRecords } from "../../pack-records.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { Runs } from "../runs/index.ts";
@@ -26,6 +27,7 @@ import { createFiringStarter } from "./firing-starter.ts";
 import { triggerHandlers } from "./handler.ts";
 import { createScheduleWorker } from "./schedule-worker.ts";
 import { createTriggerRecorder } from "./trigger-recorder.ts";
+import { createTriggerRecords } from "./trigger-records.ts";
 import { createTriggerService } from "./trigger-service.ts";
 
 export { findTriggersOf } from "./trigger-store.ts";
@@ -47,6 +49,8 @@ interface Parts {
 /** The module's public API. */
 export interface Triggers {
   readonly handlers: Handlers<typeof Rpc>;
+  /** The triggers as records of packs. */
+  readonly packRecords: PackRecords;
   /** Starts runs, on a node that does background work. */
   readonly worker: { start(): Promise<void>; stop(): Promise<void> };
 }
@@ -68,10 +72,12 @@ export function createTriggers(parts: Parts): Triggers {
   };
   const schedules = createScheduleWorker(workerParts);
   const eventWorker = createEventWorker(workerParts);
-  const service = createTriggerService({ ...parts, wakeWorkers: () => signals.wake(topic) });
+  const wakeWorkers = () => signals.wake(topic);
+  const service = createTriggerService({ ...parts, wakeWorkers });
   const fire = createFireService({ db, service, startRun: runs.startRun });
   return {
     handlers: triggerHandlers({ service, fire, definitions: parts.definitions, cursors }),
+    packRecords: createTriggerRecords({ service, wakeWorkers }),
     worker: {
       async start() {
         shards.start();

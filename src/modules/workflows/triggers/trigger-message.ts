@@ -75,11 +75,7 @@ export function fromTrigger(trigger: Trigger): TriggerMessage {
     version: trigger.version,
     enabled: trigger.enabled,
     disabledReason: trigger.disabledReason,
-    ...(cause.kind === "schedule"
-      ? { schedule: fromSchedule(cause.schedule) }
-      : {
-          event: create(WorkflowEventFilterSchema, { types: [...cause.event.types], condition: cause.event.condition }),
-        }),
+    ...fromCause(cause),
     input: toValue(trigger.input),
     runKey: trigger.runKey,
     nextAt: optionalTime(trigger.nextAt),
@@ -90,6 +86,13 @@ export function fromTrigger(trigger: Trigger): TriggerMessage {
     consecutiveFailures: trigger.consecutiveFailures,
     ...stampFields(trigger),
   });
+}
+
+/** Converts a cause to the field of a message. */
+export function fromCause(cause: TriggerCause) {
+  if (cause.kind === "schedule") return { schedule: fromSchedule(cause.schedule) };
+  const { types, condition } = cause.event;
+  return { event: create(WorkflowEventFilterSchema, { types: [...types], condition }) };
 }
 
 function fromSchedule({ startAtMs, endAtMs, ...schedule }: Schedule): WorkflowSchedule {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { RowImage, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { EventFilter, Schedule, Trigger, TriggerCause, TriggerSettings } from "./domain/trigger.ts";
@@ -90,6 +90,13 @@ export function triggerStore(sql: Sql) {
       return row && toTrigger(row);
     },
 
+    /** The id of a trigger with this id, or with this name if no other has it. */
+    async findId(tenantId: TenantId, idOrName: string): Promise<string | undefined> {
+      const rows = await sql<{ id: string }[]>`
+        select id from workflow_triggers where tenant_id = ${tenantId} and (id = ${idOrName} or name = ${idOrName}) limit 2`;
+      return rows.length === 1 ? rows[0]!.id : rows.find(({ id }) => id === idOrName)?.id;
+    },
+
     /** Finds a trigger and locks it until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<Trigger | undefined> {
       const [row] = await sql<Row[]>`
@@ -149,6 +156,21 @@ export function triggerStore(sql: Sql) {
 
     async remove(tenantId: TenantId, id: string): Promise<void> {
       await sql`delete from workflow_triggers where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Inserts a trigger from the image of its row. */
+    async insertImage(image: RowImage): Promise<void> {
+      const [before, after] = [
+        sql`tenant_id, id, environment_id, environment_key, name, definition, version, kind, spec, event_types`,
+        sql`run_key, enabled, disabled_reason, shard, generation, next_at, due_at, queued_at, open_run_ids, since_snapshot,
+          since_xid, last_fired_at, last_run_id, last_skipped_at, last_error, consecutive_failures, created_at, updated_at,
+          record_version`,
+      ];
+      // In an image, an input that is the JSON value null looks like an absent one.
+      await sql`
+        insert into workflow_triggers (${before}, input, ${after})
+        select ${before}, coalesce(input, 'null'::json), ${after}
+        from json_populate_record(null::workflow_triggers, ${image}::text::json)`;
     },
 
     /** Records a run that a caller had the trigger start. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
+import { isProofFault } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { isExpectedIssuer, safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
@@ -8,7 +9,6 @@ import { hasEnded, statusAt } from "../domain/session-status.ts";
 import type { SessionMetrics } from "../session-metrics.ts";
 import { connectSessionStore } from "../store.ts";
 import type { Completion } from "./completion.ts";
-import { isProofFault } from "./grant-prover.ts";
 import type { PageView } from "./page-view.ts";
 import { type AuthorizationValues, type HeldCallback, openValues } from "./sealed-values.ts";
 import { refused } from "./session-flow.ts";

@@ -5,6 +5,7 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Connections, GrantRefusal } from "../../connections/index.ts";
+import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
@@ -13,8 +14,6 @@ import { withQuery } from "../domain/web-address.ts";
 import { requireAccess } from "../service.ts";
 import type { SessionEnder } from "../session-end.ts";
 import { connectSessionStore } from "../store.ts";
-import { type GrantProver, isProofFault, type ProofFault } from "./grant-prover.ts";
-import type { ProvenGrant } from "./proven-grant.ts";
 import { type HeldCallback, openValues, type SealedValues, sealValues } from "./sealed-values.ts";
 
 interface Parts {

@@ -1,8 +1,8 @@
 import { fail } from "../../../../errors/index.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
+import type { ProvenGrant } from "../../connections/index.ts";
 import type { ExpectedIssuer } from "../domain/callback-check.ts";
 import { bindingOf, type OpenSession } from "../domain/connect-session.ts";
-import type { ProvenGrant } from "./proven-grant.ts";
 
 /** The values of an authorization at a provider, fixed when it starts. */
 export interface AuthorizationValues extends ExpectedIssuer {

@@ -68,6 +68,8 @@ export interface Connection extends ConnectionDetails, Stamps {
   readonly status: ConnectionStatus;
   readonly statusReason: ReauthReason | "";
   readonly providerRevocation: ProviderRevocation;
+  /** When the grant ends by itself, so that access must be granted again; null if it does not. */
+  readonly grantExpiresAt: Date | null;
   readonly lastRefreshedAt: Date | null;
   readonly lastRefreshError: string;
   readonly lastTestedAt: Date | null;
@@ -106,9 +108,19 @@ export function hasTokens(mode: AuthMode | ""): boolean {
   return tokenModes.has(mode);
 }
 
+/** Whether credentials of a mode are renewed without the end user. */
+export function canRenew(mode: AuthMode | "", credentials: Credentials): boolean {
+  return mode === "oauth2" ? credentials.refresh_token !== undefined : hasTokens(mode);
+}
+
 /** Checks the rules that the definitions cannot express. */
 export function checkNewConnection({ settings, credentials, expiresAt }: NewConnection, nowMs: number): void {
   checkSizes(settings, credentials);
+  checkExpiry(expiresAt, nowMs);
+}
+
+/** Checks that credentials expire in the future, if ever. */
+export function checkExpiry(expiresAt: Date | null, nowMs: number): void {
   if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
     throw invalid("expires_at", "future", "must be in the future (for example: 2030-01-31T00:00:00Z)");
   }

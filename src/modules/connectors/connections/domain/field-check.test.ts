@@ -31,12 +31,30 @@ test("the mode is the requested one, or the first that accepts the credentials, 
     const fit = fitFields(provider, requested, settings, credentials);
     return "mode" in fit ? fit.mode : fit[0]!.field;
   };
-  assert.equal(modeOf({ access_token: "a" }), "oauth2");
-  assert.equal(modeOf({ client_id: "c", client_secret: "s" }), "oauth2_cc");
-  assert.equal(modeOf({ token: "t" }), "api_key");
-  assert.equal(modeOf({ token: "t" }, "api_key"), "api_key");
-  assert.equal(modeOf({ token: "t" }, "jwt"), "auth_mode");
+  assert.equal(modeOf({ access_token: "access" }), "oauth2");
+  assert.equal(modeOf({ client_id: "c", client_secret: "secret" }), "oauth2_cc");
+  assert.equal(modeOf({ token: "token" }), "api_key");
+  assert.equal(modeOf({ token: "token" }, "api_key"), "api_key");
+  assert.equal(modeOf({ token: "token" }, "jwt"), "auth_mode");
   assert.equal(modeOf({ client_id: "c" }, "api_key"), "credentials.client_id");
-  const fit = fitFields(provider, "", settings, { token: "t" });
+  const fit = fitFields(provider, "", settings, { token: "token" });
   assert.deepEqual("mode" in fit && fit.settings, { region: "eu", subdomain: "acme" });
+});
+
+test("secrets that are too short to be redacted are refused, and other short values are not", () => {
+  const refused = (mode: "oauth2" | "oauth2_cc" | "api_key", credentials: Record<string, string>) => {
+    const fit = fitFields(provider, mode, settings, credentials);
+    return "mode" in fit ? [] : fit.map(({ field, rule }) => [field, rule]);
+  };
+  assert.deepEqual(refused("api_key", { token: "abc" }), [["credentials.token", "min_length"]]);
+  assert.deepEqual(refused("api_key", { token: "abcd" }), []);
+  assert.deepEqual(refused("oauth2_cc", { client_id: "c", client_secret: "abc" }), [
+    ["credentials.client_secret", "min_length"],
+  ]);
+  assert.deepEqual(refused("oauth2", { access_token: "abc", refresh_token: "abcd" }), [
+    ["credentials.access_token", "min_length"],
+  ]);
+  assert.deepEqual(refused("oauth2", { access_token: "abcd", refresh_token: "abc" }), [
+    ["credentials.refresh_token", "min_length"],
+  ]);
 });

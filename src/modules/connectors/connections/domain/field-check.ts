@@ -1,4 +1,5 @@
 import type { Violation } from "../../../../errors/index.ts";
+import { secretProblem } from "../../../../platform/text/index.ts";
 import type { AuthMode, FieldSpec, Provider } from "../../manifests/index.ts";
 import type { Credentials } from "./connection.ts";
 
@@ -55,7 +56,15 @@ function checkCredentials(provider: Provider, mode: AuthMode, credentials: Crede
     const message = "must have access_token or refresh_token of an existing grant; use a connect session for a new one";
     return [{ field: "credentials", rule: "required", message }];
   }
-  return checkFields("credentials", auth.fields, fields, grantNames);
+  return [
+    ...grantNames.flatMap((name) => checkSecret(`credentials.${name}`, credentials[name])),
+    ...checkFields("credentials", auth.fields, fields, grantNames),
+  ];
+}
+
+function checkSecret(field: string, secret: string | undefined): readonly Violation[] {
+  const message = secret === undefined ? undefined : secretProblem(secret);
+  return message === undefined ? [] : [{ field, rule: "min_length", message }];
 }
 
 /** Checks values against the fields of a manifest. Messages never contain values, because they may be secret. */
@@ -82,7 +91,7 @@ export function checkFields(
       violations.push({ ...violation, rule: "required", message: `is required: ${field.title}${example}` });
     } else if (typeof value !== "string" || !field.accepts(value)) {
       violations.push({ ...violation, rule: "format", message: `must have the format of the provider${example}` });
-    }
+    } else if (field.secret) violations.push(...checkSecret(violation.field, value));
   }
   return violations;
 }

@@ -33,6 +33,32 @@ export function idleRefreshAt(idleS: number | undefined, nowMs: number): Date | 
   return idleS === undefined ? null : new Date(nowMs + idleS * 1000 * idlePart);
 }
 
+/** A grant that ends by itself, whatever is done with it. */
+export interface GrantEnd {
+  readonly grantExpiresAt: Date | null;
+  /** When the tenant is told to have the grant renewed; null if it never ends. */
+  readonly reauthNoticeAt: Date | null;
+}
+
+/** How long before its end a grant must be renewed, at most. */
+const noticeMsMax = 14 * 86_400_000;
+/** Grants with a shorter life get their notice in the last part of it. */
+const noticePart = 0.2;
+
+/**
+ * When credentials end for good: refresh tokens after the lifetime that the manifest states, and credentials that cannot be
+ * renewed when they expire.
+ */
+export function grantEnd(
+  { canRenew, expiresAt, lifetimeS }: { canRenew: boolean; expiresAt: Date | null; lifetimeS: number | undefined },
+  nowMs: number,
+): GrantEnd {
+  const endsAtMs = canRenew ? lifetimeS && nowMs + lifetimeS * 1000 : expiresAt?.getTime();
+  if (endsAtMs === undefined) return { grantExpiresAt: null, reauthNoticeAt: null };
+  const noticeMs = Math.min(noticeMsMax, Math.max(0, endsAtMs - nowMs) * noticePart);
+  return { grantExpiresAt: new Date(endsAtMs), reauthNoticeAt: new Date(endsAtMs - noticeMs) };
+}
+
 const backoffMsMax = 5 * 60_000;
 
 /** How long no refresh is tried after a number of consecutive failures. */

@@ -1,6 +1,8 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import { eventData } from "../grant-service.ts";
 import { connectionStore } from "../store.ts";
 import { type DueConnection, leaseStore } from "./lease-store.ts";
 import type { RefreshCause, Refresher } from "./refresher.ts";
@@ -8,6 +10,7 @@ import type { RefreshCause, Refresher } from "./refresher.ts";
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly events: EventRecorder;
   readonly refresher: Pick<Refresher, "refresh">;
   readonly platformTenantId: () => string;
 }
@@ -22,9 +25,10 @@ const abandonMs = 60 * 60_000;
 
 /**
  * Refreshes what no caller does in time: interrupted refreshes, while the provider may still accept the spent refresh token, and
- * refresh tokens that would end for lack of use. Credentials in use are refreshed by their callers.
+ * refresh tokens that would end for lack of use. Credentials in use are refreshed by their callers. Tells tenants of grants that
+ * end soon, whatever is done with them.
  */
-export function refreshSweepJob({ db, clock, refresher, platformTenantId }: Parts): JobKind {
+export function refreshSweepJob({ db, clock, events, refresher, platformTenantId }: Parts): JobKind {
   const leases = leaseStore(db.sql);
 
   async function refreshAll(due: readonly DueConnection[], cause: RefreshCause, signal: AbortSignal): Promise<number> {
@@ -43,6 +47,24 @@ export function refreshSweepJob({ db, clock, refresher, platformTenantId }: Part
     return due.length;
   }
 
+  /** Records one event for each grant that ends soon; returns their number. */
+  async function noticeEnds(limit: number): Promise<number> {
+    const nowMs = clock.now();
+    const actions: (() => unknown)[] = [];
+    const count = await db.transaction(async (sql) => {
+      const due = await connectionStore(sql).takeNotices(new Date(nowMs), limit);
+      for (const connection of due) {
+        const { tenantId, id, grantExpiresAt } = connection;
+        const context = { tenantId, sql, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
+        const data = { ...eventData(connection), grant_expires_at: grantExpiresAt!.toISOString() };
+        await events.record(context, "connection.reauth_due", id, data);
+      }
+      return due.length;
+    });
+    for (const action of actions) action();
+    return count;
+  }
+
   return {
     kind: "connector.refresh_sweep",
     every: { ms: everyMs, tenantId: platformTenantId },
@@ -52,6 +74,7 @@ export function refreshSweepJob({ db, clock, refresher, platformTenantId }: Part
       await runInBatches(signal, batchSize, async (limit) =>
         refreshAll(await leases.findIdle(new Date(clock.now()), limit), "idle", signal),
       );
+      await runInBatches(signal, batchSize, noticeEnds);
       await runInBatches(signal, batchSize, (limit) => {
         const nowMs = clock.now();
         return connectionStore(db.sql).eraseAbandoned(new Date(nowMs - abandonMs), new Date(nowMs), limit);

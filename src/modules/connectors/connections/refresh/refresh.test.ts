@@ -189,7 +189,7 @@ test("a refused grant changes nothing if another grant was stored in the meantim
         ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme" },
         providerConfigId: made.providerConfigId,
         ...{ authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "", scopes: [], settings: {}, captured: {} },
-        ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined },
+        ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined, lifetimeS: undefined },
         credentials: { access_token: accessToken, refresh_token: refreshToken },
       },
     );
@@ -327,7 +327,7 @@ test("without a refresh token an expired connection needs reauthorization, and a
     { tenantId: made.tenantId, nowMs },
     connections.handlers.createConnection,
     CreateConnectionRequestSchema,
-    { name: "n", providerKey: "acme", authMode: "oauth2", credentials: { access_token: "a" } },
+    { name: "n", providerKey: "acme", authMode: "oauth2", credentials: { access_token: "access" } },
   );
   const single = { ...made, id: connection!.id };
   await assert.rejects(requestRefresh(single), failsWith("FAILED_PRECONDITION", /cannot be refreshed/));
@@ -351,7 +351,7 @@ test("rejected credentials are refreshed once; if the provider rejects fresh one
 
 test("rejected keys cannot be refreshed: the connection needs reauthorization", async () => {
   const tenantId = freshTenant();
-  const request = { name: "n", providerKey: "acme", credentials: { token: "t" } };
+  const request = { name: "n", providerKey: "acme", credentials: { token: "token" } };
   const { createConnection } = connections.handlers;
   const { connection } = await perform(
     db,

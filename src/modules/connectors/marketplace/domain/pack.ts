@@ -69,7 +69,7 @@ export const packStatementType = "application/vnd.switchyard.pack.v1+json";
 /** The kinds of records that each kind of pack contains. */
 export const recordKindsOf: Readonly<Record<PackKind, readonly RecordKind[]>> = {
   connector: ["manifest"],
-  workflow: ["workflow_definition"],
+  workflow: ["workflow_definition", "workflow_trigger"],
   notification: ["layout", "notification_workflow"],
   rules: ["pool", "rule"],
 };

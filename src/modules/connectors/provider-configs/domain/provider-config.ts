@@ -2,6 +2,7 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
+import { secretProblem } from "../../../../platform/text/index.ts";
 
 /** A provider config's id. */
 export type ProviderConfigId = string & { readonly __id: "provider_config" };
@@ -100,6 +101,11 @@ export function checkDetails({ settings, secrets }: Pick<ProviderConfigChange, "
   }
   if (secrets !== undefined && Buffer.byteLength(JSON.stringify(secrets)) > secretsBytesMax) {
     throw invalid("secrets", "max_bytes", `must have at most ${secretsBytesMax} bytes as JSON`);
+  }
+  for (const [name, secret] of Object.entries(secrets ?? {})) {
+    // An empty value removes a secret.
+    const problem = secret === "" ? undefined : secretProblem(secret);
+    if (problem !== undefined) throw invalid(`secrets.${name}`, "min_length", problem);
   }
 }
 

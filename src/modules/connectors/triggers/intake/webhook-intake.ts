@@ -2,7 +2,14 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import { createBatcher, type Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { type Catalogue, createRedactor, type Provider, secretsOf, type VerifySpec } from "../../manifests/index.ts";
+import {
+  type Catalogue,
+  createRedactor,
+  type Provider,
+  type Redactor,
+  secretsOf,
+  type VerifySpec,
+} from "../../manifests/index.ts";
 import { registrationBinding, type Secrets, subscriptionBinding, urlKeyParameter } from "../domain/subscription.ts";
 import { type EventRow, insertEvents, toEventRow } from "../events/event-writer.ts";
 import type { ConnectionAccess } from "../provider-client.ts";
@@ -12,8 +19,11 @@ import { challengeReply, eventsOf, type Reply, readDelivery } from "./delivery-r
 import { findIntakeSubscription, type IntakeSubscription } from "./intake-store.ts";
 import { type Delivery, isSameText, isVerified, type ReadDelivery } from "./verification.ts";
 
-/** What became of a delivery. All that cannot be verified is refused in the same way, whatever the reason. */
-export type IntakeResult = "taken" | "refused" | "malformed" | { readonly reply: Reply };
+/**
+ * What became of a delivery. All that cannot be verified is refused in the same way, whatever the reason. `unavailable`: it cannot
+ * be stored now.
+ */
+export type IntakeResult = "taken" | "refused" | "malformed" | "unavailable" | { readonly reply: Reply };
 
 /** Receives a delivery of a provider. When it resolves with `taken`, its events are committed. */
 export type ReceiveWebhook = (tenantId: string, subscriptionId: string, delivery: Delivery) => Promise<IntakeResult>;
@@ -23,7 +33,7 @@ interface Parts {
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
   readonly catalogue: Pick<Catalogue, "trigger">;
-  readonly connections: Pick<ConnectionAccess, "open">;
+  readonly connections: Pick<ConnectionAccess, "readSecrets">;
   readonly metrics: TriggerMetrics;
   /** Wakes the delivery of new events. */
   readonly wakeDelivery: () => void;
@@ -52,12 +62,20 @@ export function createWebhookIntake(parts: Parts): { readonly receive: ReceiveWe
     ].flatMap((each) => each ?? []);
   }
 
-  /** Replaces credentials in payloads. A connection that cannot be opened now has none that are usable. */
-  async function redactorFor(subscription: IntakeSubscription, provider: Provider, secrets: readonly Secrets[]) {
+  /**
+   * Replaces credentials in payloads. Without the credentials nothing may be stored: they cannot be recognised. Those of a
+   * revoked connection are never known again. The others may be later, on a node that has the master key.
+   */
+  async function redactorFor(
+    subscription: IntakeSubscription,
+    provider: Provider,
+    secrets: readonly Secrets[],
+  ): Promise<Redactor | "refused" | "unavailable"> {
     const { tenantId, connectionId } = subscription;
     const own = secrets.flatMap(({ signing, urlKey }) => [signing ?? "", urlKey ?? ""]).filter((each) => each !== "");
-    const account = await connections.open(tenantId, connectionId, { minValidMs: 0 });
-    return createRedactor(typeof account === "string" ? own : [...own, ...secretsOf(provider, account)]);
+    const account = await connections.readSecrets(tenantId, connectionId);
+    if (typeof account === "string") return account === "decrypt_failed" ? "unavailable" : "refused";
+    return createRedactor([...own, ...secretsOf(provider, account)]);
   }
 
   async function receive(tenantId: string, subscriptionId: string, given: Delivery): Promise<IntakeResult> {
@@ -80,6 +98,7 @@ export function createWebhookIntake(parts: Parts): { readonly receive: ReceiveWe
     if (events === undefined) return "malformed";
     if (events.length === 0) return "taken";
     const redactor = await redactorFor(subscription, provider, secrets);
+    if (typeof redactor === "string") return redactor;
     const ref = { tenantId: subscription.tenantId, subscriptionId: subscription.id };
     const rows = events.map((event) =>
       toEventRow(

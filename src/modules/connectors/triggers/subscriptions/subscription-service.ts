@@ -9,6 +9,7 @@ import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
 import { shardOf } from "../../../../platform/shards/index.ts";
+import { secretProblem } from "../../../../platform/text/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type Catalogue, checkInput, type Trigger } from "../../manifests/index.ts";
 import { type CompileTemplate, checkTarget, eventVariables } from "../delivery/target-templates.ts";
@@ -290,6 +291,8 @@ function ownSecrets(trigger: Trigger, signingSecret: string): Secrets {
     const reason = trigger.kind === "poll" ? "the provider is polled" : "the service chooses it";
     throw invalid("signing_secret", "absent", `must be absent: ${isManual ? "deliveries are not signed" : reason}`);
   }
+  const problem = isSigned ? secretProblem(signingSecret) : undefined;
+  if (problem !== undefined) throw invalid("signing_secret", "min_length", problem);
   return {
     ...(isSigned && { signing: signingSecret }),
     ...(isManual && needsUrlKey(trigger) && { urlKey: newSecret() }),

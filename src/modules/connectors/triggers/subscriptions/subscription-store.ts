@@ -66,6 +66,8 @@ type Row = Omit<Subscription, "registration"> & {
     | null;
 };
 
+const usesMax = 100;
+
 /** The SQL queries of subscriptions for callers. */
 export function subscriptionStore(sql: Sql) {
   const table = "connector_trigger_subscriptions";
@@ -96,6 +98,23 @@ export function subscriptionStore(sql: Sql) {
         select from connector_trigger_subscriptions
         where tenant_id = ${tenantId} and provider_key = ${providerKey} limit 1`;
       return rows.length > 0;
+    },
+
+    /** The names of subscriptions to providers, or of those that start workflows or route to pools. */
+    async namesOfUses(
+      tenantId: TenantId,
+      kind: "manifest" | "workflow_definition" | "pool",
+      names: readonly string[],
+    ): Promise<readonly string[]> {
+      const used = {
+        manifest: sql`provider_key`,
+        workflow_definition: sql`target ->> 'definition'`,
+        pool: sql`target -> 'request' ->> 'pool'`,
+      };
+      const rows = await sql<{ name: string }[]>`
+        select name from connector_trigger_subscriptions
+        where tenant_id = ${tenantId} and ${used[kind]} = any(${names as string[]}::text[]) order by id limit ${usesMax}`;
+      return rows.map(({ name }) => name);
     },
 
     async insert(row: NewSubscriptionRow): Promise<void> {

@@ -21,6 +21,8 @@ export type RecipientRow = Omit<Recipient, "status"> & { readonly status: Recipi
 /** A pool and its revision after the change. */
 type ChangedPool = Pick<StoredPool, "id" | "revision">;
 
+const usesMax = 100;
+
 /**
  * SQL queries for recipients. A removed recipient keeps its row, which only `changedSince` returns. Every write
  * stores the revision of the pool.
@@ -101,6 +103,16 @@ export function recipientStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
         returning ${columns}`;
       return row;
+    },
+
+    /** The names of recipients that connector actions of some providers deliver to. */
+    async namesByProvider(tenantId: TenantId, providerKeys: readonly string[]): Promise<readonly string[]> {
+      const rows = await sql<{ name: string }[]>`
+        select name from recipients
+        where tenant_id = ${tenantId} and status <> 'removed'
+          and split_part(delivery -> 'action' ->> 'key', '.', 1) = any(${providerKeys as string[]}::text[])
+        order by id limit ${usesMax}`;
+      return rows.map(({ name }) => name);
     },
 
     async count(tenantId: TenantId, poolId: PoolId): Promise<number> {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
+import { secretLengthMin } from "../../../../../platform/text/index.ts";
 import type { FieldSpec } from "../auth-spec.ts";
 import type { AccountValues, Provider } from "../provider.ts";
 import { encodePart } from "../request/encoding.ts";
@@ -6,8 +7,6 @@ import { encodePart } from "../request/encoding.ts";
 /** What replaces a secret. */
 export const redacted = "[redacted]";
 
-/** A shorter secret occurs in texts by chance; replacing it would destroy them and reveal it by its gaps. */
-const secretLengthMin = 4;
 /** A shorter secret has too few characters in base64 that do not depend on its neighbours. */
 const base64LengthMin = 6;
 

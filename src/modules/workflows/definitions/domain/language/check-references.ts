@@ -1,15 +1,16 @@
 import type { Violations } from "../../../../../platform/document/index.ts";
+import { checkValue } from "../../../../../platform/json-schema/index.ts";
 import { nearestName } from "../../../../../platform/text/index.ts";
-import type { Definition } from "./definition.ts";
-import { callName, referencesOf, type SubworkflowCall } from "./references.ts";
+import type { Definition, Json, JsonObject } from "./definition.ts";
+import { type ActionReference, callName, referencesOf, type SubworkflowCall } from "./references.ts";
 
 /** What exists in the tenant, as far as a definition refers to it. */
 export interface DefinitionLookups {
   /** Whether a pool that is not archived has this name or id, in any environment. */
   hasPool(nameOrId: string): boolean;
   hasNotificationWorkflow(key: string): boolean;
-  /** Whether the tenant can execute a connector action, or why not. */
-  actionUse(key: string): "usable" | "absent" | { readonly reason: string };
+  /** The input schema of a connector action that the tenant can execute, or why it cannot. */
+  actionUse(key: string): "absent" | { readonly reason: string } | { readonly inputSchema: JsonObject };
   /** The state of another definition; `absent` if no definition that is not archived has the key. */
   definitionState(key: string): "absent" | "unpublished" | "published";
   /** The calls of a published version of another definition, or of its active one; undefined if it does not exist. */
@@ -21,7 +22,7 @@ export interface DefinitionLookups {
 // The search for a suggestion among a thousand keys takes milliseconds.
 const suggestionsMax = 3;
 
-/** Reports pools, notification workflows, actions and definitions that do not exist or cannot be used, and subworkflows that lead back here. */
+/** Reports pools, notification workflows, actions and definitions that do not exist or cannot be used, inputs that actions refuse, and subworkflows that lead back here. */
 export function checkReferences(definition: Definition, lookups: DefinitionLookups, violations: Violations): void {
   const { pools, notificationWorkflows, actions, subworkflows } = referencesOf(definition);
   for (const { path, target } of pools) {
@@ -34,12 +35,13 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
     const message = `there is no notification workflow "${target}": create it or name another`;
     violations.add(path, "missing_notification_workflow", message);
   }
-  for (const { path, target } of actions) {
+  for (const { path, target, input } of actions) {
     const use = lookups.actionUse(target);
-    if (use === "usable") continue;
     if (use === "absent") {
       violations.add(path, "missing_action", `there is no action "${target}": list the actions, or add its manifest`);
-    } else violations.add(path, "not_executable", `the action cannot be executed: ${use.reason}`);
+    } else if ("reason" in use) {
+      violations.add(path, "not_executable", `the action cannot be executed: ${use.reason}`);
+    } else checkActionInput(use.inputSchema, input, violations);
   }
   let suggested = 0;
   for (const { path, target } of subworkflows) {
@@ -53,6 +55,15 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
       violations,
     );
     suggested += violations.list.length - before;
+  }
+}
+
+/** Checks the parts of an input that are no expressions. The action checks all of it again when a run executes it. */
+function checkActionInput(schema: JsonObject, { value, path }: ActionReference["input"], violations: Violations): void {
+  // A text that starts with == is open too: it stands for another text, and such texts are rare.
+  const isOpen = (part: Json) => typeof part === "string" && part.startsWith("=");
+  for (const each of checkValue(schema, value, path, isOpen)) {
+    violations.add(each.path, `input.${each.rule}`, `${each.message}, as the schema of the action's input says`);
   }
 }
 

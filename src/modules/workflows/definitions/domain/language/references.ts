@@ -1,5 +1,6 @@
-import type { Definition, Work } from "./definition.ts";
+import type { Definition, Json, Work } from "./definition.ts";
 import { stepsOf } from "./step-tree.ts";
+import { isExpression } from "./template.ts";
 
 /** A definition that another one runs; without a version, its active one. */
 export interface SubworkflowCall {
@@ -13,11 +14,24 @@ export interface Reference<T> {
   readonly target: T;
 }
 
+/** The key of a connector action, with the template of its input. */
+export interface ActionReference extends Reference<string> {
+  readonly input: { readonly value: Json; readonly path: string };
+}
+
+/** A connection that an action step names by its id, with the provider of the action. */
+export interface NamedConnection {
+  readonly id: string;
+  readonly providerKey: string;
+}
+
 /** What a definition refers to outside of itself. */
 export interface References {
   readonly pools: readonly Reference<string>[];
   readonly notificationWorkflows: readonly Reference<string>[];
-  readonly actions: readonly Reference<string>[];
+  readonly actions: readonly ActionReference[];
+  /** Expressions are not included: their values are known only in a run. */
+  readonly connections: readonly Reference<NamedConnection>[];
   readonly subworkflows: readonly Reference<SubworkflowCall>[];
 }
 
@@ -26,7 +40,8 @@ export function referencesOf(definition: Definition): References {
   const references = {
     pools: [] as Reference<string>[],
     notificationWorkflows: [] as Reference<string>[],
-    actions: [] as Reference<string>[],
+    actions: [] as ActionReference[],
+    connections: [] as Reference<NamedConnection>[],
     subworkflows: [] as Reference<SubworkflowCall>[],
   };
   const collect = (work: Work, path: string) => {
@@ -34,7 +49,15 @@ export function referencesOf(definition: Definition): References {
     if (work.kind === "notify") {
       references.notificationWorkflows.push({ path: `${path}.notify.workflow_key`, target: work.workflowKey });
     }
-    if (work.kind === "action") references.actions.push({ path: `${path}.action.action`, target: work.action });
+    if (work.kind === "action") {
+      const { action, connection: id } = work;
+      const input = { value: work.with, path: `${path}.with` };
+      references.actions.push({ path: `${path}.action.action`, target: action, input });
+      if (typeof id === "string" && id !== "" && !isExpression(id)) {
+        const target = { id, providerKey: providerOf(action) };
+        references.connections.push({ path: `${path}.action.connection`, target });
+      }
+    }
     if (work.kind === "subworkflow") {
       const { key, version } = work;
       references.subworkflows.push({ path: `${path}.subworkflow`, target: { key, version } });
@@ -45,6 +68,11 @@ export function referencesOf(definition: Definition): References {
     if (step.compensate !== undefined) collect(step.compensate.work, `${path}.compensate`);
   }
   return references;
+}
+
+/** The provider of a connector action: the part of its key before the first dot. */
+export function providerOf(actionKey: string): string {
+  return actionKey.slice(0, actionKey.indexOf("."));
 }
 
 /** The definitions that a definition runs, each once. */

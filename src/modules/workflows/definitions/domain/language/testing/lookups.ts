@@ -1,4 +1,5 @@
 import type { DefinitionLookups } from "../check-references.ts";
+import type { JsonObject } from "../definition.ts";
 import { callName, type SubworkflowCall } from "../references.ts";
 
 /** The calls of the published definitions that tests refer to. */
@@ -15,6 +16,12 @@ const published = new Map<string, readonly SubworkflowCall[]>([
   ],
 ]);
 
+const issueInput: JsonObject = {
+  type: "object",
+  required: ["title"],
+  properties: { title: { type: "string" }, state: { enum: ["open", "closed"] }, count: { type: "integer" } },
+};
+
 /** A tenant with the pool `sales`, the notification workflow `welcome`, an executable action and some definitions. */
 export const lookups: DefinitionLookups = {
   hasPool: (nameOrId) => nameOrId === "sales",
@@ -22,7 +29,7 @@ export const lookups: DefinitionLookups = {
   actionUse(key) {
     if (key === "ocr.read")
       return { reason: "The action ocr.read is only described in the catalogue: it needs files." };
-    return key === "github.issue.create" ? "usable" : "absent";
+    return key === "github.issue.create" ? { inputSchema: issueInput } : "absent";
   },
   definitionState(key) {
     if (key === "unpublished") return "unpublished";

@@ -358,8 +358,39 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].action.action",
     message: "the action cannot be executed: The action ocr.read is only described in the catalogue: it needs files.",
   },
+  "a literal in the input of an action has the type that the action wants": {
+    document: stepOf({ action: { action: "github.issue.create" } }, { with: { title: "=input.title", count: "two" } }),
+    path: "steps[0].with.count",
+    message: "must be an integer, as the schema of the action's input says",
+  },
+  "a literal in the input of an action is one of those that the action allows": {
+    document: stepOf({ action: { action: "github.issue.create" } }, { with: { title: "Hi", state: "gone" } }),
+    path: "steps[0].with.state",
+    message: 'must be one of "open", "closed", as the schema of the action\'s input says',
+  },
+  "the input of an action has what the action requires": {
+    document: stepOf({ action: { action: "github.issue.create" } }, { with: { state: "=input.state" } }),
+    path: "steps[0].with.title",
+    message: "is required, as the schema of the action's input says",
+  },
+  "the input of an action without with has what the action requires": {
+    document: stepOf({ action: { action: "github.issue.create" } }),
+    path: "steps[0].with.title",
+    message: "is required, as the schema of the action's input says",
+  },
+  "the input of a compensating action is checked": {
+    document: stepOf(
+      { transform: {} },
+      { compensate: { action: { action: "github.issue.create" }, with: { title: 5 } } },
+    ),
+    path: "steps[0].compensate.with.title",
+    message: "must be a string, as the schema of the action's input says",
+  },
   "an action with an unknown outcome is never retried": {
-    document: stepOf({ action: { action: "github.issue.create" } }, { retry: { on: ["outcome_unknown"] } }),
+    document: stepOf(
+      { action: { action: "github.issue.create" } },
+      { with: { title: "Hi" }, retry: { on: ["outcome_unknown"] } },
+    ),
     path: "steps[0].retry.on[0]",
     message:
       "outcome_unknown is never retried; possible are action_failed, auth_expired, conflict, connection_unusable, failed, internal, invalid_input, malformed, not_found, permission_denied, quota_exceeded, rate_limited, unavailable",

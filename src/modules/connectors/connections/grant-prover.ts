@@ -1,10 +1,24 @@
 import { validateAuthResponse } from "oauth4webapi";
-import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Connections, FetchedTokenAuth, TokenGrant, TokenResult } from "../../connections/index.ts";
-import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../../manifests/index.ts";
-import type { ProviderConfigs } from "../../provider-configs/index.ts";
-import type { ProvenGrant } from "./proven-grant.ts";
-import type { HeldCallback } from "./sealed-values.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../manifests/index.ts";
+import type { ProviderConfigs } from "../provider-configs/index.ts";
+import type { ProbeAccount } from "./connection-probe.ts";
+import type { Grant } from "./grant-service.ts";
+import type { FetchedTokenAuth } from "./tokens/fetched-tokens.ts";
+import type { TokenGrant, TokenResult } from "./tokens/oauth-request.ts";
+import type { TokenClient } from "./tokens/token-client.ts";
+
+/** Access that a provider has confirmed, without the connection that it belongs to. */
+export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser">;
+
+/** The values of an OAuth callback, and what its authorization request was made with. */
+export interface CallbackValues extends Pick<AccountValues, "settings" | "captured" | "credentials"> {
+  readonly scopes: readonly string[];
+  readonly authorizeUrl: string;
+  readonly redirectUri: string;
+  readonly codeVerifier: string | undefined;
+  readonly code: string;
+}
 
 /** Why access could not be proven. Texts are redacted. */
 export interface ProofFault {
@@ -25,16 +39,15 @@ export interface ProofTarget {
 
 interface Parts {
   readonly configs: Pick<ProviderConfigs, "open">;
-  readonly connections: Pick<Connections, "tokens" | "probeAccount">;
+  readonly tokens: TokenClient;
+  readonly probeAccount: ProbeAccount;
 }
 
 /** Obtains access from providers and proves it. */
 export type GrantProver = ReturnType<typeof createGrantProver>;
 
 /** Creates the part that proves access at the provider before it is stored. */
-export function createGrantProver({ configs, connections }: Parts) {
-  const { tokens, probeAccount } = connections;
-
+export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
   /** The values of the provider config for templates; a fault if it cannot be used. */
   async function configValues(target: ProofTarget): Promise<Record<string, string> | ProofFault> {
     if (target.configId === "") return {};
@@ -73,13 +86,14 @@ export function createGrantProver({ configs, connections }: Parts) {
       credentials: values.credentials,
       expiresAt,
       idleS: auth.mode === "oauth2" ? auth.refresh.idleS : undefined,
+      lifetimeS: auth.mode === "oauth2" ? auth.refresh.lifetimeS : undefined,
     };
   }
 
   return {
     configValues,
 
-    /** Proves credentials that an end user has entered. */
+    /** Proves credentials that a person or a caller has entered. */
     async proveFields(
       target: ProofTarget,
       settings: Readonly<Record<string, unknown>>,
@@ -109,7 +123,7 @@ export function createGrantProver({ configs, connections }: Parts) {
     async proveCallback(
       target: ProofTarget,
       auth: OAuth2Auth,
-      held: HeldCallback,
+      held: CallbackValues,
       nowMs: number,
     ): Promise<ProvenGrant | ProofFault> {
       const { provider, mode } = target;

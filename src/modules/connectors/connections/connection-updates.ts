@@ -1,0 +1,161 @@
+import { type Context, PrepareAgain } from "../../../chain/call.ts";
+import { type Failure, fail, invalid } from "../../../errors/index.ts";
+import type { Keyring } from "../../../platform/crypto/index.ts";
+import { notFound, unchangedRecord } from "../../../platform/db/index.ts";
+import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Catalogue } from "../manifests/index.ts";
+import type { ConnectionCache } from "./connection-cache.ts";
+import { type Connection, type Credentials, checkExpiry, checkSizes, type EndUser } from "./domain/connection.ts";
+import { fitFields } from "./domain/field-check.ts";
+import { grantEnd } from "./domain/refresh-policy.ts";
+import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
+import { eventData, replaceGrant } from "./grant-service.ts";
+import { sealCredentials } from "./sealed-credentials.ts";
+import { type ConnectionParts, invalidFields } from "./service.ts";
+import { connectionStore } from "./store.ts";
+
+/** The fields of a connection to change. Undefined fields stay unchanged. */
+export interface ConnectionChange {
+  readonly name?: string | undefined;
+  readonly endUser?: EndUser | undefined;
+  readonly credentials?: Credentials | undefined;
+  /** When the new credentials expire. */
+  readonly expiresAt: Date | null;
+}
+
+/** New credentials that the provider has accepted, for the connection as it was when they were tested. */
+export interface TestedCredentials {
+  readonly credentialVersion: number;
+  /** Undefined if no manifest describes how to test them. */
+  readonly grant: ProvenGrant | undefined;
+}
+
+interface Parts {
+  readonly events: EventRecorder;
+  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly keyring: Keyring | undefined;
+  readonly check: ConnectionParts["check"];
+  readonly cache: Pick<ConnectionCache, "changed">;
+  readonly prover: Pick<GrantProver, "proveFields">;
+}
+
+/** The changes of connections. */
+export type ConnectionUpdates = ReturnType<typeof createConnectionUpdates>;
+
+/** Creates the changes of connections. */
+export function createConnectionUpdates({ events, catalogue, keyring, check, cache, prover }: Parts) {
+  async function testCredentials(
+    { tenantId, nowMs }: Context,
+    current: Connection,
+    credentials: Credentials,
+  ): Promise<ProvenGrant | undefined> {
+    const { providerKey, authMode: mode, settings, providerConfigId: configId } = current;
+    if (mode === "oauth2") {
+      throw fail("FAILED_PRECONDITION", {
+        public: "The access of this connection was granted with OAuth. Reconnect it with a connect session.",
+      });
+    }
+    if (mode === "") {
+      const violations = check(providerKey, settings, credentials);
+      if (violations.length > 0) throw invalidFields(violations);
+      return undefined;
+    }
+    const provider = await catalogue.provider(tenantId, providerKey);
+    if (provider === undefined) throw fail("FAILED_PRECONDITION", { public: `There is no provider ${providerKey}.` });
+    const fit = fitFields(provider, mode, settings, credentials);
+    if (!("mode" in fit)) throw invalidFields(fit);
+    const target = { tenantId, provider, mode, configId };
+    const proven = await prover.proveFields(target, fit.settings, fit.credentials, current.scopes, nowMs);
+    if (isProofFault(proven)) throw proofFailure(proven);
+    if (current.account.id !== "" && current.account.id !== proven.account.id) {
+      throw fail("FAILED_PRECONDITION", {
+        public:
+          proven.account.id === ""
+            ? "The provider does not say which account the credentials belong to. Create another connection for them."
+            : "The credentials belong to another account. Create another connection for them.",
+      });
+    }
+    // The captured values of the previous credentials may belong to the account.
+    const captured = { ...current.captured, ...proven.captured };
+    return { ...proven, captured, scopes: proven.scopes.length === 0 ? current.scopes : proven.scopes };
+  }
+
+  return {
+    /** Tests new credentials before the transaction of the call, because no transaction may be open during the requests. */
+    async prepare(
+      context: Context,
+      id: string,
+      { credentials, expiresAt }: ConnectionChange,
+      expectedVersion: number | undefined,
+    ): Promise<TestedCredentials | undefined> {
+      if (credentials === undefined) {
+        if (expiresAt !== null) throw invalid("expires_at", "credentials", "is only for new credentials: set both");
+        return undefined;
+      }
+      checkSizes({}, credentials);
+      checkExpiry(expiresAt, context.nowMs);
+      const found = await connectionStore(context.sql).find(context.tenantId, id);
+      const current = unchangedRecord(requireLive(found), expectedVersion, "connection");
+      const { credentialVersion } = current;
+      return { credentialVersion, grant: await testCredentials(context, current, credentials) };
+    },
+
+    /** Changes a connection in the transaction of the call. */
+    async update(
+      context: Context,
+      id: string,
+      change: ConnectionChange,
+      expectedVersion: number | undefined,
+      tested: TestedCredentials | undefined,
+    ): Promise<Connection> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      const { name, endUser, credentials, expiresAt } = change;
+      const store = connectionStore(sql);
+      const current = unchangedRecord(requireLive(await store.lock(tenantId, id)), expectedVersion, "connection");
+      if (isEmptyChange({ name, endUser, credentials })) return current;
+      const now = new Date(nowMs);
+      if (credentials !== undefined && tested !== undefined) {
+        // The credentials were replaced or refreshed since the test.
+        if (tested.credentialVersion !== current.credentialVersion) throw new PrepareAgain();
+        const { grant } = tested;
+        if (grant === undefined) {
+          const sealed = sealCredentials(keyring, current, credentials);
+          const end = grantEnd({ canRenew: false, expiresAt, lifetimeS: undefined }, nowMs);
+          await store.replaceSealed(tenantId, id, { ...sealed, expiresAt, ...end }, now);
+        } else {
+          await replaceGrant(
+            context,
+            current,
+            { ...grant, expiresAt: grant.expiresAt ?? expiresAt },
+            { keyring, cache },
+          );
+          const isVerified = grant.account.id !== "";
+          await store.recordTest(tenantId, id, isVerified ? "ok" : "unverified", undefined, now);
+        }
+      }
+      if (name !== undefined || endUser !== undefined) await store.update(tenantId, id, { name, endUser }, now);
+      const updated = (await store.find(tenantId, id))!;
+      const fields = changedFields({ name, end_user: endUser, credentials });
+      await events.record(context, "connection.updated", id, { ...eventData(updated), fields });
+      afterCommit(() => cache.changed(updated));
+      return updated;
+    },
+  };
+}
+
+function requireLive(connection: Connection | undefined): Connection {
+  if (connection === undefined) throw notFound("connection");
+  if (connection.status !== "revoked") return connection;
+  throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Create another one." });
+}
+
+/** Nothing is stored after a failed test: the current credentials stay in use. */
+function proofFailure({ fault, code, message }: ProofFault): Failure {
+  if (fault === "rejected") {
+    return invalid("credentials", "rejected", `were refused by the provider (${code || "no code"}): ${message}`);
+  }
+  return fail("CONNECTOR_UNAVAILABLE", {
+    public: `The provider could not test the credentials (${code || "no code"}). The current ones stay in use.`,
+  });
+}

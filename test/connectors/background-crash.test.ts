@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
+import { createRandom } from "../routing/lease-checks.ts";
+import { type Party, partyAt, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
+
+const settings = {
+  "auth.bootstrap_api_key": "sk_test_backgroundcrash_0123456789abcdef",
+  "connector.encryption_key": Buffer.from("0123456789abcdefghijklmnopqrstuv").toString("base64"),
+};
+const definition = "crash.note";
+const quick = { retry: { initial_ms: 10, max_ms: 10, jitter: 0, max_attempts: 5 } };
+
+/** Nodes that are killed, one after another, with work of one tenant. */
+interface Stage {
+  readonly mock: MockProvider;
+  readonly tenant: AcmeTenant;
+  readonly pool: string;
+  /** The tenant at the node that is alive. */
+  party(): Party;
+  /** Kills the node while it works. */
+  kill(): Promise<void>;
+  /** Starts another node. */
+  start(): Promise<void>;
+  /** Ends the leases of a killed node, as time does. */
+  endLeases(): Promise<void>;
+}
+
+async function startStage(t: TestContext, action: string): Promise<Stage> {
+  const database = await freshDatabase();
+  t.after(() => database.drop());
+  const mock = await startAcme();
+  let node: NodeProcess;
+  const start = async () => {
+    node = await startNodeProcess({ ...settings, "database.url": database.url });
+  };
+  t.after(() => node.kill());
+  await start();
+  const tenant = await newAcmeTenant(node!, mock);
+  const call = { action: `acme.${action}`, connection: tenant.connectionId };
+  // A step that may be retried, to show that an unknown outcome is not.
+  const retry = { max_attempts: 5, initial: "10ms" };
+  const steps = [{ id: "call", action: call, with: { id: "1", text: "=input.text" }, retry }];
+  const document = { dsl: "1", key: definition, timeout: "1h", steps };
+  await tenant.ok("POST", "/api/workflow-definitions", { document });
+  await tenant.ok("POST", `/api/workflow-definitions/${definition}/publish`, {});
+  const pool = await tenant.pool({ config: quick });
+  const input = { id: "1", text: "=item.key" };
+  await tenant.recipient(pool, {
+    ...{ capacity: 100 },
+    delivery: { mode: "MODE_PUSH", action: { key: `acme.${action}`, connection_id: tenant.connectionId, input } },
+  });
+  return {
+    ...{ mock, tenant, pool, start },
+    party: () => partyAt(node, tenant),
+    kill: () => node.kill(),
+    async endLeases() {
+      await database.sql`update connector_executions set lease_until = now() - interval '1 second' where status = 'running'`;
+      await database.sql`update queue_items set lease_until = now() - interval '1 second' where state = 'leased'`;
+    },
+  };
+}
+
+/** Starts the action from a workflow; returns a look at its run. */
+async function byWorkflow({ party }: Stage, text: string): Promise<() => Promise<ResponseData>> {
+  const { run } = (await party().ok("POST", "/api/workflow-runs", { definition, input: { text } })).data;
+  return async () => (await party().ok("GET", `/api/workflow-runs/${run.id}`)).data;
+}
+
+const textsOf = ({ requests }: MockProvider): readonly string[] =>
+  requests.map(({ body }) => (JSON.parse(body.toString()) as { text: string }).text);
+
+const arrived = (mock: MockProvider, count: number) =>
+  shown(
+    async () => mock.requests.length,
+    (seen) => seen >= count,
+  );
+
+const isEnded = ({ status }: ResponseData) => status === "succeeded" || status === "failed";
+
+test("writes of a workflow step and of a delivery that a killed node was sending are not sent again, and both say so", async (t) => {
+  const stage = await startStage(t, "note.add");
+  const { mock, pool } = stage;
+  mock.fail("note.add", { kind: "slow" }, 2);
+  const look = await byWorkflow(stage, "run");
+  const { queue_item_id: id } = await stage.party().route(pool, { key: "item" });
+  await arrived(mock, 2);
+  await stage.kill();
+  await stage.start();
+  await stage.endLeases();
+  const party = stage.party();
+  const run = await shown(look, isEnded, 60_000);
+  assert.deepEqual([run.status, run.error.code], ["failed", "outcome_unknown"]);
+  await party.itemIn(pool, id, "dead_lettered");
+  assert.equal((await party.deadLetters(pool))[0].reason_code, "outcome_unknown");
+  assert.deepEqual(textsOf(mock).toSorted(), ["item", "run"]);
+  const { data } = await party.ok("GET", "/api/v2/connector/executions");
+  assert.deepEqual(data.map((each: ResponseData) => [each.origin, each.origin_id, each.status, each.code]).toSorted(), [
+    ["routing", id, "outcome_unknown", "node_lost"],
+    ["workflow", run.id, "outcome_unknown", "node_lost"],
+  ]);
+  const named = data.find(({ origin }: ResponseData) => origin === "workflow");
+  assert.equal(run.error.details.execution_id, named.id);
+});
+
+test("a write with a key of a workflow step and of a delivery is repeated with the same key after a kill", async (t) => {
+  const stage = await startStage(t, "charge.create");
+  const { mock, pool } = stage;
+  mock.fail("charge.create", { kind: "slow" }, 2);
+  const look = await byWorkflow(stage, "run");
+  const { queue_item_id: id } = await stage.party().route(pool, { key: "item" });
+  await arrived(mock, 2);
+  await stage.kill();
+  await stage.start();
+  await stage.endLeases();
+  assert.equal((await shown(look, isEnded, 60_000)).status, "succeeded");
+  await stage.party().itemIn(pool, id, "completed");
+  const keys = new Map<string, Set<string | undefined>>();
+  for (const [at, text] of textsOf(mock).entries()) {
+    keys.set(text, (keys.get(text) ?? new Set()).add(mock.requests[at]!.headers["idempotency-key"]));
+  }
+  assert.deepEqual([...keys].map(([text, used]) => [text, used.size]).toSorted(), [
+    ["item", 1],
+    ["run", 1],
+  ]);
+  assert.equal(mock.requests.length, 4);
+});
+
+test("whenever nodes are killed, each write is sent at most once, and exactly once if it is reported as done", async (t) => {
+  const stage = await startStage(t, "note.add");
+  const { mock, pool } = stage;
+  const random = createRandom(7);
+  const kills = sized(2, 20);
+  const perRound = 12;
+  const runs = new Map<string, () => Promise<ResponseData>>();
+  const items = new Map<string, string>();
+  for (let round = 0; round < kills; round++) {
+    for (let each = 0; each < perRound; each++) mock.fail("note.add", { kind: "slow", ms: Math.floor(random() * 60) });
+    const start = async (_: unknown, each: number) => {
+      runs.set(`run ${round} ${each}`, await byWorkflow(stage, `run ${round} ${each}`));
+      const { queue_item_id: id } = await stage.party().route(pool, { key: `item ${round} ${each}` });
+      items.set(`item ${round} ${each}`, id);
+    };
+    const started = Promise.allSettled(Array.from({ length: perRound / 2 }, start));
+    await arrived(mock, mock.requests.length + 1);
+    await delay(Math.floor(random() * 40));
+    await stage.kill();
+    // What the node did not accept any more was never started.
+    await started;
+    await stage.start();
+    await stage.endLeases();
+  }
+  const sent = () => textsOf(mock);
+  const party = stage.party();
+  let unknown = 0;
+  for (const [text, look] of runs) {
+    const { status, error } = await shown(look, isEnded, 60_000);
+    const times = sent().filter((each) => each === text).length;
+    if (status === "succeeded") assert.equal(times, 1, text);
+    else {
+      assert.equal(error.code, "outcome_unknown", text);
+      unknown++;
+    }
+  }
+  for (const [text, id] of items) {
+    const item = await shown(
+      async () => (await party.ok("GET", `/api/queues/${pool}/items/${id}`)).data,
+      ({ state }) => state === "completed" || state === "dead_lettered",
+    );
+    if (item.state === "completed") assert.equal(sent().filter((each) => each === text).length, 1, text);
+  }
+  for (const { reason_code: reason } of await party.deadLetters(pool)) {
+    assert.equal(reason, "outcome_unknown");
+    unknown++;
+  }
+  assert.equal(new Set(sent()).size, sent().length, "nothing was sent twice");
+  t.diagnostic(`${runs.size} runs, ${items.size} items, ${unknown} with an unknown outcome`);
+});
