@@ -15,7 +15,7 @@ const meanings: readonly (readonly [number, string])[] = [
   [exitCodes.failed, "any other failure"],
   [exitCodes.usage, "invalid command, option or request (400)"],
   [exitCodes.refused, "authentication failed or permission denied (401, 403)"],
-  [exitCodes.notFound, "record not found (404)"],
+  [exitCodes.notFound, "record not found (404, 410)"],
   [exitCodes.conflict, "conflict, or not possible in the current state (409, 412)"],
   [exitCodes.unavailable, "rate limited or unavailable; try again later (429, 503)"],
   [exitCodes.configuration, "invalid setting"],

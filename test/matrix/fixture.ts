@@ -27,6 +27,7 @@ import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
 import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
+import { workflowStreamRequests } from "./fixtures/workflow-streams.ts";
 import { workflowTriggerRequests } from "./fixtures/workflow-triggers.ts";
 
 export { callerFor, operations, type Party, protocols };
@@ -119,6 +120,7 @@ const known: FixtureRequests = {
   ...workflowDefinitionRequests,
   ...workflowTriggerRequests,
   ...workflowRunRequests,
+  ...workflowStreamRequests,
 };
 
 /** The operations that create the record which a field names, where the path does not determine them. */
@@ -151,6 +153,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.WorkflowRunService/SignalWorkflowRunByKey.event_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
+  "service.api.WorkflowStreamService/AcknowledgeWorkflowStream.consumer_id",
 ]);
 
 /** The error code for an id of another tenant, where it is not NOT_FOUND. */
