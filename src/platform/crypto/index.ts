@@ -13,6 +13,7 @@ export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
 export { type Binding, createKeyring, type Keyring, type KeyringSettings } from "./keyring.ts";
 export { type Reencryptable, type Reencryption, reencrypt, type StaleValue } from "./reencryption.ts";
 export { SealError, type SealFault } from "./seal-error.ts";
+export { type AwsCredentials, signAws } from "./sign-aws.ts";
 export {
   createStatementKey,
   digestOfStatement,
