@@ -111,7 +111,7 @@ async function executeInTransaction(
     if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
-    if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
+    if (performance.now() - call.startedAtMs - call.waitedMs > parts.timeoutMs) throw fail("TIMEOUT");
     return { response };
   }, call);
   if (done.replayed !== undefined) return replayed(call, done.replayed);
@@ -226,6 +226,14 @@ class CallContext implements Context {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get idempotencyKey(): string | undefined {
+    return this.#call.header("idempotency-key");
+  }
+
+  get body(): AsyncIterable<Uint8Array> | undefined {
+    return this.#call.body;
   }
 
   quotaOf(operation: string): number | undefined {

@@ -41,6 +41,8 @@ export interface Operation {
   readonly acceptsIdempotencyKey: boolean;
   /** The rate-limit tokens that a call costs. */
   readonly tokenCost: number;
+  /** The largest REST body, if it is raw bytes that the handler reads while they arrive. */
+  readonly rawBodyBytesMax: number | undefined;
 }
 
 /** Reads an operation from its definition; throws if a required option is missing. */
@@ -62,6 +64,7 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     streaming: method.methodKind === "server_streaming",
     acceptsIdempotencyKey: governed.mutating && method.methodKind === "unary",
     tokenCost: governed.tokenCost || 1,
+    rawBodyBytesMax: governed.rawBodyBytesMax || undefined,
   };
 }
 

@@ -54,6 +54,7 @@ export function createProtocolProcedure(method: DescMethod, invoke: Procedure["i
     streaming: method.methodKind === "server_streaming",
     acceptsIdempotencyKey: false,
     tokenCost: 0,
+    rawBodyBytesMax: undefined,
   };
   return createProcedure(operation, invoke);
 }

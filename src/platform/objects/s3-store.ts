@@ -118,11 +118,7 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
         });
       } catch (error) {
         signal.throwIfAborted();
-        if (verified.failed()) {
-          // Servers discard an incomplete body. This one may be an exception.
-          await remove(key).catch(() => {});
-          throw verified.error();
-        }
+        if (verified.failed()) throw verified.error();
         throw new ObjectStoreError("PUT failed.", { cause: error });
       }
       const text = await textOf(response);
