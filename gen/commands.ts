@@ -429,6 +429,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
   },
   {
+    word: "stream",
+    description: "Data streams of workflow runs: ordered records that a run, its workers and its consumers exchange.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowStreamService/CreateWorkflowStream":"create","service.api.WorkflowStreamService/GetWorkflowStream":"get","service.api.WorkflowStreamService/AppendWorkflowStreamRecord":"append","service.api.WorkflowStreamService/ReadWorkflowStreamRecords":"read","service.api.WorkflowStreamService/SubscribeWorkflowStream":"tail","service.api.WorkflowStreamService/AcknowledgeWorkflowStream":"ack","service.api.WorkflowStreamService/CloseWorkflowStream":"close","service.api.WorkflowStreamService/SetWorkflowStreamLegalHold":"hold"},
+    services: () => Promise.all([import("./service/api/workflow_stream_pb.ts").then((file) => file.WorkflowStreamService)]),
+  },
+  {
     word: "workflow-task",
     description: "A task that has not ended.",
     isGroup: true,

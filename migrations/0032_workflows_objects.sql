@@ -31,9 +31,7 @@ create table workflow_object_intents (
   -- When it expires, or when its bytes are to be removed; null while a record refers to them, and after their removal.
   remove_after timestamptz,
   removed_at timestamptz,
-  primary key (tenant_id, id),
-  check ((status = 'committed') = (sequence is not null)),
-  check (status = 'prepared' or uploaded_at is not null or status in ('aborted', 'expired'))
+  primary key (tenant_id, id)
 );
 -- For the limit of deliveries in progress.
 create index workflow_object_intents_open on workflow_object_intents (tenant_id, stream_id)

@@ -74,6 +74,29 @@ export function wasWritten(message: Message): boolean {
   return writtenMessages.has(message);
 }
 
+const sharedMessages = new WeakSet<Message>();
+
+/** Marks a message that many streams send, so that protocol adapters encode it once. It must not change any more. */
+export function shareMessage(message: Message): void {
+  sharedMessages.add(message);
+}
+
+/**
+ * Wraps an encoder of messages: a shared message is encoded once, and its frame is kept as long as the message. Encodes every
+ * other message anew.
+ */
+export function encodeOnce<Frame>(encode: (message: Message) => Frame): (message: Message) => Frame {
+  const frames = new WeakMap<Message, Frame>();
+  return (message) => {
+    if (!sharedMessages.has(message)) return encode(message);
+    const known = frames.get(message);
+    if (known !== undefined) return known;
+    const frame = encode(message);
+    frames.set(message, frame);
+    return frame;
+  };
+}
+
 /** Ends the producer of a stream that will not be read. */
 export function cancelStream(stream: AsyncIterable<Message>): void {
   stream[Symbol.asyncIterator]()

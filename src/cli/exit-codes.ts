@@ -15,7 +15,7 @@ const meanings: readonly (readonly [number, string])[] = [
   [exitCodes.failed, "any other failure"],
   [exitCodes.usage, "invalid command, option or request (400)"],
   [exitCodes.refused, "authentication failed or permission denied (401, 403)"],
-  [exitCodes.notFound, "record not found (404)"],
+  [exitCodes.notFound, "record not found (404, 410)"],
   [exitCodes.conflict, "conflict, or not possible in the current state (409, 412)"],
   [exitCodes.unavailable, "rate limited or unavailable; try again later (429, 503)"],
   [exitCodes.configuration, "invalid setting"],
@@ -49,6 +49,7 @@ export function exitCodeOf(status: number, retryable: boolean | undefined): numb
     case 400:
     case 413:
     case 415:
+    case 416:
     case 431:
       return exitCodes.usage;
     case 401:

@@ -59,6 +59,10 @@ export const settings = {
     "Seconds that an instance continues to accept connections after SIGTERM. `/ready` returns 503 meanwhile, so that load balancers stop routing to it. Ctrl-C skips the wait.",
   ),
   "server.shutdown_grace_s": integer(20, "Seconds that a stopping instance waits for calls in flight."),
+  "server.region": text(
+    "local",
+    "The region of this node. It refuses access to workflow streams that are not pinned to this region.",
+  ),
 
   "data.dir": text("./.data", "Directory of the embedded PostgreSQL's data and of generated keys."),
   "database.url": text(

@@ -73,6 +73,10 @@ export function restRequest(
     delete rest[name];
     return encodeURIComponent(String(value));
   });
+  if (operation.rawBodyBytesMax !== undefined) {
+    const body = Buffer.from(rest[binding.body]?.data ?? "", "base64");
+    return { method: binding.verb, path, headers: { "content-type": "application/octet-stream" }, body };
+  }
   if (binding.body === "*") {
     return { method: binding.verb, path, headers: { "content-type": "application/json" }, body: JSON.stringify(rest) };
   }

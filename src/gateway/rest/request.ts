@@ -1,4 +1,4 @@
-import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { clearField, create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
@@ -55,7 +55,7 @@ export function createRequestReader(
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
-    if (lastEventId) (message as unknown as Record<string, string>)[cursor.localName] = lastEventId;
+    if (lastEventId) applyLastEventId(input, message, cursor, lastEventId);
     for (const [field, name] of rangeFields) {
       const value = headerOf(exchange.request, name);
       if (value !== undefined) (message as unknown as Record<string, string>)[field.localName] = value;
@@ -84,6 +84,13 @@ export function createRequestReader(
     const decoded = body.length === 0 ? create(input) : decodeBody(body);
     return finish(decoded instanceof Promise ? await decoded : decoded, exchange, segments);
   };
+}
+
+/** A reconnecting client repeats the query of its first request, so the header wins. */
+function applyLastEventId(input: DescMessage, message: Message, cursor: DescField, lastEventId: string): void {
+  clearField(message, cursor as never);
+  const violations = applyParams(input, message, [[cursor.name, lastEventId]], "query");
+  if (violations.length > 0) throw toViolationFailure(violations.map((each) => ({ ...each, field: "Last-Event-ID" })));
 }
 
 function decodeSegment(name: string, text: string): string {

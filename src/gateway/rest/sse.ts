@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { markWritten } from "../../chain/stream.ts";
+import { encodeOnce, markWritten } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { createJsonEncoder } from "../../platform/protojson/index.ts";
@@ -26,6 +26,11 @@ export function createEventStreamWriter({ method }: Operation, binding: HttpBind
   const desc = field?.message ?? method.output;
   const encode = createJsonEncoder(desc, "proto");
   const idName = (desc.field.id ?? desc.field.sequence)?.localName;
+  const frameOf = encodeOnce((message) => {
+    const record = (field === undefined ? message : fieldOf(message, field.localName)) as Message;
+    const id = idName === undefined ? "" : `id: ${fieldOf(record, idName)}\n`;
+    return `${id}data: ${encode(record)}\n\n`;
+  });
 
   return async (exchange, headers, stream, errorsUrl, requestId) => {
     const { response } = exchange;
@@ -41,9 +46,7 @@ export function createEventStreamWriter({ method }: Operation, binding: HttpBind
       for (;;) {
         const next = await whileOpen(iterator.next());
         if (next.done) break;
-        const record = (field === undefined ? next.value : fieldOf(next.value, field.localName)) as Message;
-        const id = idName === undefined ? "" : `id: ${fieldOf(record, idName)}\n`;
-        const flowing = write(`${id}data: ${encode(record)}\n\n`);
+        const flowing = write(frameOf(next.value));
         markWritten(next.value);
         if (!flowing) await whileOpen(drained(response));
       }

@@ -1,6 +1,7 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { GovernanceSchema } from "../../../gen/service/options/governance_pb.ts";
 import type { Call, CallResponse } from "../../chain/call.ts";
+import { encodeOnce } from "../../chain/stream.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { type Codec, jsonCodec, protoCodec } from "./codec/codec.ts";
 import type { Format, RpcProtocol } from "./codec/wire-type.ts";
@@ -32,12 +33,20 @@ export function createProcedure(
   const { method } = operation;
   return {
     operation,
-    codecs: { json: jsonCodec(method.input, method.output), proto: protoCodec(method.input, method.output) },
+    codecs: {
+      json: codecOf(operation, jsonCodec(method.input, method.output)),
+      proto: codecOf(operation, protoCodec(method.input, method.output)),
+    },
     protocols: protocolsOf(method),
     get: method.methodKind === "unary" && !operation.governance.mutating,
     compressBytesMin,
     invoke,
   };
+}
+
+/** The messages of a stream may be shared with other streams. */
+function codecOf({ streaming }: Operation, codec: Codec): Codec {
+  return streaming ? { decode: codec.decode, encode: encodeOnce(codec.encode) } : codec;
 }
 
 /** Creates a procedure that bypasses the chain, because it belongs to the protocol and not to the API. */

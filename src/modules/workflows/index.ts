@@ -2,14 +2,18 @@
  * Workflows: durable processes of many steps, with waits, approvals, workers and retries.
  *
  * definitions: the documents that describe workflows, and their published versions. runs: executions of a published version.
- * tasks: the steps that external workers execute. triggers: schedules and events that start runs.
+ * tasks: the steps that external workers execute. triggers: schedules and events that start runs. streams: ordered records that a
+ * run and others exchange. objects: payloads of streams that are too large for a record.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
+import { openObjectStore } from "../../platform/objects/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
+import { createObjects } from "./objects/index.ts";
 import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
+import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
@@ -40,6 +44,15 @@ export function createWorkflows({ config, ...parts }: Parts) {
     retentionDays: config["workflow.retention_days"],
   });
   const triggers = createTriggers({ ...parts, environments, definitions, runs });
+  const region = config["server.region"];
+  const streams = createStreams({
+    ...parts,
+    sendMail: runs.sendMail,
+    region,
+    releaseObjects: (tx, tenantId, objectKeys) => objects.release(tx, tenantId, objectKeys),
+  });
+  const objectStore = openObjectStore(config, parts.clock.now);
+  const objects = createObjects({ ...parts, streams, store: objectStore, region });
   return {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
@@ -48,20 +61,30 @@ export function createWorkflows({ config, ...parts }: Parts) {
       "service.api.WorkflowDeadLetterService": runs.deadLetterHandlers,
       "service.api.WorkflowTaskService": tasks.handlers,
       "service.api.WorkflowTriggerService": triggers.handlers,
+      "service.api.WorkflowStreamService": streams.handlers,
+      "service.api.WorkflowObjectService": objects.handlers,
     },
-    jobs: runs.jobs,
-    workers: [runs.sweeper, tasks.sweeper, triggers.worker],
+    jobs: [...runs.jobs, ...streams.jobs, ...objects.jobs],
+    workers: [runs.sweeper, tasks.sweeper, triggers.worker, streams.worker],
     environments,
     compileTemplate,
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf)],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
-    /** Ends the long polls of workers when the node stops. */
-    endWaits: tasks.endWaits,
+    /** Ends the long polls of workers, and appends that wait, when the node stops. */
+    endWaits() {
+      tasks.endWaits();
+      streams.endWaits();
+    },
+    /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
+    releaseTenant: objects.releaseTenant,
+    /** Closes the connections to the object store. */
+    close: () => objectStore.close(),
     /** Resolves when nothing is being written or performed. */
     async idle() {
       await tasks.idle();
+      await streams.idle();
       await runs.idle();
     },
   } satisfies Area & Record<string, unknown>;

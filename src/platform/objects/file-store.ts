@@ -36,11 +36,9 @@ export function createFileStore(directory: string): ObjectStore {
     async read(key, { firstByte, byteCount }) {
       const file = await absentAsUndefined(open(pathOf(root, key)));
       if (file === undefined) return undefined;
-      if (byteCount === 0) {
-        await file.close();
-        return noBytes();
-      }
-      return file.createReadStream({ start: firstByte, end: firstByte + byteCount - 1, highWaterMark: partBytes });
+      const end = firstByte + byteCount - 1;
+      const stream = file.createReadStream({ start: firstByte, end, highWaterMark: partBytes });
+      return { [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](), close: () => stream.destroy() };
     },
     async remove(key) {
       const path = pathOf(root, key);
@@ -64,8 +62,6 @@ export function createFileStore(directory: string): ObjectStore {
 }
 
 const partBytes = 64 * 1024;
-
-async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 /** Keys are created by the service. This is the last line of defence against one that leaves the directory. */
 function pathOf(root: string, key: string): string {

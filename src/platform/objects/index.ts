@@ -10,6 +10,7 @@ export {
   type ByteRange,
   type ExpectedBody,
   ObjectMismatch,
+  type ObjectReader,
   type ObjectStore,
   ObjectStoreError,
 } from "./object-store.ts";

@@ -8,7 +8,14 @@ export interface ExpectedBody {
 /** A part of an object. */
 export interface ByteRange {
   readonly firstByte: number;
+  /** At least 1. */
   readonly byteCount: number;
+}
+
+/** The bytes of an open object. */
+export interface ObjectReader extends AsyncIterable<Uint8Array> {
+  /** Frees the file or connection of a reader that is not read to its end, even if reading has not begun. */
+  close(): void;
 }
 
 /** Stores objects. Keys are paths of plain names: letters, digits, dashes and dots, separated by slashes. */
@@ -21,7 +28,7 @@ export interface ObjectStore {
   /** The size of an object; undefined if there is none. */
   stat(key: string): Promise<{ readonly sizeBytes: number } | undefined>;
   /** Reads a part of an object; undefined if there is none. The object may be removed meanwhile. */
-  read(key: string, range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
+  read(key: string, range: ByteRange, signal: AbortSignal): Promise<ObjectReader | undefined>;
   /** Removes an object, if there is one. */
   remove(key: string): Promise<void>;
   /** Removes the remains of writes that started before this time and did not end. Returns their number. */

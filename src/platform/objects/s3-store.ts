@@ -130,10 +130,11 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
     },
     stat,
     async read(key, { firstByte, byteCount }, signal) {
-      if (byteCount === 0) return noBytes();
       const range = `bytes=${firstByte}-${firstByte + byteCount - 1}`;
       const response = await send({ method: "GET", key, headers: { range }, signal });
-      if (response.statusCode === 206) return limitedTo(byteCount, response);
+      if (response.statusCode === 206) {
+        return { [Symbol.asyncIterator]: () => limitedTo(byteCount, response), close: () => response.destroy() };
+      }
       const text = await textOf(response);
       if (response.statusCode === 404) return undefined;
       throw new ObjectStoreError(`GET returned ${response.statusCode}: ${text}`);
@@ -146,8 +147,6 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
 }
 
 const digestHeader = "x-amz-meta-sha256";
-
-async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 async function writeBody(request: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const part of body) {

@@ -50,7 +50,7 @@ export function createObjects(parts: Parts): Objects {
   const { db, clock } = parts;
   const metrics = createObjectMetrics(parts.metrics);
   return {
-    handlers: objectHandlers(createObjectService({ ...parts, metrics })),
+    handlers: objectHandlers(createObjectService({ ...parts, metrics }), metrics),
     jobs: [removeObjectsJob({ ...parts, metrics })],
     release: (tx, tenantId, objectKeys) =>
       intentStore(tx).release(tenantId, objectKeys.map(intentIdOf), new Date(clock.now())),

@@ -15,7 +15,8 @@ export function intentStore(sql: Sql) {
   const columns = sql`tenant_id, id, run_id, stream_id, status, idempotency_key, sha256, size_bytes, content_type,
     content_class, schema_ref, direction, authorization_receipt_id, object_key, regions, sequence, created_by, created_at,
     expires_at, uploaded_at, ended_at, remove_after, removed_at`;
-  const isIntent = ({ tenantId, id }: Pick<IntentKey, "tenantId" | "id">) => sql`tenant_id = ${tenantId} and id = ${id}`;
+  const isIntent = ({ tenantId, id }: Pick<IntentKey, "tenantId" | "id">) =>
+    sql`tenant_id = ${tenantId} and id = ${id}`;
 
   return {
     async insert(intent: ObjectIntent): Promise<void> {

@@ -14,10 +14,11 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { fromIntent } from "./object-message.ts";
+import type { ObjectMetrics } from "./object-metrics.ts";
 import type { CheckedIntent, Download, ObjectService } from "./object-service.ts";
 
 /** The operations of WorkflowObjectService. */
-export function objectHandlers(service: ObjectService): Handlers<typeof Rpc> {
+export function objectHandlers(service: ObjectService, metrics: ObjectMetrics): Handlers<typeof Rpc> {
   return {
     async prepareWorkflowObject(context, request) {
       const { runId, streamId, sha256, contentClass, schemaRef } = request;
@@ -62,7 +63,8 @@ export function objectHandlers(service: ObjectService): Handlers<typeof Rpc> {
     },
 
     async downloadWorkflowObject(context, { runId, streamId, intentId, range, ifRange }) {
-      return toParts(await service.openDownload(context, runId, streamId, intentId, { range, ifRange }));
+      const download = await service.openDownload(context, runId, streamId, intentId, { range, ifRange });
+      return toParts(download, metrics.downloaded);
     },
   };
 }
@@ -71,16 +73,43 @@ async function* onePart(data: Uint8Array | undefined): AsyncGenerator<Uint8Array
   if (data !== undefined) yield data;
 }
 
-async function* toParts({ intent, range, bytes }: Download): AsyncGenerator<DownloadWorkflowObjectResponse> {
-  yield create(DownloadWorkflowObjectResponseSchema, {
-    body: { contentType: intent.contentType },
+// Not a generator: one that is cancelled before its first part would not close the reader.
+function toParts(
+  { intent, range, bytes }: Download,
+  count: (bytes: number) => void,
+): AsyncIterableIterator<DownloadWorkflowObjectResponse> {
+  const parts = bytes[Symbol.asyncIterator]();
+  let hasBegun = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (!hasBegun) {
+        hasBegun = true;
+        return { done: false, value: firstPart(intent, range) };
+      }
+      const step = await parts.next();
+      if (step.done) return { done: true, value: undefined };
+      count(step.value.length);
+      return { done: false, value: create(DownloadWorkflowObjectResponseSchema, { body: { data: step.value } }) };
+    },
+    async return(value) {
+      bytes.close();
+      return { done: true, value };
+    },
+  };
+}
+
+function firstPart(
+  { contentType, sizeBytes, sha256 }: Download["intent"],
+  { firstByte, byteCount, partial }: Download["range"],
+): DownloadWorkflowObjectResponse {
+  return create(DownloadWorkflowObjectResponseSchema, {
+    body: { contentType },
     content: {
-      firstByte: BigInt(range.firstByte),
-      byteCount: BigInt(range.byteCount),
-      totalBytes: BigInt(intent.sizeBytes),
-      sha256: intent.sha256,
-      partial: range.partial,
+      ...{ firstByte: BigInt(firstByte), byteCount: BigInt(byteCount), totalBytes: BigInt(sizeBytes) },
+      ...{ sha256, partial },
     },
   });
-  for await (const data of bytes) yield create(DownloadWorkflowObjectResponseSchema, { body: { data } });
 }

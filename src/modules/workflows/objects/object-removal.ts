@@ -64,7 +64,11 @@ export function removeObjectsJob(parts: Parts): JobKind {
  * Removes objects of one stream, unless it is held. The lock makes a hold wait, so that nothing is removed after the hold was
  * set. The bytes are removed first: after a crash they are removed again.
  */
-async function removeGroup({ db, store, metrics, region }: Parts, group: RemovableObject[], now: Date): Promise<number> {
+async function removeGroup(
+  { db, store, metrics, region }: Parts,
+  group: RemovableObject[],
+  now: Date,
+): Promise<number> {
   const [first] = group;
   const { tenantId } = first!;
   const ids = group.map(({ id }) => id);

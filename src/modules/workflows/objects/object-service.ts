@@ -1,10 +1,15 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail, Failure } from "../../../errors/index.ts";
+import { Failure, fail } from "../../../errors/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { ObjectMismatch, type ObjectStore, ObjectStoreError } from "../../../platform/objects/index.ts";
+import {
+  ObjectMismatch,
+  type ObjectReader,
+  type ObjectStore,
+  ObjectStoreError,
+} from "../../../platform/objects/index.ts";
 import { contentClassOf, type StreamDefinition, type Streams } from "../streams/index.ts";
 import { type RequestedRange, resolveRange } from "./domain/byte-range.ts";
 import { endedFailure, expiryMs, nextStatus, type ObjectIntent, objectKeyOf, quietAt } from "./domain/intent.ts";
@@ -42,7 +47,7 @@ export interface CheckedIntent {
 export interface Download {
   readonly intent: ObjectIntent;
   readonly range: RequestedRange;
-  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly bytes: ObjectReader;
 }
 
 /** The most deliveries to a stream that can be in progress. */
@@ -228,16 +233,9 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       if (bytes === undefined) {
         throw fail("INTERNAL", { cause: new Error(`The object store has lost the object ${intent.objectKey}.`) });
       }
-      return { intent, range, bytes: counted(bytes, metrics.downloaded) };
+      return { intent, range, bytes };
     },
   };
-}
-
-async function* counted(bytes: AsyncIterable<Uint8Array>, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  for await (const part of bytes) {
-    count(part.length);
-    yield part;
-  }
 }
 
 function mismatch({ reason }: ObjectMismatch, { sizeBytes, sha256 }: ObjectIntent): Failure {

@@ -47,6 +47,7 @@ import { maintainRunsJob } from "./retention-job.ts";
 import { createConsequences } from "./run-consequences.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { runHandlers } from "./run-handler.ts";
+import { createOwnMail, type OwnMail } from "./run-mail.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService, type RunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
@@ -59,7 +60,7 @@ import { createTaskReports } from "./task-reports.ts";
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
 export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
-export { toValue } from "./run-message.ts";
+export { toPlain, toValue } from "./run-message.ts";
 export { ownStartRecord } from "./run-start.ts";
 
 interface Parts {
@@ -84,7 +85,7 @@ interface Parts {
 }
 
 /** The module's public API. */
-export interface Runs extends TaskReports, OwnRuns {
+export interface Runs extends TaskReports, OwnRuns, OwnMail {
   readonly handlers: Handlers<typeof Rpc>;
   readonly approvalHandlers: Handlers<typeof ApprovalRpc>;
   readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
@@ -159,6 +160,7 @@ export function createRuns(parts: Parts): Runs {
     sweeper,
     startRun: service.startRun,
     ...createOwnRuns({ ...parts, start, engine }),
+    ...createOwnMail(engine),
     ...createTaskReports(engine),
     async idle() {
       await starter.idle();

@@ -8,6 +8,7 @@ import type { Definitions, Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEvent } from "./domain/engine/state.ts";
 import type { AdvancedRun } from "./run-engine.ts";
+import { requireRoomForMail } from "./run-mail.ts";
 import type { RunService } from "./run-service.ts";
 import { runStore } from "./storage/run-store.ts";
 
@@ -36,8 +37,6 @@ interface Parts {
 }
 
 const payloadBytesMax = 64 * 1024;
-const mailMax = 1000;
-const mailBytesMax = 1024 * 1024;
 /** How often a run is looked up by its key because the one that was found has ended. */
 const keyRoundsMax = 5;
 
@@ -62,12 +61,7 @@ export function createRunSignals({ db, definitions, environments, runs }: Parts)
       isDuplicate = isKnown;
       if (isKnown) return undefined;
       const { event, scope, payload } = signal;
-      const mailBytes = run.mail.reduce((sum, mail) => sum + JSON.stringify(mail.payload).length, payloadBytes);
-      if (run.mail.length >= mailMax || mailBytes > mailBytesMax) {
-        throw fail("FAILED_PRECONDITION", {
-          public: `The run holds ${run.mail.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
-        });
-      }
+      requireRoomForMail(run, payloadBytes);
       return { kind: "mail", mail: { eventId, event, scope, payload } };
     };
     // A new id was never used before.

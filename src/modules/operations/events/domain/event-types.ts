@@ -367,6 +367,22 @@ export const eventTypes = {
     meaning: "A dead letter was discarded.",
     data: ["definition_id", "definition_key", "reason", "by"],
   },
+  "workflow.stream.created": {
+    meaning: "A data stream of a workflow run was created.",
+    data: ["environment_id", "run_id", "name", "digest"],
+  },
+  "workflow.stream.closed": {
+    meaning: "A data stream of a workflow run was closed; nothing can be appended to it.",
+    data: ["environment_id", "run_id", "name", "by"],
+  },
+  "workflow.stream.held": {
+    meaning: "A legal hold was set on a data stream of a workflow run; nothing of it is removed.",
+    data: ["environment_id", "run_id", "name", "by"],
+  },
+  "workflow.stream.released": {
+    meaning: "The legal hold on a data stream of a workflow run was released.",
+    data: ["environment_id", "run_id", "name", "by"],
+  },
   "workflow.definition.created": {
     meaning: "A workflow definition was created with a draft.",
     data: ["key", "copy_of"],

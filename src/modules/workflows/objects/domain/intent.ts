@@ -88,6 +88,9 @@ export function quietAt({ expiresAt }: Pick<ObjectIntent, "expiresAt">, nowMs: n
 }
 
 /** The status at a time: an intent expires on time, even if its row is updated later. */
-export function statusAt({ status, expiresAt }: Pick<ObjectIntent, "status" | "expiresAt">, nowMs: number): IntentStatus {
+export function statusAt(
+  { status, expiresAt }: Pick<ObjectIntent, "status" | "expiresAt">,
+  nowMs: number,
+): IntentStatus {
   return transitions[status].expire !== undefined && nowMs >= expiresAt.getTime() ? "expired" : status;
 }

@@ -1,0 +1,148 @@
+import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
+import { keyName } from "../../../../platform/idempotency/index.ts";
+import { type FullReason, fullReason, type Usage, usageOf } from "../domain/credit.ts";
+import { nameOfKey, type StreamKey } from "../domain/stream.ts";
+import { type Append, type AppendRow, appendBatch } from "./append-store.ts";
+
+/**
+ * The result of an append. duplicate: the idempotency key was used before. total_full and unread_full: a ceiling is reached.
+ * Nothing is appended unless it is appended.
+ */
+export type AppendOutcome =
+  | { readonly kind: "appended"; readonly sequence: number }
+  | { readonly kind: "duplicate" | "closed" | "not_found" }
+  | { readonly kind: FullReason; readonly usage: Usage };
+
+interface Parts {
+  readonly db: Database;
+  /** Called after the commit, once per stream. */
+  readonly onAppended: (key: StreamKey, hasInput: boolean) => void;
+}
+
+/** The most bytes of payload that count as one record in a batch. */
+const bytesPerWeight = 1024;
+
+/** Appends records; those of all callers of this node share statements. */
+export type RecordAppender = ReturnType<typeof createRecordAppender>;
+
+/** Creates the appender of this node. */
+export function createRecordAppender({ db, onAppended }: Parts) {
+  const batcher = createBatcher<Append, AppendOutcome>({
+    lanes: 2,
+    batchMax: 1000,
+    concurrentMin: 100,
+    weigh: ({ record }) => 1 + Math.floor((record.payloadJson?.length ?? 0) / bytesPerWeight),
+    async flush(appends) {
+      const outcomes = await appendAll(db.steady.sql, appends);
+      announce(appends, outcomes);
+      return outcomes;
+    },
+  });
+
+  function announce(appends: readonly Append[], outcomes: readonly AppendOutcome[]): void {
+    const appended = new Map<string, { key: StreamKey; hasInput: boolean }>();
+    for (const [nth, { key, record }] of appends.entries()) {
+      if (outcomes[nth]!.kind !== "appended") continue;
+      const name = nameOfKey(key);
+      const hasInput = record.direction === "input" || (appended.get(name)?.hasInput ?? false);
+      appended.set(name, { key, hasInput });
+    }
+    for (const { key, hasInput } of appended.values()) onAppended(key, hasInput);
+  }
+
+  return {
+    /** Appends a record; resolves after the commit. */
+    append: (append: Append): Promise<AppendOutcome> => batcher.run(append),
+
+    /**
+     * Appends a record in the caller's transaction, which locks the stream until it ends. The caller calls `announce` after
+     * the commit.
+     */
+    async appendRecord(tx: Sql, append: Append): Promise<{ outcome: AppendOutcome; announce: () => void }> {
+      const [outcome] = await appendAll(tx, [append]);
+      return { outcome: outcome!, announce: () => announce([append], [outcome!]) };
+    },
+
+    idle: batcher.idle,
+  };
+}
+
+/**
+ * How often a batch is repeated because another node used one of its idempotency keys at the same moment. The repeat sees the
+ * record of the other node.
+ */
+const repeatsMax = 20;
+
+async function appendAll(sql: Sql, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+  const outcomes = new Array<AppendOutcome | undefined>(appends.length);
+  let open = appends.map((append, nth) => ({ append, nth }));
+  for (let repeats = 0; open.length > 0; ) {
+    const { first, later } = withoutRepeatedKeys(open);
+    try {
+      const batch = await appendBatch(
+        sql,
+        first.map(({ append }) => append),
+      );
+      const settled = settle(first, batch.rows, batch.duplicates);
+      for (const [nth, outcome] of settled) outcomes[nth] = outcome;
+      open = [...first.filter(({ nth }) => !settled.has(nth)), ...later].sort((a, b) => a.nth - b.nth);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "23505" || ++repeats > repeatsMax) throw error;
+    }
+  }
+  return outcomes as AppendOutcome[];
+}
+
+interface OpenAppend {
+  readonly append: Append;
+  readonly nth: number;
+}
+
+/** Of several appends with the same idempotency key, only the first is part of a statement. */
+function withoutRepeatedKeys(open: readonly OpenAppend[]): { first: OpenAppend[]; later: OpenAppend[] } {
+  const names = new Set<string>();
+  const first: OpenAppend[] = [];
+  const later: OpenAppend[] = [];
+  for (const each of open) {
+    const { idempotency } = each.append;
+    const name = idempotency && keyName(idempotency);
+    if (name !== undefined && names.has(name)) later.push(each);
+    else first.push(each);
+    if (name !== undefined) names.add(name);
+  }
+  return { first, later };
+}
+
+/**
+ * The outcomes of a batch. The statement appends the longest prefix that fits. The records after it are compared with the
+ * stream as the statement left it; a smaller one that would fit has no outcome yet.
+ */
+function settle(
+  batch: readonly OpenAppend[],
+  rows: ReadonlyMap<number, AppendRow>,
+  duplicates: ReadonlySet<number>,
+): ReadonlyMap<number, AppendOutcome> {
+  const outcomes = new Map<number, AppendOutcome>();
+  const added = new Map<string, { items: number; bytes: number }>();
+  for (const [at, { append, nth }] of batch.entries()) {
+    const row = rows.get(at);
+    if (row === undefined) {
+      outcomes.set(nth, { kind: duplicates.has(at) ? "duplicate" : "not_found" });
+    } else if (row.sequence !== null) {
+      const sum = added.get(nameOfKey(append.key)) ?? { items: 0, bytes: 0 };
+      added.set(nameOfKey(append.key), { items: sum.items + 1, bytes: sum.bytes + append.record.bytes });
+      outcomes.set(nth, { kind: "appended", sequence: row.sequence });
+    }
+  }
+  for (const [at, { append, nth }] of batch.entries()) {
+    const row = rows.get(at);
+    if (row === undefined || row.sequence !== null) continue;
+    const sum = added.get(nameOfKey(append.key)) ?? { items: 0, bytes: 0 };
+    const lastSequence = row.lastSequence + sum.items;
+    const usage = usageOf({ ...row, lastSequence, lastCumBytes: row.lastCumBytes + sum.bytes }, row);
+    const reason = fullReason(usage, append.record.bytes, append.ceilings);
+    if (row.closedAt !== null) outcomes.set(nth, { kind: "closed" });
+    else if (reason !== undefined) outcomes.set(nth, { kind: reason, usage });
+  }
+  return outcomes;
+}

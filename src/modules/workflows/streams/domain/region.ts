@@ -1,0 +1,53 @@
+import { type Failure, fail } from "../../../../errors/index.ts";
+import type { Pins } from "./pins.ts";
+
+/**
+ * What a node does with a stream. define: shows its definition. read: sends payloads to a client. acknowledge: stores how far
+ * a consumer has read. write: appends or closes. hold: sets or releases a legal hold. upload and download: large objects.
+ */
+export type Access = "define" | "read" | "acknowledge" | "write" | "hold" | "upload" | "download";
+
+/** The regions whose nodes may do something with a stream. */
+export function regionsFor(access: Access, pins: Pins): readonly string[] {
+  const holding = [pins.metadata_home, ...pins.metadata_replicas];
+  switch (access) {
+    case "define":
+      return holding;
+    case "read":
+      return holding.filter((region) => pins.egress_regions.includes(region));
+    case "acknowledge":
+    case "write":
+    case "hold":
+      return [pins.metadata_home];
+    case "upload":
+      return pins.object_regions;
+    case "download":
+      return pins.object_regions.filter((region) => pins.egress_regions.includes(region));
+  }
+}
+
+/** Who the pins allow an access; empty if only the scopes decide. */
+export function pinnedCallers(access: Access, { authorization }: Pins): readonly string[] {
+  switch (access) {
+    case "define":
+    case "hold":
+      return [];
+    case "read":
+    case "acknowledge":
+    case "download":
+      return authorization.readers;
+    case "write":
+    case "upload":
+      return authorization.writers;
+  }
+}
+
+/** The refusal of a node whose region is not pinned for an access; undefined if it is allowed. */
+export function regionRefusal(access: Access, pins: Pins, ownRegion: string): Failure | undefined {
+  const allowed = regionsFor(access, pins);
+  if (allowed.includes(ownRegion)) return undefined;
+  return fail("REGION_NOT_ALLOWED", {
+    public: `The stream is pinned to other regions than ${ownRegion}, the region of this node. Allowed: ${allowed.join(", ") || "none"}.`,
+    extra: { region: ownRegion, allowed_regions: allowed },
+  });
+}

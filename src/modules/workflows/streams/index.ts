@@ -1,0 +1,99 @@
+/**
+ * Streams: ordered records that a run, its workers and its consumers exchange.
+ *
+ * stream: a sequence of records of one run. pins: what is fixed when a stream is created: regions, retention, redaction,
+ * authorization, content classes and ceilings. record: an inline payload or a reference to a large object. sequence: the position
+ * of a record, from 1 without gaps. head: how far a stream is; appends lock it. cursor: the last sequence that a reader has.
+ * consumer: a reader that acknowledges records. unread: kept records that not every consumer has acknowledged. credit: what may
+ * still be appended. tail: the newest records, read once for all subscribers of a node. delivery: an input record whose event its
+ * run has not received yet. hold: while it is set, nothing of the stream is removed.
+ */
+import type { WorkflowStreamService as Rpc } from "../../../../gen/service/api/workflow_stream_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Runs } from "../runs/index.ts";
+import { type AppendService, createAppendService } from "./append/append-service.ts";
+import { createRecordAppender } from "./append/record-appender.ts";
+import { createInputDelivery } from "./delivery/input-delivery.ts";
+import { pruneStreamsJob, type ReleaseObjects } from "./retention/retention-job.ts";
+import { streamHandlers } from "./stream-handler.ts";
+import { createStreamLookup, type StreamLookup } from "./stream-lookup.ts";
+import { createStreamMetrics } from "./stream-metrics.ts";
+import { createStreamService } from "./stream-service.ts";
+import { recordTopic } from "./stream-topics.ts";
+import { createStreamTails } from "./subscribe/stream-tail.ts";
+import { createSubscriptions } from "./subscribe/subscription.ts";
+
+export { contentClassOf } from "./domain/pins.ts";
+export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stream.ts";
+export { tryLockRemovals } from "./retention/removal-lock.ts";
+export type { ReleaseObjects } from "./retention/retention-job.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "counter" | "gauge">;
+  readonly events: EventRecorder;
+  readonly sendMail: Runs["sendMail"];
+  readonly platformTenantId: () => string;
+  /** The region of this node. */
+  readonly region: string;
+  /** Frees the large objects of removed records; undefined without large objects. */
+  readonly releaseObjects?: ReleaseObjects;
+}
+
+/** The module's public API. */
+export interface Streams {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
+  /** Repeats deliveries, on a node that does background work. */
+  readonly worker: { start(): Promise<void>; stop(): Promise<void> };
+  /** Finds streams and checks the access of callers and of this node's region. */
+  readonly lookup: StreamLookup;
+  /** Appends a record in a transaction of the caller. */
+  readonly appendInTransaction: AppendService["appendInTransaction"];
+  /** Ends the appends that wait for acknowledgements when the node stops. */
+  endWaits(): void;
+  /** Resolves when nothing is being appended or delivered. */
+  idle(): Promise<void>;
+}
+
+/** Creates the module. */
+export function createStreams(parts: Parts): Streams {
+  const { db, signals, region, releaseObjects } = parts;
+  const metrics = createStreamMetrics(parts.metrics);
+  const lookup = createStreamLookup(db, region);
+  const delivery = createInputDelivery({ ...parts, lookup, metrics });
+  const appender = createRecordAppender({
+    db,
+    onAppended(key, hasInput) {
+      signals.wake(recordTopic(key));
+      if (hasInput) delivery.deliver(key);
+    },
+  });
+  const appends = createAppendService({ lookup, appender, signals, metrics });
+  const tails = createStreamTails({ ...parts, metrics });
+  return {
+    handlers: streamHandlers({
+      service: createStreamService({ ...parts, lookup }),
+      appends,
+      subscriptions: createSubscriptions({ db, lookup, tails, metrics }),
+    }),
+    jobs: [pruneStreamsJob({ ...parts, metrics, releaseObjects })],
+    worker: { start: async () => delivery.start(), stop: delivery.stop },
+    lookup,
+    appendInTransaction: appends.appendInTransaction,
+    endWaits: appends.endWaits,
+    async idle() {
+      await appender.idle();
+      await delivery.idle();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  AcknowledgeWorkflowStreamResponseSchema,
+  type AppendWorkflowStreamRecordRequest,
+  AppendWorkflowStreamRecordResponseSchema,
+  CloseWorkflowStreamResponseSchema,
+  CreateWorkflowStreamResponseSchema,
+  GetWorkflowStreamResponseSchema,
+  ReadWorkflowStreamRecordsResponseSchema,
+  type WorkflowStreamService as Rpc,
+  SetWorkflowStreamLegalHoldResponseSchema,
+} from "../../../../gen/service/api/workflow_stream_pb.ts";
+import type { Context } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import { toPlain } from "../runs/index.ts";
+import type { AppendService } from "./append/append-service.ts";
+import { usageOf } from "./domain/credit.ts";
+import type { Direction } from "./domain/stream.ts";
+import { fromRecord, fromStream, toPinsInput, toSequence } from "./stream-message.ts";
+import type { StreamService } from "./stream-service.ts";
+import type { Subscriptions } from "./subscribe/subscription.ts";
+
+interface Parts {
+  readonly service: StreamService;
+  readonly appends: AppendService;
+  readonly subscriptions: Subscriptions;
+}
+
+const waitSMax = 20;
+const limitDefault = 50;
+const limitMax = 1000;
+
+/** The operations of WorkflowStreamService. */
+export function streamHandlers({ service, appends, subscriptions }: Parts): Handlers<typeof Rpc> {
+  return {
+    async createWorkflowStream(context, { runId, name, pins }) {
+      const { definition, state } = await service.createStream(context, runId, name, toPinsInput(pins));
+      return create(CreateWorkflowStreamResponseSchema, { stream: fromStream(definition, state) });
+    },
+
+    async getWorkflowStream(context, { runId, streamId }) {
+      const { definition, state } = await service.getStream(context, runId, streamId);
+      return create(GetWorkflowStreamResponseSchema, { stream: fromStream(definition, state) });
+    },
+
+    appendWorkflowStreamRecord: {
+      grouped(context: Context, request: AppendWorkflowStreamRecordRequest, keyed) {
+        const { runId, streamId, contentClass, schemaRef, waitS = waitSMax } = request;
+        const input = {
+          ...{ runId, streamId, contentClass, schemaRef },
+          direction: (request.direction || "output") as Direction,
+          payload: toPlain(request.payload),
+          waitMs: waitS * 1000,
+        };
+        return appends.appendRecord(context, input, keyed, (sequence, appendedAtMs) =>
+          create(AppendWorkflowStreamRecordResponseSchema, {
+            sequence: BigInt(sequence),
+            appendedAt: timestampFromMs(appendedAtMs),
+          }),
+        );
+      },
+    },
+
+    async readWorkflowStreamRecords(context, request) {
+      const { runId, streamId } = request;
+      const cursor = toSequence(request.cursor);
+      const limit = Math.min(request.limit || limitDefault, limitMax);
+      const { head, records } = await service.readRecords(context, runId, streamId, cursor, limit);
+      return create(ReadWorkflowStreamRecordsResponseSchema, {
+        records: records.map(fromRecord),
+        nextCursor: BigInt(records.at(-1)?.sequence ?? cursor),
+        earliestSequence: BigInt(head.firstSequence),
+        latestSequence: BigInt(head.lastSequence),
+        closed: head.closedAt !== null,
+      });
+    },
+
+    subscribeWorkflowStream(context, { runId, streamId, cursor }) {
+      return subscriptions.subscribe(context, runId, streamId, toSequence(cursor));
+    },
+
+    async acknowledgeWorkflowStream(context, request) {
+      const { runId, streamId, consumerId } = request;
+      const sequence = toSequence(request.sequence);
+      const { head, consumer } = await service.acknowledge(context, runId, streamId, consumerId, sequence);
+      const usage = usageOf(head, { ackedSequence: consumer.sequence, ackedCumBytes: consumer.cumBytes });
+      return create(AcknowledgeWorkflowStreamResponseSchema, {
+        consumer: {
+          consumerId,
+          sequence: BigInt(consumer.sequence),
+          unreadItems: BigInt(usage.unreadItems),
+          unreadBytes: BigInt(usage.unreadBytes),
+        },
+      });
+    },
+
+    async closeWorkflowStream(context, { runId, streamId }) {
+      const { definition, state } = await service.closeStream(context, runId, streamId);
+      return create(CloseWorkflowStreamResponseSchema, { stream: fromStream(definition, state) });
+    },
+
+    async setWorkflowStreamLegalHold(context, { runId, streamId, held, reason }) {
+      const { definition, state } = await service.setLegalHold(context, runId, streamId, held, reason);
+      return create(SetWorkflowStreamLegalHoldResponseSchema, { stream: fromStream(definition, state) });
+    },
+  };
+}

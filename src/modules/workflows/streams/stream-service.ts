@@ -1,0 +1,169 @@
+import { hash, randomBytes } from "node:crypto";
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { canonicalJson } from "../../../platform/crypto/index.ts";
+import { type Database, notFound, type Signals } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import { cursorRefusal } from "./domain/cursor.ts";
+import { type Pins, toPins } from "./domain/pins.ts";
+import { checkRedaction } from "./domain/redaction.ts";
+import { regionRefusal } from "./domain/region.ts";
+import type { StreamDefinition, StreamHead, StreamRecord } from "./domain/stream.ts";
+import { lockRemovals } from "./retention/removal-lock.ts";
+import type { StreamLookup } from "./stream-lookup.ts";
+import { type ConsumerPosition, type StreamState, streamStore } from "./stream-store.ts";
+import { ackTopic, recordTopic } from "./stream-topics.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly events: EventRecorder;
+  readonly lookup: StreamLookup;
+  readonly region: string;
+}
+
+/** A stream with its state. */
+export interface FoundStream {
+  readonly definition: StreamDefinition;
+  readonly state: StreamState;
+}
+
+const streamsOfRunMax = 256;
+const consumersMax = 256;
+const readBytesMax = 1024 * 1024;
+
+/** The use cases of streams, other than append and subscribe. */
+export type StreamService = ReturnType<typeof createStreamService>;
+
+/** Creates the stream service. */
+export function createStreamService({ db, signals, events, lookup, region }: Parts) {
+  async function stateOf(sql: Context["sql"], definition: StreamDefinition): Promise<FoundStream> {
+    const state = await streamStore(sql).readState(definition);
+    if (state === undefined) throw notFound("workflow stream");
+    return { definition, state };
+  }
+
+  return {
+    async createStream(context: Context, runId: string, name: string, wanted: Pins): Promise<FoundStream> {
+      const { tenantId, sql, nowMs } = context;
+      const store = streamStore(sql);
+      const run = await store.findRun(tenantId, runId);
+      if (run === undefined) throw notFound("workflow run");
+      requireEnvironmentAccess(context, run.environmentKey);
+      const pins = toPins(wanted, region);
+      checkRedaction(pins.redaction);
+      const refusal = regionRefusal("write", pins, region);
+      if (refusal !== undefined) throw refusal;
+      if (run.ended)
+        throw fail("FAILED_PRECONDITION", { public: "The run has ended. Only a run in progress gets streams." });
+      if ((await store.countOfRun(tenantId, runId)) >= streamsOfRunMax) {
+        throw fail("FAILED_PRECONDITION", { public: `The run has ${streamsOfRunMax} streams already.` });
+      }
+      const { environmentId, environmentKey } = run;
+      const definition: StreamDefinition = {
+        ...{ tenantId, runId, streamId: ulid(nowMs), name, environmentId, environmentKey, pins },
+        digest: hash("sha256", canonicalJson(pins), "hex"),
+        redactionKey: randomBytes(32),
+        ...{ createdBy: context.principal.subject, createdAt: new Date(nowMs) },
+      };
+      if (!(await store.insert(definition))) {
+        throw fail("ALREADY_EXISTS", { public: `The run has a stream with the name ${name} already.` });
+      }
+      await events.record(context, "workflow.stream.created", definition.streamId, {
+        ...{ environment_id: environmentId, run_id: runId, name, digest: definition.digest },
+      });
+      return stateOf(sql, definition);
+    },
+
+    async getStream(context: Context, runId: string, streamId: string): Promise<FoundStream> {
+      return stateOf(context.sql, await lookup.require(context, runId, streamId, "define"));
+    },
+
+    /** Reads records after a cursor. Fewer than the limit are returned if they are large. */
+    async readRecords(
+      context: Context,
+      runId: string,
+      streamId: string,
+      cursor: number,
+      limit: number,
+    ): Promise<{ head: StreamHead; records: readonly StreamRecord[] }> {
+      const definition = await lookup.require(context, runId, streamId, "read");
+      const found = await streamStore(db.sql).readAfter(definition, cursor, limit, readBytesMax);
+      if (found === undefined) throw notFound("workflow stream");
+      const refusal = cursorRefusal(cursor, found.head);
+      if (refusal !== undefined) throw refusal;
+      return found;
+    },
+
+    async acknowledge(
+      context: Context,
+      runId: string,
+      streamId: string,
+      consumerId: string,
+      sequence: number,
+    ): Promise<{ head: StreamHead; consumer: ConsumerPosition }> {
+      const definition = await lookup.require(context, runId, streamId, "acknowledge");
+      const store = streamStore(context.sql);
+      const acked = await store.acknowledge(definition, consumerId, sequence, context.nowMs);
+      if (acked === undefined) throw notFound("workflow stream");
+      const { head, consumer, previous } = acked;
+      if (consumer === null) {
+        throw sequence > head.lastSequence
+          ? invalid("sequence", "future", `must not be after the latest sequence, which is ${head.lastSequence}`)
+          : invalid(
+              "sequence",
+              "regression",
+              `must not be before ${previous ?? "the sequence that the consumer has acknowledged"}`,
+            );
+      }
+      if (previous === null && (await store.countConsumers(definition, consumerId)) >= consumersMax) {
+        throw fail("FAILED_PRECONDITION", { public: `The stream has ${consumersMax} consumers already.` });
+      }
+      context.afterCommit(() => signals.wake(ackTopic(definition)));
+      return { head, consumer };
+    },
+
+    async closeStream(context: Context, runId: string, streamId: string): Promise<FoundStream> {
+      const definition = await lookup.require(context, runId, streamId, "write");
+      if (await streamStore(context.sql).close(definition, context.nowMs)) {
+        await recordChange(context, "workflow.stream.closed", definition);
+      }
+      context.afterCommit(() => {
+        signals.wake(recordTopic(definition));
+        // Appends that wait for acknowledgements are rejected now.
+        signals.wake(ackTopic(definition));
+      });
+      return stateOf(context.sql, definition);
+    },
+
+    async setLegalHold(
+      context: Context,
+      runId: string,
+      streamId: string,
+      held: boolean,
+      reason: string,
+    ): Promise<FoundStream> {
+      const definition = await lookup.require(context, runId, streamId, "hold");
+      if (held && reason.trim() === "") throw invalid("reason", "required", "is required to set a legal hold");
+      const since = new Date(context.nowMs).toISOString();
+      if (held) await lockRemovals(context.sql, definition);
+      await streamStore(context.sql).setHold(
+        definition,
+        held ? { by: context.principal.subject, reason, since } : null,
+      );
+      await recordChange(context, held ? "workflow.stream.held" : "workflow.stream.released", definition);
+      return stateOf(context.sql, definition);
+    },
+  };
+
+  function recordChange(
+    context: Context,
+    type: "workflow.stream.closed" | "workflow.stream.held" | "workflow.stream.released",
+    { streamId, runId, name, environmentId }: StreamDefinition,
+  ): Promise<void> {
+    const data = { environment_id: environmentId, run_id: runId, name, by: context.principal.subject };
+    return events.record(context, type, streamId, data);
+  }
+}

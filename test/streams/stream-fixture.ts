@@ -1,0 +1,41 @@
+import { freshName, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+
+/** Publishes a workflow that waits for an event for an hour; returns its key. */
+export async function publishWaiting(party: Party, event = "never"): Promise<string> {
+  const key = freshName();
+  const steps = [{ id: "wait", wait_event: { event, timeout: "1h" } }];
+  const document = { dsl: "1", key, timeout: "1h", steps };
+  const { id } = (await party.ok("POST", "/api/workflow-definitions", { document })).data;
+  await party.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
+  return key;
+}
+
+/** Starts a run that waits; returns its id. */
+export async function startRun(party: Party, definition: string): Promise<string> {
+  return (await party.ok("POST", "/api/workflow-runs", { definition })).data.run.id;
+}
+
+/** A stream in a test. */
+export interface TestStream {
+  readonly id: string;
+  readonly runId: string;
+  readonly path: string;
+  readonly stream: ResponseData;
+}
+
+/** Creates a stream of a new run. */
+export async function newStream(party: Party, pins: object = {}, definition?: string): Promise<TestStream> {
+  const runId = await startRun(party, definition ?? (await publishWaiting(party)));
+  const base = `/api/workflow-streams/runs/${runId}/streams`;
+  const stream = (await party.ok("POST", base, { name: "audit", pins })).data;
+  return { id: stream.id, runId, path: `${base}/${stream.id}`, stream };
+}
+
+/** Appends payloads one after another; returns their sequences. */
+export async function append(party: Party, { path }: TestStream, ...payloads: unknown[]): Promise<number[]> {
+  const sequences: number[] = [];
+  for (const payload of payloads) {
+    sequences.push(Number((await party.ok("POST", `${path}/records`, { payload })).data.sequence));
+  }
+  return sequences;
+}
