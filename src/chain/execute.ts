@@ -299,9 +299,16 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
     // Keyed, because a secret in the request could otherwise be guessed from its digest.
     fingerprint: hash(
       "sha256",
-      secret + createJsonEncoder(call.operation.method.input, "json")(call.message!),
+      secret + createJsonEncoder(call.operation.method.input, "json")(withoutRawBody(call)),
       "buffer",
     ),
     createdAt: new Date(nowMs),
   };
+}
+
+/** The request without raw bytes, which the handler verifies: REST has not read them yet. */
+function withoutRawBody({ operation: { rawBodyBytesMax, bindings, method }, message }: Call): Message {
+  if (rawBodyBytesMax === undefined) return message!;
+  const body = method.input.fields.find(({ name }) => name === bindings[0]!.body)!;
+  return { ...message!, [body.localName]: undefined };
 }

@@ -73,10 +73,11 @@ export function restRequest(
     delete rest[name];
     return encodeURIComponent(String(value));
   });
-  if (operation.rawBodyBytesMax !== undefined) {
-    const body = Buffer.from(rest[binding.body]?.data ?? "", "base64");
-    return { method: binding.verb, path, headers: { "content-type": "application/octet-stream" }, body };
-  }
+  const isRaw = operation.rawBodyBytesMax !== undefined;
+  const raw = isRaw
+    ? { body: Buffer.from((rest[binding.body] as { data?: string } | undefined)?.data ?? "", "base64") }
+    : {};
+  if (isRaw) delete rest[binding.body];
   if (binding.body === "*") {
     return { method: binding.verb, path, headers: { "content-type": "application/json" }, body: JSON.stringify(rest) };
   }
@@ -87,7 +88,7 @@ export function restRequest(
       query.append(name, typeof each === "object" ? JSON.stringify(each) : String(each));
     }
   }
-  return { method: binding.verb, path: query.size === 0 ? path : `${path}?${query}`, headers: {} };
+  return { method: binding.verb, path: query.size === 0 ? path : `${path}?${query}`, headers: {}, ...raw };
 }
 
 /** The Connect request of a message, as JSON; in an envelope for a stream. */

@@ -26,6 +26,7 @@ import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
+import { workflowObjectRequests } from "./fixtures/workflow-objects.ts";
 import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
 import { workflowTriggerRequests } from "./fixtures/workflow-triggers.ts";
 
@@ -119,6 +120,7 @@ const known: FixtureRequests = {
   ...workflowDefinitionRequests,
   ...workflowTriggerRequests,
   ...workflowRunRequests,
+  ...workflowObjectRequests,
 };
 
 /** The operations that create the record which a field names, where the path does not determine them. */

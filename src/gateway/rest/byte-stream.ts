@@ -1,14 +1,13 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { HttpBody } from "../../../gen/google/api/httpbody_pb.ts";
 import { cancelStream, markWritten } from "../../chain/stream.ts";
-import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail } from "../../errors/index.ts";
 import { type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { abortResponse } from "../exchange-cleanup.ts";
 import { interruptible } from "../interrupt.ts";
 
 /** Writes a stream of raw bytes. Throws only before the first byte is sent. */
-export type ByteStreamWriter = (
+type ByteStreamWriter = (
   exchange: Exchange,
   headers: Record<string, string>,
   stream: AsyncIterable<Message>,
@@ -26,47 +25,37 @@ interface ByteStreamPart {
   };
 }
 
-/**
- * Creates the writer of an operation that streams the bytes of one file, with its range and digest in the first message;
- * undefined for other operations.
- */
-export function createByteStreamWriter({ method }: Operation, binding: HttpBinding): ByteStreamWriter | undefined {
-  const { body, content } = method.output.field;
-  const isBytes = binding.responseBody === "body" && body?.message?.typeName === "google.api.HttpBody";
-  if (!isBytes || content === undefined) return undefined;
-
-  return async (exchange, headers, stream) => {
-    const { request, response } = exchange;
-    const iterator = stream[Symbol.asyncIterator]();
-    const disconnected = new AbortController();
-    response.once("close", () => disconnected.abort(fail("CANCELED")));
-    const whileOpen = interruptible(disconnected.signal);
-    try {
-      let step = await whileOpen(iterator.next());
-      const first = step.value as ByteStreamPart;
-      const status = writeStatus(exchange, headers, first);
-      if (status === 304 || request.method === "HEAD") {
-        response.end();
-        return;
-      }
-      try {
-        for (; !step.done; step = await whileOpen(iterator.next())) {
-          const data = (step.value as ByteStreamPart).body?.data;
-          if (data === undefined || data.length === 0) continue;
-          const flowing = (response as NodeJS.WritableStream).write(data);
-          markWritten(step.value);
-          if (!flowing) await whileOpen(new Promise((resolve) => response.once("drain", resolve)));
-        }
-        response.end();
-      } catch {
-        // The status is sent. An incomplete body tells the caller that it failed.
-        abortResponse(response);
-      }
-    } finally {
-      cancelStream({ [Symbol.asyncIterator]: () => iterator });
+/** Writes the bytes of one file, whose range and digest are in the first message. */
+export const writeByteStream: ByteStreamWriter = async (exchange, headers, stream) => {
+  const { request, response } = exchange;
+  const iterator = stream[Symbol.asyncIterator]();
+  const disconnected = new AbortController();
+  response.once("close", () => disconnected.abort(fail("CANCELED")));
+  const whileOpen = interruptible(disconnected.signal);
+  try {
+    let step = await whileOpen(iterator.next());
+    const status = writeStatus(exchange, headers, step.value as ByteStreamPart);
+    if (status === 304 || request.method === "HEAD") {
+      response.end();
+      return;
     }
-  };
-}
+    try {
+      for (; !step.done; step = await whileOpen(iterator.next())) {
+        const data = (step.value as ByteStreamPart).body?.data;
+        if (data === undefined || data.length === 0) continue;
+        const flowing = (response as NodeJS.WritableStream).write(data);
+        markWritten(step.value);
+        if (!flowing) await whileOpen(new Promise((resolve) => response.once("drain", resolve)));
+      }
+      response.end();
+    } catch {
+      // The status is sent. An incomplete body tells the caller that it failed.
+      abortResponse(response);
+    }
+  } finally {
+    cancelStream({ [Symbol.asyncIterator]: () => iterator });
+  }
+};
 
 function writeStatus(exchange: Exchange, headers: Record<string, string>, { body, content }: ByteStreamPart): number {
   const { firstByte, byteCount, totalBytes, sha256, partial } = content!;

@@ -6,7 +6,7 @@ import { cancelStream, isStream } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { createCall, declaresOversizedBody, type Exchange, headerOf, writeHead } from "../exchange.ts";
-import { type ByteStreamWriter, createByteStreamWriter, matchesEtag } from "./byte-stream.ts";
+import { matchesEtag, writeByteStream } from "./byte-stream.ts";
 import { toProblemJson } from "./problem.ts";
 import { createRequestReader, pagingNames, type RequestReader } from "./request.ts";
 import { createResponseWriter, type RestResponse } from "./response.ts";
@@ -18,8 +18,6 @@ interface Route {
   readonly read: RequestReader;
   readonly write: ReturnType<typeof createResponseWriter>;
   readonly stream: EventStreamWriter | undefined;
-  /** Set instead of `stream` for a stream of raw bytes. */
-  readonly bytes: ByteStreamWriter | undefined;
 }
 
 interface Options {
@@ -58,7 +56,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
     try {
       const response = await invoke(call);
       if (isStream(response)) {
-        if (target.bytes !== undefined) await target.bytes(exchange, call.responseHeaders, response);
+        if (target.operation.streamsBytes) await writeByteStream(exchange, call.responseHeaders, response);
         else if (exchange.request.method === "HEAD") respondToHead(exchange, call, response);
         else await target.stream!(exchange, call.responseHeaders, response, errorsUrl(), call.requestId);
       } else {
@@ -98,7 +96,6 @@ function routeOf(operation: Operation, binding: HttpBinding): { verb: string; pa
       read: createRequestReader(operation, binding),
       write: createResponseWriter(operation, binding),
       stream: operation.streaming ? createEventStreamWriter(operation, binding) : undefined,
-      bytes: operation.streaming ? createByteStreamWriter(operation, binding) : undefined,
     },
   };
 }

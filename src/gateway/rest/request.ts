@@ -24,7 +24,7 @@ const rangeHeaders = { range: "range", if_range: "if-range" } as const;
 
 /** Creates the reader of one HTTP binding of an operation. */
 export function createRequestReader(
-  { method, paging, streaming, rawBodyBytesMax }: Operation,
+  { method, paging, streaming, streamsBytes, rawBodyBytesMax }: Operation,
   binding: HttpBinding,
 ): RequestReader {
   const { input } = method;
@@ -34,7 +34,7 @@ export function createRequestReader(
   const conditional = binding.verb === "PATCH" || binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const mayOnlyCreate = binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const cursor = streaming ? input.field.cursor : undefined;
-  const rangeFields = Object.entries(streaming ? rangeHeaders : {}).flatMap(([name, header]) => {
+  const rangeFields = Object.entries(streamsBytes ? rangeHeaders : {}).flatMap(([name, header]) => {
     const field = input.fields.find((each) => each.name === name);
     return field === undefined ? [] : [[field, header] as const];
   });

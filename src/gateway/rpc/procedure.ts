@@ -61,6 +61,7 @@ export function createProtocolProcedure(method: DescMethod, invoke: Procedure["i
     scopes: [],
     paging: undefined,
     streaming: method.methodKind === "server_streaming",
+    streamsBytes: false,
     acceptsIdempotencyKey: false,
     tokenCost: 0,
     rawBodyBytesMax: undefined,
