@@ -133,9 +133,13 @@ async function firstMessage(response: HttpResponse): Promise<Buffer> {
   const isSse = response.headers.get("content-type")!.includes("event-stream");
   for await (const chunk of response.body) {
     bytes = Buffer.concat([bytes, chunk]);
-    if (isSse ? /^(data|event): .*\n\n/m.test(bytes.toString()) : bytes.length >= 5) break;
+    if (isSse ? /^(data|event): .*\n\n/m.test(bytes.toString()) : bytes.length >= firstEnvelopeEnd(bytes)) break;
   }
   return bytes;
+}
+
+function firstEnvelopeEnd(bytes: Buffer): number {
+  return bytes.length < 5 ? 5 : 5 + bytes.readUInt32BE(1);
 }
 
 function restOutcome(response: HttpResponse, bytes: Buffer): Outcome {
@@ -156,7 +160,7 @@ function restOutcome(response: HttpResponse, bytes: Buffer): Outcome {
 
 function connectOutcome(response: HttpResponse, bytes: Buffer): Outcome {
   const framed = response.headers.get("content-type")?.includes("connect+json");
-  const text = (framed ? bytes.subarray(5) : bytes).toString();
+  const text = (framed ? bytes.subarray(5, firstEnvelopeEnd(bytes)) : bytes).toString();
   const body = response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined;
   const error = framed && bytes[0] === 2 ? body.error : response.status >= 400 ? body : undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the debug form of details, by their types.

@@ -40,8 +40,11 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
   const base = new URL(settings.endpoint);
   if (settings.addressing === "host") base.hostname = `${settings.bucket}.${base.hostname}`;
   const isSecure = base.protocol === "https:";
-  const options = { keepAlive: true, maxSockets: 256, timeout: idleTimeoutMs };
-  const agent = isSecure ? new HttpsAgent(options) : new HttpAgent(options);
+  const agentOf = (keepAlive: boolean) => {
+    const options = { keepAlive, maxSockets: 256, timeout: idleTimeoutMs };
+    return isSecure ? new HttpsAgent(options) : new HttpAgent(options);
+  };
+  const agents = [agentOf(true), agentOf(false)] as const;
   const bucketPath = settings.addressing === "path" ? `/${settings.bucket}` : "";
   const urlOf = (key: string) => new URL(`${bucketPath}/${settings.prefix}${key}`, base).href;
 
@@ -54,6 +57,8 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
     );
     return new Promise((resolve, reject) => {
       const send = isSecure ? httpsRequest : httpRequest;
+      // A body cannot be sent again, so it gets a connection that the server is not about to close.
+      const agent = agents[body === undefined ? 0 : 1];
       const request = send(url, { method, headers: signed, agent, ...(signal && { signal }) });
       let failure: unknown;
       request.on("timeout", () => request.destroy(new Error("The server did not respond in time.")));
@@ -142,7 +147,9 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
     remove,
     // A write that did not end leaves nothing in a bucket.
     removeAbandonedWrites: async () => 0,
-    close: () => agent.destroy(),
+    close() {
+      for (const agent of agents) agent.destroy();
+    },
   };
 }
 
