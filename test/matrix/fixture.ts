@@ -28,6 +28,7 @@ import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
 import { workflowObjectRequests } from "./fixtures/workflow-objects.ts";
 import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
+import { workflowStreamRequests } from "./fixtures/workflow-streams.ts";
 import { workflowTriggerRequests } from "./fixtures/workflow-triggers.ts";
 
 export { callerFor, operations, type Party, protocols };
@@ -121,6 +122,7 @@ const known: FixtureRequests = {
   ...workflowTriggerRequests,
   ...workflowRunRequests,
   ...workflowObjectRequests,
+  ...workflowStreamRequests,
 };
 
 /** The operations that create the record which a field names, where the path does not determine them. */
@@ -153,6 +155,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.WorkflowRunService/SignalWorkflowRunByKey.event_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
+  "service.api.WorkflowStreamService/AcknowledgeWorkflowStream.consumer_id",
 ]);
 
 /** The error code for an id of another tenant, where it is not NOT_FOUND. */

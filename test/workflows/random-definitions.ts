@@ -5,6 +5,8 @@ import type {
   RetryPolicy,
   Step,
   StepTimeout,
+  StreamAppendWork,
+  StreamReadWork,
   Work,
 } from "../../src/modules/workflows/definitions/domain/language/definition.ts";
 import { fc } from "../harness/random.ts";
@@ -68,7 +70,9 @@ interface Place {
   readonly depth: number;
 }
 
-type EffectWork = Compensation["work"];
+const effectKinds = [...["task", "route", "notify", "action", "subworkflow", "stream_append", "stream_read"]] as const;
+
+type EffectWork = Compensation["work"] | StreamAppendWork | StreamReadWork;
 
 const stepsMax = 12;
 const depthMax = 3;
@@ -123,7 +127,7 @@ class ScenarioBuilder {
     const id = `s${++this.#stepCount}`;
     const inside: Place = { ...place, depth: place.depth + 1 };
     const work = this.#work(id, place, inside);
-    const isEffect = ["task", "route", "notify", "action", "subworkflow"].includes(work.kind);
+    const isEffect = effectKinds.some((kind) => kind === work.kind);
     const codes = codesOf(work);
     return {
       id,
@@ -155,6 +159,8 @@ class ScenarioBuilder {
       "notify",
       "action",
       "subworkflow",
+      "stream_append",
+      "stream_read",
     ];
     const kinds = place.depth < depthMax ? [...simple, "branch", "parallel", "map", "parallel", "map"] : simple;
     const choices = this.#choices;
@@ -165,6 +171,8 @@ class ScenarioBuilder {
       case "notify":
       case "action":
       case "subworkflow":
+      case "stream_append":
+      case "stream_read":
         return this.#effect(kind, id, place);
       case "wait_timer":
         return this.#timer(place);
@@ -217,7 +225,15 @@ class ScenarioBuilder {
     }
   }
 
-  #effect(kind: EffectWork["kind"], scriptKey: string, place: Place): EffectWork {
+  #effect<Kind extends EffectWork["kind"]>(
+    kind: Kind,
+    scriptKey: string,
+    place: Place,
+  ): Extract<EffectWork, { kind: Kind }> {
+    return this.#effectOf(kind, scriptKey, place) as Extract<EffectWork, { kind: Kind }>;
+  }
+
+  #effectOf(kind: EffectWork["kind"], scriptKey: string, place: Place): EffectWork {
     const choices = this.#choices;
     const failures = {
       task: ["", ...taskErrors, "worker_lost"],
@@ -225,6 +241,8 @@ class ScenarioBuilder {
       notify: ["notify_failed"],
       action: ["unavailable", "not_found", "outcome_unknown"],
       subworkflow: ["subworkflow_failed"],
+      stream_append: ["stream_backpressure", "stream_closed"],
+      stream_read: ["resync_required", "read_failed"],
     };
     const own = failures[kind];
     this.#attempts[scriptKey] = this.#some(3, () => this.#attempt(own));
@@ -248,6 +266,13 @@ class ScenarioBuilder {
         return { kind, action: "github.issue.create", connection: "c", with: { value: this.template(place) } };
       case "subworkflow":
         return { kind, key: "other", version: undefined, input: this.template(place) };
+      case "stream_append":
+        return {
+          ...{ kind, stream: "audit", value: this.template(place), contentClass: "", schemaRef: "" },
+          pins: choices.oneIn(2) ? { content_classes: ["=constant"] } : undefined,
+        };
+      case "stream_read":
+        return { kind, stream: "audit", cursor: choices.oneIn(2) ? this.template(place) : undefined, limit: 5 };
     }
   }
 
@@ -434,6 +459,10 @@ function codesOf(work: Work): string[] {
       return ["unavailable", "not_found", "outcome_unknown", "expression_error"];
     case "subworkflow":
       return ["subworkflow_failed", "expression_error"];
+    case "stream_append":
+      return ["stream_backpressure", "stream_closed", "expression_error"];
+    case "stream_read":
+      return ["resync_required", "read_failed", "expression_error"];
     case "fail":
       return [work.code];
     case "wait_event":

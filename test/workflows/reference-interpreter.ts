@@ -10,6 +10,8 @@ import {
   type Retryable,
   type RetryPolicy,
   type Step,
+  type StreamAppendWork,
+  type StreamReadWork,
   type WaitEventWork,
   type WaitTimerWork,
 } from "../../src/modules/workflows/definitions/domain/language/definition.ts";
@@ -24,6 +26,9 @@ import {
   type Variables,
 } from "./reference-templates.ts";
 import { type Process, Scope, start, VirtualClock, wait } from "./virtual-clock.ts";
+
+/** Work that is attempted outside of the run. */
+type EffectWork = Compensation["work"] | StreamAppendWork | StreamReadWork;
 
 /** What the language says about one run of a definition. */
 export interface RunResult {
@@ -200,7 +205,9 @@ class Interpreter {
       case "route":
       case "notify":
       case "action":
-      case "subworkflow": {
+      case "subworkflow":
+      case "stream_append":
+      case "stream_read": {
         const input = this.#inputOf(work, frame, step.id);
         return yield* this.#runAttempts(step, work.kind, keyOf(step.id, frame), step.id, input, frame.scope);
       }
@@ -234,7 +241,7 @@ class Interpreter {
 
   // Attempts
 
-  #inputOf(work: Compensation["work"], frame: Frame, stepId: string): Json {
+  #inputOf(work: EffectWork, frame: Frame, stepId: string): Json {
     const evaluate = (template: Json | undefined) =>
       template === undefined ? null : this.#evaluate(template, frame, stepId);
     switch (work.kind) {
@@ -244,6 +251,10 @@ class Interpreter {
         return evaluate(work.input);
       case "action":
         return [work.connection, work.with].map(evaluate);
+      case "stream_append":
+        return evaluate(work.value);
+      case "stream_read":
+        return evaluate(work.cursor);
       case "notify":
         return [work.to, work.channels, work.payload].map(evaluate);
       case "route":
@@ -254,7 +265,7 @@ class Interpreter {
   /** Attempts external work until it succeeds or fails finally. */
   *#runAttempts(
     { retry, timeout }: Retryable,
-    kind: Compensation["work"]["kind"],
+    kind: EffectWork["kind"],
     stepKey: string,
     stepId: string,
     input: Json,

@@ -11,6 +11,7 @@ import type { ChildResult } from "./child-run.ts";
 import { toEffectFailure } from "./effect-failure.ts";
 import { performNotify } from "./notify-effect.ts";
 import { type FindPoolId, performRoute } from "./route-effect.ts";
+import { performStreamAppend, performStreamRead } from "./stream-effect.ts";
 
 interface Parts {
   readonly log: Log;
@@ -29,6 +30,8 @@ const failureCodes = {
   notify: "notify_failed",
   action: "action_failed",
   subworkflow: "subworkflow_failed",
+  stream_append: "append_failed",
+  stream_read: "read_failed",
 } as const;
 
 /** Performs the effects of runs after their commit. */
@@ -54,6 +57,10 @@ export function createEffectRunner({ log, call, findPoolId, startChild, apply }:
         return { output: await performNotify(call, origin, request) };
       case "action":
         return { output: await performAction(call, origin, request) };
+      case "stream_append":
+        return { output: await performStreamAppend(call, run.id, origin, request) };
+      case "stream_read":
+        return { output: await performStreamRead(call, run.id, origin, request) };
       case "subworkflow":
         return startChild(run, effect);
     }

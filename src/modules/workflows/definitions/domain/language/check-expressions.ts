@@ -136,10 +136,12 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
       return [{ value: work.value, path: inside }];
     case "fail":
       return [{ value: work.message, path: `${inside}.message` }];
+    case "stream_append":
+      return [{ value: work.value, path: `${inside}.value` }];
+    case "stream_read":
+      return [{ value: work.cursor, path: `${inside}.cursor`, types: ["int", "double", "string"] }];
     case "parallel":
     case "experiment":
-    case "stream_append":
-    case "stream_read":
       return [];
     default:
       return unreachable(work);

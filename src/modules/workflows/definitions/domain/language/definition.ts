@@ -47,6 +47,8 @@ export type Work =
   | ApprovalWork
   | TransformWork
   | FailWork
+  | StreamAppendWork
+  | StreamReadWork
   | UnavailableWork;
 
 /** The kinds of steps that can be published. */
@@ -172,9 +174,31 @@ export interface FailWork {
   readonly message: Json;
 }
 
+export interface StreamAppendWork {
+  readonly kind: "stream_append";
+  /** The name of a stream of the run. It is created if the run has none with this name. */
+  readonly stream: string;
+  /** A template: the payload. */
+  readonly value: Json;
+  /** Empty for the only class of the stream. */
+  readonly contentClass: string;
+  readonly schemaRef: string;
+  /** The pins of a stream that is created; undefined for the defaults. */
+  readonly pins: JsonObject | undefined;
+}
+
+export interface StreamReadWork {
+  readonly kind: "stream_read";
+  /** The name or the id of a stream of the run. */
+  readonly stream: string;
+  /** A template: only records with a greater sequence; undefined for all. */
+  readonly cursor: Json | undefined;
+  readonly limit: number;
+}
+
 /** A kind of the language that this version of the service cannot run. */
 export interface UnavailableWork {
-  readonly kind: "experiment" | "stream_append" | "stream_read";
+  readonly kind: "experiment";
 }
 
 /** Steps that run when their step fails with one of the codes; `*` is any code. */

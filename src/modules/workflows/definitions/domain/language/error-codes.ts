@@ -32,8 +32,20 @@ const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
   transform: everyKind,
   fail: everyKind,
   experiment: everyKind,
-  stream_append: everyKind,
-  stream_read: everyKind,
+  stream_append: [
+    ...["stream_closed", "stream_full", "stream_backpressure", "region_not_allowed", "invalid_input", "append_failed"],
+    ...["timeout", "quota_exceeded"],
+    ...everyKind,
+  ],
+  stream_read: [
+    "stream_not_found",
+    "resync_required",
+    "region_not_allowed",
+    "invalid_input",
+    "read_failed",
+    "timeout",
+    ...everyKind,
+  ],
 };
 
 /** Codes that are never retried, whatever a policy lists. */

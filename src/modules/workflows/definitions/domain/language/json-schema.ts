@@ -136,6 +136,24 @@ function work(): JsonObject {
       },
       ["workflow_key", "to"],
     ),
+    stream_append: object(
+      {
+        stream: text(formats.streamName),
+        value: template,
+        content_class: text(formats.contentClass),
+        schema_ref: text(formats.schemaRef),
+        pins: { type: "object" },
+      },
+      ["stream", "value"],
+    ),
+    stream_read: object(
+      {
+        stream: text(formats.streamName),
+        cursor: template,
+        limit: integer(1, limits.streamRecords),
+      },
+      ["stream"],
+    ),
     action: object({ action: text(formats.actionKey), connection: { type: "string" } }, ["action"]),
     subworkflow: object({ key: text(formats.key), version: integer(1, limits.versionMax), input: template }, ["key"]),
     branch: {

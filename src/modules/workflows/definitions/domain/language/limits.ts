@@ -22,6 +22,7 @@ export const limits = {
   mapParallel: 100,
   events: 20,
   approvers: 50,
+  streamRecords: 1000,
   codes: 50,
   catches: 20,
   attempts: 100,
@@ -59,6 +60,17 @@ export const formats = {
     128,
     'must be letters, digits, dots, underscores, hyphens, colons and slashes, at most 128 characters, for example "lead.score"',
   ),
+  streamName: textFormat(
+    "^[a-z][a-z0-9._-]*$",
+    63,
+    'must be a lower-case letter, then lower-case letters, digits, dots, underscores and hyphens, at most 63 characters, for example "audit"',
+  ),
+  contentClass: textFormat(
+    "^[a-z][a-z0-9_]*$",
+    63,
+    'must be a lower-case letter, then lower-case letters, digits and underscores, at most 63 characters, for example "message"',
+  ),
+  schemaRef: textFormat("^[^\\n]*$", 255, 'must be at most 255 characters in one line, for example "lead@2"'),
   versionRange: textFormat(
     "^(>=|<=|>|<|=)?[0-9]{1,9}(\\.[0-9]{1,9}){0,2}( (>=|<=|>|<|=)?[0-9]{1,9}(\\.[0-9]{1,9}){0,2}){0,3}$",
     128,

@@ -12,11 +12,14 @@ import type {
   BranchWork,
   FailWork,
   Json,
+  JsonObject,
   MapWork,
   NotifyWork,
   ParallelWork,
   RouteWork,
   Step,
+  StreamAppendWork,
+  StreamReadWork,
   SubworkflowWork,
   TaskWork,
   TransformWork,
@@ -51,10 +54,12 @@ export const workFields = {
   wait_timer: ["for", "until"],
   approval: ["by", "quorum", "timeout", "title", "details", "comment", "on_timeout"],
   fail: ["code", "message"],
+  stream_append: ["stream", "value", "content_class", "schema_ref", "pins"],
+  stream_read: ["stream", "cursor", "limit"],
 } as const;
 
 /** Kinds that this version of the service cannot run. Their content is not read. */
-export const unavailableKinds = ["experiment", "stream_append", "stream_read"] as const;
+export const unavailableKinds = ["experiment"] as const;
 
 const onErrors = ["fail", "collect"] as const;
 
@@ -74,8 +79,8 @@ export const workParsers: Readonly<Record<Work["kind"], WorkParser>> = {
   transform: parseTransform,
   fail: parseFail,
   experiment: () => ({ kind: "experiment" }),
-  stream_append: () => ({ kind: "stream_append" }),
-  stream_read: () => ({ kind: "stream_read" }),
+  stream_append: parseStreamAppend,
+  stream_read: parseStreamRead,
 };
 
 function parseTask(value: Json, path: string, step: ObjectReader, { violations }: WorkContext): TaskWork | undefined {
@@ -186,6 +191,50 @@ function parseSubworkflow(
       ? subworkflow.integer("version", { min: 1, max: limits.versionMax })
       : undefined,
     input: subworkflow.nested("input", limits.templateDepth) ?? {},
+  };
+}
+
+function parseStreamAppend(
+  value: Json,
+  path: string,
+  _step: ObjectReader,
+  { violations }: WorkContext,
+): StreamAppendWork | undefined {
+  const example = '{"stream": "audit", "value": "=input"}';
+  const known = { known: workFields.stream_append, example, what: "stream_append" };
+  const append = ObjectReader.open(value, path, violations, known);
+  if (append === undefined) return undefined;
+  append.required("value", '"=input"');
+  const pins = append.get("pins");
+  const isObject = typeof pins === "object" && pins !== null && !Array.isArray(pins);
+  if (pins !== undefined && !isObject) {
+    append.refuse("pins", "type", 'must be an object, for example {"retention": {"max_age_s": 3600}}');
+  }
+  return {
+    kind: "stream_append",
+    stream: append.text("stream", formats.streamName) ?? "",
+    value: append.nested("value", limits.templateDepth) ?? null,
+    contentClass: append.text("content_class", formats.contentClass, "") ?? "",
+    schemaRef: append.text("schema_ref", formats.schemaRef, "") ?? "",
+    pins: isObject ? (pins as JsonObject) : undefined,
+  };
+}
+
+function parseStreamRead(
+  value: Json,
+  path: string,
+  _step: ObjectReader,
+  { violations }: WorkContext,
+): StreamReadWork | undefined {
+  const example = '{"stream": "audit", "cursor": "=steps.before.next_cursor"}';
+  const known = { known: workFields.stream_read, example, what: "stream_read" };
+  const read = ObjectReader.open(value, path, violations, known);
+  if (read === undefined) return undefined;
+  return {
+    kind: "stream_read",
+    stream: read.text("stream", formats.streamName) ?? "",
+    cursor: read.nested("cursor", limits.templateDepth),
+    limit: read.integer("limit", { min: 1, max: limits.streamRecords }, 50) ?? 1,
   };
 }
 

@@ -5,6 +5,8 @@ import type {
   RetryPolicy,
   Step,
   StepTimeout,
+  StreamAppendWork,
+  StreamReadWork,
   Work,
 } from "../../../definitions/index.ts";
 import { parseStepKey, type StepKey } from "./step-key.ts";
@@ -62,6 +64,15 @@ export interface PlanStep extends PlanUnit {
   readonly compensate: PlanUnit | undefined;
 }
 
+/** The kinds that are performed after the commit of their run. */
+const effectKinds = ["route", "notify", "action", "subworkflow", "stream_append", "stream_read"] as const;
+export type EffectKind = (typeof effectKinds)[number];
+
+/** Whether a kind of work is performed after the commit. */
+export function isEffectKind(kind: PlanWork["kind"]): kind is EffectKind {
+  return (effectKinds as readonly string[]).includes(kind);
+}
+
 /** What a step does, with compiled templates. */
 export type PlanWork =
   | {
@@ -71,7 +82,7 @@ export type PlanWork =
       readonly version: string;
       readonly request: Template;
     }
-  | { readonly kind: "route" | "notify" | "action" | "subworkflow"; readonly request: Template }
+  | { readonly kind: EffectKind; readonly request: Template }
   | {
       readonly kind: "branch";
       readonly arms: readonly { readonly when: Template | undefined; readonly list: PlanList }[];
@@ -117,7 +128,7 @@ export function unitOf(plan: Plan, key: StepKey): PlanUnit {
 }
 
 /** The kinds that are retried with the definition's policy when they have none. */
-const retriedKinds: readonly string[] = ["task", "route", "notify", "action"];
+const retriedKinds: readonly string[] = ["task", "route", "notify", "action", "stream_append", "stream_read"];
 
 /** Compiles a checked definition. */
 export function createPlan(
@@ -239,13 +250,15 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
     case "notify":
     case "action":
     case "subworkflow":
+    case "stream_append":
+    case "stream_read":
       return planLeaf(work);
     default:
       throw new Error(`A published definition has no steps of the kind ${work.kind}.`);
   }
 }
 
-function planLeaf(work: Compensation["work"]): PlanWork {
+function planLeaf(work: Compensation["work"] | StreamAppendWork | StreamReadWork): PlanWork {
   switch (work.kind) {
     case "task": {
       const { queue, type, version } = work;
@@ -269,6 +282,16 @@ function planLeaf(work: Compensation["work"]): PlanWork {
     case "subworkflow": {
       const { key, version, input } = work;
       return { kind: "subworkflow", request: compileRequest({ key, version, input }) };
+    }
+    case "stream_append": {
+      const { stream, value, contentClass, schemaRef, pins } = work;
+      const request = { stream, value, content_class: contentClass, schema_ref: schemaRef };
+      // Pins are constants, so they are not evaluated.
+      return { kind: "stream_append", request: compileRequest({ ...request, pins: pins && JSON.stringify(pins) }) };
+    }
+    case "stream_read": {
+      const { stream, cursor, limit } = work;
+      return { kind: "stream_read", request: compileRequest({ stream, cursor, limit }) };
     }
   }
 }

@@ -15,6 +15,8 @@ function templatesOf(work: PlanWork): readonly Template[] {
     case "notify":
     case "action":
     case "subworkflow":
+    case "stream_append":
+    case "stream_read":
     case "approval":
       return [work.request];
     case "branch":

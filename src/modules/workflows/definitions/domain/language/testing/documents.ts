@@ -81,6 +81,19 @@ export const validDocuments: Readonly<Record<string, JsonObject>> = {
     { with: { title: "=input.title" }, catch: [{ on: ["outcome_unknown", "rate_limited"], steps: [] }] },
   ),
   "an action without a connection": stepOf({ action: { action: "github.issue.create" } }, { with: "=input.issue" }),
+  "an append to a stream": stepOf(
+    {
+      stream_append: {
+        stream: "audit",
+        value: { id: "=input.id" },
+        content_class: "message",
+        schema_ref: "lead@2",
+        pins: { content_classes: ["message"] },
+      },
+    },
+    { catch: [{ on: ["stream_full", "stream_backpressure"], steps: [] }], retry: { on: ["stream_backpressure"] } },
+  ),
+  "a read of a stream": stepOf({ stream_read: { stream: "audit", cursor: "=input.cursor", limit: 10 } }),
   "a notification to a subscriber": stepOf({ notify: { workflow_key: "welcome", to: "=input.user" } }),
   "a notification to a topic": stepOf({
     notify: { workflow_key: "welcome", to: { topic: "news" }, channels: ["email"], payload: { name: "=input.name" } },

@@ -179,7 +179,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     document: documentOf([{ id: "one" }]),
     path: "steps[0]",
     message:
-      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail",
+      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail, stream_append, stream_read",
   },
   "a step has only one kind": {
     document: stepOf(task, { transform: 1 }),
@@ -634,5 +634,26 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     path: "constructor",
     message:
       "is not a field of a definition; known are dsl, key, name, description, timeout, input_schema, retry, on_failure, steps, output",
+  },
+  "an append names a stream": {
+    document: stepOf({ stream_append: { stream: "Audit", value: 1 } }),
+    path: "steps[0].stream_append.stream",
+    message:
+      'must be a lower-case letter, then lower-case letters, digits, dots, underscores and hyphens, at most 63 characters, for example "audit"',
+  },
+  "an append has a value": {
+    document: stepOf({ stream_append: { stream: "audit" } }),
+    path: "steps[0].stream_append.value",
+    message: 'is required, for example "=input"',
+  },
+  "the pins of an append are an object": {
+    document: stepOf({ stream_append: { stream: "audit", value: 1, pins: "eu" } }),
+    path: "steps[0].stream_append.pins",
+    message: 'must be an object, for example {"retention": {"max_age_s": 3600}}',
+  },
+  "the limit of a read is bounded": {
+    document: stepOf({ stream_read: { stream: "audit", limit: 1001 } }),
+    path: "steps[0].stream_read.limit",
+    message: "must be a whole number from 1 to 1000, for example 50",
   },
 };

@@ -316,12 +316,13 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "a block is not retried": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { retry: {} }),
     path: "steps[0].retry",
-    message: "branch is not retried: retry is for task, route, notify, action, subworkflow",
+    message: "branch is not retried: retry is for task, route, notify, action, subworkflow, stream_append, stream_read",
   },
   "a wait is not retried": {
     document: stepOf({ wait_timer: { for: "1s" } }, { retry: {} }),
     path: "steps[0].retry",
-    message: "wait_timer is not retried: retry is for task, route, notify, action, subworkflow",
+    message:
+      "wait_timer is not retried: retry is for task, route, notify, action, subworkflow, stream_append, stream_read",
   },
   "a block has no time-out": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { timeout: { total: "1d" } }),
@@ -368,16 +369,6 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     document: stepOf({ experiment: { key: "a" } }),
     path: "steps[0].experiment",
     message: "experiment is not available: use another kind, such as task",
-  },
-  "stream_append is not available": {
-    document: stepOf({ stream_append: { stream: "a" } }),
-    path: "steps[0].stream_append",
-    message: "stream_append is not available: use another kind, such as task",
-  },
-  "stream_read is not available": {
-    document: stepOf({ stream_read: {} }),
-    path: "steps[0].stream_read",
-    message: "stream_read is not available: use another kind, such as task",
   },
   "a quorum can be reached": {
     document: stepOf({ approval: { by: ["user:ann", "user:bob"], quorum: 3, timeout: "1d" } }),
