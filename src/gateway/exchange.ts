@@ -163,7 +163,7 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
  * Yields the body while it arrives. The body timeout applies to each part. The request stays usable for the response if the
  * reader stops early.
  */
-export async function* streamBody(exchange: Exchange): AsyncGenerator<Uint8Array> {
+async function* streamBody(exchange: Exchange): AsyncGenerator<Uint8Array> {
   const { request, bodyBytesMax } = exchange;
   const parts = request.iterator({ destroyOnReturn: false });
   try {

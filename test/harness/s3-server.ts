@@ -1,15 +1,8 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import S3rver from "@20minutes/s3rver";
 import type { S3Settings } from "../../src/platform/objects/index.ts";
-
-/** The part of s3rver that is used. It has no types. */
-interface S3rver {
-  run(): Promise<{ readonly port: number }>;
-  close(): Promise<void>;
-}
-type S3rverClass = new (options: Record<string, unknown>) => S3rver;
 
 /** An S3-compatible server with one bucket. */
 export interface S3Server {
@@ -21,11 +14,10 @@ export interface S3Server {
 
 /** Starts an S3-compatible server on a free port. It verifies signatures. */
 export async function startS3Server(): Promise<S3Server> {
-  const S3rverServer = createRequire(import.meta.url)("@20minutes/s3rver") as S3rverClass;
   const directory = await mkdtemp(join(tmpdir(), "s3-"));
   const bucket = "objects";
   const options = { address: "127.0.0.1", port: 0, silent: true, directory, configureBuckets: [{ name: bucket }] };
-  const server = new S3rverServer(options);
+  const server = new S3rver(options);
   const { port } = await server.run();
   return {
     settings: {

@@ -21,7 +21,7 @@ export function sha256Of(bytes: Uint8Array): string {
 }
 
 /** Sends a request with a raw body, as one part or as several without a length. */
-export function sendRaw(
+function sendRaw(
   url: string,
   method: string,
   headers: Record<string, string>,

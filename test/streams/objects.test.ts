@@ -273,6 +273,42 @@ for (const { name, node, keys } of backends) {
   });
 }
 
+test("no object is removed once a hold is being set: the removal waits, and then respects the hold", async () => {
+  const client = objectClient(fileNode.baseUrl, fileNode.adminKey);
+  const sql = connect(fileNode.databaseUrl, 2);
+  const stream = await client.createStream();
+  const bytes = randomBytes(1000);
+  const { id } = await client.prepare(stream, bytes);
+  await client.raw("PUT", `${stream}/objects/${id}`, bytes);
+  await client.call("POST", `${stream}/objects/${id}:abort`, {});
+  const isStored = async () => (await fileKeys()).some((key) => key.includes(id));
+  const removal = "workflow.remove_objects.local";
+  const removalRuns = async () => {
+    await sql`update jobs set run_at = now() - interval '1 day' where kind = ${removal}`;
+    for (;;) {
+      const [row] = await sql`select run_at > now() as done from jobs where kind = ${removal}`;
+      if (row!.done) return;
+      await delay(20);
+    }
+  };
+  await sql.begin(async (tx) => {
+    // What the operation does, stopped before its commit.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${stream.slice(-26)}, 31))`;
+    await tx`update workflow_stream_heads set hold = '{"by":"x","reason":"y","since":"2027-01-31T00:00:00Z"}'
+      where stream_id = ${stream.slice(-26)}`;
+    await sql`update workflow_object_intents set remove_after = now() - interval '1 hour' where id = ${id}`;
+    await removalRuns();
+    assert.equal(await isStored(), true);
+  });
+  await removalRuns();
+  assert.equal(await isStored(), true);
+  await client.call("PUT", `${stream}/legal-hold`, { held: false });
+  await sql`update workflow_object_intents set remove_after = now() - interval '1 hour' where id = ${id}`;
+  await removalRuns();
+  assert.equal(await isStored(), false);
+  await sql.end({ timeout: 1 });
+});
+
 suite("access to objects", { concurrency: false }, () => {
   const client = objectClient(fileNode.baseUrl, fileNode.adminKey);
 
