@@ -599,7 +599,7 @@ test("random definitions run to an end, always the same one, and use every kind 
     }),
     { numRuns: runs },
   );
-  assert.equal(kinds.size, 13);
+  assert.equal(kinds.size, 15);
   assert.deepEqual([...statuses].sort(), ["cancelled", "failed", "succeeded", "timed_out"]);
   assert.ok(compensations > runs / 50, `${compensations} compensations in ${runs} runs`);
   assert.ok(ties < runs / 10, `${ties} of ${runs} runs had ties`);
