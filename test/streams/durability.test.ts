@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { appendBatch } from "../../src/modules/workflows/streams/append/append-store.ts";
+import { contentClassOf } from "../../src/modules/workflows/streams/index.ts";
 import { removeExpiredRecords } from "../../src/modules/workflows/streams/retention/prune-store.ts";
 import { pruneStreamsJob } from "../../src/modules/workflows/streams/retention/retention-job.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
@@ -70,6 +71,22 @@ test("rule 10: a record whose commit fails leaves neither a record nor a deliver
   assert.deepEqual(await client.read(stream.runId, stream.id, 0), []);
   assert.equal((await db.sql`select from workflow_stream_deliveries where stream_id = ${stream.id}`).length, 0);
   assert.equal(await client.append(stream.runId, stream.id, "kept"), 1);
+});
+
+test("the pins of a stream never change: a second definition with its name is refused", async () => {
+  const stream = await newStream(own, { content_classes: ["message"] });
+  await assert.rejects(client.create(stream.runId, "audit", { content_classes: ["log"] }), { code: "ALREADY_EXISTS" });
+  for (const idOrName of [stream.id, "audit"]) {
+    const { pins, digest } = await client.get(stream.runId, idOrName);
+    assert.deepEqual([pins, digest], [stream.stream.pins, stream.stream.digest]);
+    assert.equal(contentClassOf(pins, ""), "message");
+  }
+  await assert.rejects(client.append(stream.runId, stream.id, 1, { content_class: "log" }), {
+    code: "INVALID_ARGUMENT",
+  });
+  await assert.rejects(client.create(stream.runId, "other", { content_classes: ["hidden_reasoning"] }), {
+    code: "INVALID_ARGUMENT",
+  });
 });
 
 test("payloads are redacted before they are stored", async () => {

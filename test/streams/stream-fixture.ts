@@ -30,12 +30,3 @@ export async function newStream(party: Party, pins: object = {}, definition?: st
   const stream = (await party.ok("POST", base, { name: "audit", pins })).data;
   return { id: stream.id, runId, path: `${base}/${stream.id}`, stream };
 }
-
-/** Appends payloads one after another; returns their sequences. */
-export async function append(party: Party, { path }: TestStream, ...payloads: unknown[]): Promise<number[]> {
-  const sequences: number[] = [];
-  for (const payload of payloads) {
-    sequences.push(Number((await party.ok("POST", `${path}/records`, { payload })).data.sequence));
-  }
-  return sequences;
-}

@@ -1,11 +1,8 @@
 import type { StreamKey } from "./domain/stream.ts";
 
-/** The prefix of the signals that records were appended to a stream, or that it was closed. */
-export const recordPrefix = "workflow.stream.records:";
-
 /** The signal that records were appended to a stream, or that it was closed. */
 export function recordTopic({ tenantId, runId, streamId }: StreamKey): string {
-  return `${recordPrefix}${tenantId}:${runId}:${streamId}`;
+  return `workflow.stream.records:${tenantId}:${runId}:${streamId}`;
 }
 
 /** The signal that a consumer of a stream has acknowledged records. */

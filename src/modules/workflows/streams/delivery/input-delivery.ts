@@ -138,6 +138,6 @@ export function createInputDelivery({ db, log, lookup, sendMail, metrics, region
 }
 
 /** The id of the event of a record. */
-export function eventIdOf(tenantId: TenantId, runId: string, streamId: string, sequence: number): string {
+function eventIdOf(tenantId: TenantId, runId: string, streamId: string, sequence: number): string {
   return `stream-${hash("sha256", [tenantId, runId, streamId, sequence].join("\0"), "hex").slice(0, 40)}`;
 }

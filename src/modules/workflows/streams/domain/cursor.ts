@@ -14,7 +14,7 @@ export function cursorRefusal(
 }
 
 /** The failure of a read after records that retention removed. */
-export function resyncFailure(requested: number, earliest: number, latest: number): Failure {
+function resyncFailure(requested: number, earliest: number, latest: number): Failure {
   return fail("STREAM_RESYNC_REQUIRED", {
     public: `Retention removed the records after ${requested}. Read the current state elsewhere, then continue with the cursor ${earliest - 1}.`,
     extra: {

@@ -8,7 +8,7 @@ import type { Pins } from "./pins.ts";
 export type Access = "define" | "read" | "acknowledge" | "write" | "hold" | "upload" | "download";
 
 /** The regions whose nodes may do something with a stream. */
-export function regionsFor(access: Access, pins: Pins): readonly string[] {
+function regionsFor(access: Access, pins: Pins): readonly string[] {
   const holding = [pins.metadata_home, ...pins.metadata_replicas];
   switch (access) {
     case "define":
