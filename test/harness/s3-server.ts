@@ -32,14 +32,26 @@ export async function startS3Server(): Promise<S3Server> {
       addressing: "path",
     },
     async keys() {
-      const files = await readdir(join(directory, bucket), { recursive: true });
-      return files.flatMap((file) =>
-        file.endsWith("._S3rver_object") ? file.slice(0, -"._S3rver_object".length) : [],
-      );
+      const files = await filesIn(join(directory, bucket));
+      return files.flatMap((file) => (file.endsWith(suffix) ? file.slice(0, -suffix.length) : []));
     },
     async close() {
       await server.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The end of the names of files that hold objects. */
+const suffix = "._S3rver_object";
+
+async function filesIn(directory: string): Promise<string[]> {
+  for (;;) {
+    try {
+      return await readdir(directory, { recursive: true });
+    } catch (error) {
+      // The server removes empty directories.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
 }

@@ -1,8 +1,9 @@
+import { once } from "node:events";
 import type { Message } from "@bufbuild/protobuf";
 import type { HttpBody } from "../../../gen/google/api/httpbody_pb.ts";
 import { cancelStream, markWritten } from "../../chain/stream.ts";
 import { fail } from "../../errors/index.ts";
-import { type Exchange, headerOf, writeHead } from "../exchange.ts";
+import { type Exchange, headerOf, withBodyTimeout, writeHead } from "../exchange.ts";
 import { abortResponse } from "../exchange-cleanup.ts";
 import { interruptible } from "../interrupt.ts";
 
@@ -45,7 +46,7 @@ export const writeByteStream: ByteStreamWriter = async (exchange, headers, strea
         if (data === undefined || data.length === 0) continue;
         const flowing = (response as NodeJS.WritableStream).write(data);
         markWritten(step.value);
-        if (!flowing) await whileOpen(new Promise((resolve) => response.once("drain", resolve)));
+        if (!flowing) await whileOpen(withBodyTimeout(exchange, once(response, "drain")));
       }
       response.end();
     } catch {

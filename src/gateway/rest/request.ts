@@ -63,17 +63,23 @@ export function createRequestReader(
     return message;
   };
 
+  if (rawField !== undefined) {
+    return async (exchange, segments, charge) => {
+      if (declaresOversizedBody(exchange)) throw bodyTooLarge(exchange.bodyBytesMax);
+      refuseEncoded(exchange);
+      // A body of unknown length costs as much as the largest one.
+      if (headerOf(exchange.request, "content-length") === undefined) await charge?.(exchange.bodyBytesMax);
+      const contentType = headerOf(exchange.request, "content-type") ?? "application/octet-stream";
+      const message = create(input);
+      // The handler reads the bytes from the call.
+      (message as unknown as Record<string, Message>)[rawField.localName] = create(HttpBodySchema, { contentType });
+      return finish(message, exchange, segments);
+    };
+  }
   if (decodeBody === undefined) {
     return (exchange, segments) => {
       if (declaresOversizedBody(exchange)) throw bodyTooLarge(exchange.bodyBytesMax);
-      const message = create(input);
-      if (rawField !== undefined) {
-        refuseEncoded(exchange);
-        const contentType = headerOf(exchange.request, "content-type") ?? "application/octet-stream";
-        // The handler reads the bytes from the call.
-        (message as unknown as Record<string, Message>)[rawField.localName] = create(HttpBodySchema, { contentType });
-      }
-      return finish(message, exchange, segments);
+      return finish(create(input), exchange, segments);
     };
   }
   return async (exchange, segments, charge) => {
