@@ -83,8 +83,11 @@ for (const [backend, count, settings] of [
     const sampling = setInterval(() => {
       peakBytes = Math.max(peakBytes, residentBytes(node));
     }, 50);
-    t.after(() => clearInterval(sampling));
-    await Promise.all(paths.map((path) => upload(node.baseUrl + path, key)));
+    try {
+      await Promise.all(paths.map((path) => upload(node.baseUrl + path, key)));
+    } finally {
+      clearInterval(sampling);
+    }
     const grownMib = Math.round((Math.max(peakBytes, residentBytes(node)) - beforeBytes) / mebibyte);
     t.diagnostic(`${Math.round(beforeBytes / mebibyte)} MiB before, ${grownMib} MiB more at the peak`);
     assert.ok(grownMib < 200, `${grownMib} MiB more for ${count * partCount} MiB`);
