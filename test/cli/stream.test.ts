@@ -91,3 +91,48 @@ test("a stream that stays unreachable ends as unavailable", async () => {
   assert.match(err, /The stream was closed/);
   assert.equal(stub.arrived.length, 2);
 });
+
+test("a data stream is followed from a sequence, and records are appended from the command line", async () => {
+  const record = (sequence: number) => ({
+    sequence,
+    direction: "output",
+    content_class: "data",
+    payload: { n: sequence },
+  });
+  const sent = (sequence: number) => `id: ${sequence}\ndata: ${JSON.stringify(record(sequence))}\n\n`;
+  stub.answers(
+    streaming(sent(3), (response) => response.destroy()),
+    streaming(sent(4)),
+    gone,
+  );
+  const tail = await cli([...at, "stream", "tail", "r1", "audit", "--cursor", "2", "--retries", "2", "--json"]);
+  assert.deepEqual(
+    tail.out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+    [record(3), record(4)],
+  );
+  assert.equal(stub.arrived[0]!.target, "/api/workflow-streams/runs/r1/streams/audit/subscribe?cursor=2");
+  assert.deepEqual(
+    stub.arrived.map(({ headers }) => headers["last-event-id"]),
+    [undefined, "3", "4"],
+  );
+
+  stub.answers({ status: 200, json: { data: { sequence: 5 } } });
+  const appended = await cli([
+    ...at,
+    "stream",
+    "append",
+    "r1",
+    "audit",
+    "--payload",
+    '{"n": 5}',
+    "--field",
+    "sequence",
+  ]);
+  assert.equal(appended.out, "5\n");
+  const [request] = stub.arrived;
+  assert.equal(request!.target, "/api/workflow-streams/runs/r1/streams/audit/records");
+  assert.deepEqual(request!.body, { payload: { n: 5 } });
+});

@@ -121,6 +121,18 @@ test("the pinned authorization decides who reads and who appends", async () => {
   assert.equal((await own.rest.call("GET", `${stream.path}/records`)).status, 403, "an admin is not exempt");
 });
 
+test("Last-Event-ID takes precedence over the cursor of the query, and must be a sequence", async () => {
+  const stream = await newStream(own);
+  for (const n of [1, 2, 3]) await client.append(stream.runId, stream.id, n);
+  const subscribe = (lastEventId: string) =>
+    fetch(`${service.baseUrl}${stream.path}/subscribe?cursor=1`, {
+      headers: { "x-api-key": own.key, "last-event-id": lastEventId },
+    });
+  await client.close(stream.runId, stream.id);
+  assert.deepEqual((await (await subscribe("2")).text()).match(/^id: .*$/gm), ["id: 3"]);
+  for (const wrong of ["x", "-1", "1.5", "4"]) assert.equal((await subscribe(wrong)).status, 400, wrong);
+});
+
 test("an inline record has at most 64 KiB, to the byte", async () => {
   const stream = await newStream(own);
   // A text has two quotes as JSON.

@@ -18,6 +18,7 @@ const changes = ({ operation }: Subject) => operation.governance.mutating;
 const hasBody = ({ binding }: Subject) => binding.body !== "";
 const executesAction = ({ operation: { governance } }: Subject) =>
   governance.resource === "connector_action" && governance.action === "execute";
+const usesDataStream = ({ operation: { governance } }: Subject) => governance.resource === "workflow_stream";
 const namesRecord = ({ operation, template }: Subject) =>
   template.variables.length > 0 || operation.method.input.fields.some(({ name }) => /_ids?$/.test(name));
 
@@ -29,8 +30,8 @@ const problemStatuses: readonly (readonly [status: number, applies: (subject: Su
   [404, namesRecord],
   [408, hasBody],
   [409, changes],
-  [410, ({ operation }) => operation.streaming && !operation.streamsBytes],
-  [412, (subject) => changes(subject) || subject.operation.streamsBytes],
+  [410, (subject) => usesDataStream(subject) && subject.operation.method.input.field.cursor !== undefined],
+  [412, (subject) => changes(subject) || usesDataStream(subject)],
   [413, hasBody],
   [415, hasBody],
   [416, ({ operation }) => operation.streamsBytes],

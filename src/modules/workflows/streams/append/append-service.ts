@@ -53,16 +53,27 @@ export function createAppendService({ lookup, appender, signals, metrics }: Part
     append: Append,
     waitMs: number,
   ): Promise<AppendOutcome> {
+    // Most appends fit, and need neither a timer nor a listener.
+    const outcome = await appender.append(append);
+    const mayWait = outcome.kind === "unread_full" && stream.pins.on_unread_full === "block" && waitMs > 0;
+    return mayWait ? waitAndAppend(context, stream, append, waitMs) : outcome;
+  }
+
+  async function waitAndAppend(
+    context: Context,
+    stream: StreamDefinition,
+    append: Append,
+    waitMs: number,
+  ): Promise<AppendOutcome> {
     const untilMs = performance.now() + waitMs;
     const signal = AbortSignal.any([context.signal, stopping.signal]);
     for (;;) {
-      // Listen before the append, so that an acknowledgement in between wakes it.
       const restMs = untilMs - performance.now();
+      // Listen before the append, so that an acknowledgement in between wakes it.
       const woken = nextWake(signals, ackTopic(stream), signal, Math.max(0, Math.min(restMs, pollMs)));
       try {
         const outcome = await appender.append(append);
-        const mayWait = outcome.kind === "unread_full" && stream.pins.on_unread_full === "block";
-        if (!mayWait || restMs <= 0 || stopping.signal.aborted) return outcome;
+        if (outcome.kind !== "unread_full" || restMs <= 0 || stopping.signal.aborted) return outcome;
         const startedMs = performance.now();
         await woken.reason;
         context.waited(performance.now() - startedMs);
