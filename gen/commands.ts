@@ -415,6 +415,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/workflow_definition_pb.ts").then((file) => file.WorkflowDefinitionService)]),
   },
   {
+    word: "stream-object",
+    description: "Large objects of workflow data streams: payloads of up to 32 MiB that are uploaded first and then committed as a record.",
+    isGroup: true,
+    verbs: {"service.api.WorkflowObjectService/PrepareWorkflowObject":"prepare","service.api.WorkflowObjectService/GetWorkflowObjectIntent":"get","service.api.WorkflowObjectService/UploadWorkflowObject":"upload","service.api.WorkflowObjectService/CommitWorkflowObject":"commit","service.api.WorkflowObjectService/AbortWorkflowObject":"abort","service.api.WorkflowObjectService/DownloadWorkflowObject":"download"},
+    services: () => Promise.all([import("./service/api/workflow_object_pb.ts").then((file) => file.WorkflowObjectService)]),
+  },
+  {
     word: "workflow-run",
     description: "An execution of a published workflow definition.",
     isGroup: true,

@@ -36,10 +36,11 @@ import { WorkService } from "./service/api/work_pb.ts";
 import { WorkflowApprovalService } from "./service/api/workflow_approval_pb.ts";
 import { WorkflowDeadLetterService } from "./service/api/workflow_dead_letter_pb.ts";
 import { WorkflowDefinitionService } from "./service/api/workflow_definition_pb.ts";
+import { WorkflowObjectService } from "./service/api/workflow_object_pb.ts";
 import { WorkflowRunService } from "./service/api/workflow_run_pb.ts";
 import { WorkflowStreamService } from "./service/api/workflow_stream_pb.ts";
 import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

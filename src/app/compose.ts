@@ -91,6 +91,7 @@ export async function compose(foundation: Foundation) {
     events,
     scopes: grantableScopes(definitions.flatMap(({ scopes }) => scopes)),
     sealed: [...operations.sealed, ...connectors.sealed],
+    releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
   });
   const { tenants, secrets } = tenancy;
   const routing = createRouting({

@@ -84,6 +84,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
     closers.push(() => notifications.providers.close());
+    closers.push(() => workflows.close());
     await node.signals.start();
     closers.push(() => node.signals.stop());
     await node.changes.start();

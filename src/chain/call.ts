@@ -30,6 +30,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Reads and parses the body. Called once, between the eighth and the ninth step. */
   readonly decode: Decode;
+  /** The raw body of a REST call, for an operation that reads it while it arrives. */
+  readonly body: AsyncIterable<Uint8Array> | undefined;
   /** Headers of the response, sent with errors too. */
   readonly responseHeaders: Record<string, string>;
   readonly startedAtMs: number;
@@ -72,8 +74,15 @@ export interface Context {
   /** Whether the caller may read and create other tenants. */
   readonly platform: boolean;
   readonly requestId: string;
+  /** The Idempotency-Key header of a mutating call. */
+  readonly idempotencyKey: string | undefined;
   readonly signal: AbortSignal;
   readonly nowMs: number;
+  /**
+   * The raw body of a REST call, for an operation that reads it while it arrives; it can be read once. Undefined in the
+   * other protocols, whose message contains it.
+   */
+  readonly body: AsyncIterable<Uint8Array> | undefined;
   /** The transaction of a mutating operation, or the connection pool for other operations. */
   readonly sql: Sql;
   /** The tenant's daily quota for an operation, for handlers that charge it in their own transaction; undefined if unlimited. */

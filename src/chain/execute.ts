@@ -111,7 +111,7 @@ async function executeInTransaction(
     if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response, claimed) });
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
-    if (performance.now() - call.startedAtMs > parts.timeoutMs) throw fail("TIMEOUT");
+    if (performance.now() - call.startedAtMs - call.waitedMs > parts.timeoutMs) throw fail("TIMEOUT");
     return { response };
   }, call);
   if (done.replayed !== undefined) return replayed(call, done.replayed);
@@ -228,6 +228,14 @@ class CallContext implements Context {
     return this.#call.signal;
   }
 
+  get idempotencyKey(): string | undefined {
+    return this.#call.header("idempotency-key");
+  }
+
+  get body(): AsyncIterable<Uint8Array> | undefined {
+    return this.#call.body;
+  }
+
   quotaOf(operation: string): number | undefined {
     return this.#call.tenantState?.quotas[operation];
   }
@@ -291,9 +299,16 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
     // Keyed, because a secret in the request could otherwise be guessed from its digest.
     fingerprint: hash(
       "sha256",
-      secret + createJsonEncoder(call.operation.method.input, "json")(call.message!),
+      secret + createJsonEncoder(call.operation.method.input, "json")(withoutRawBody(call)),
       "buffer",
     ),
     createdAt: new Date(nowMs),
   };
+}
+
+/** The request without raw bytes, which the handler verifies: REST has not read them yet. */
+function withoutRawBody({ operation: { rawBodyBytesMax, bindings, method }, message }: Call): Message {
+  if (rawBodyBytesMax === undefined) return message!;
+  const body = method.input.fields.find(({ name }) => name === bindings[0]!.body)!;
+  return { ...message!, [body.localName]: undefined };
 }

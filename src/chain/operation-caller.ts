@@ -60,6 +60,7 @@ export function createOperationCaller({ operations, execute, readTenantState, ap
       header: (name) => (name === "idempotency-key" ? idempotencyKey : undefined),
       signal: neverAborted,
       decode: () => request,
+      body: undefined,
       responseHeaders: {},
       startedAtMs: performance.now(),
       waitedMs: 0,

@@ -49,6 +49,7 @@ export function exitCodeOf(status: number, retryable: boolean | undefined): numb
     case 400:
     case 413:
     case 415:
+    case 416:
     case 431:
       return exitCodes.usage;
     case 401:

@@ -40,6 +40,7 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
       "must be tiered in the enterprise security profile, unless notification.dispatch.enabled is false",
     );
   }
+  checkObjects(config, refuse);
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);
   checkNetworks(config, "server.proxy_networks", refuse);
@@ -52,6 +53,23 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
 
 /** The format of an API key: prefix, then secret. bcrypt ignores bytes after the 72nd, so longer secrets are invalid. */
 export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,72})$/;
+
+function checkObjects(config: Config, refuse: Refuse): void {
+  if (config["objects.backend"] !== "s3") return;
+  const endpoint = config["objects.s3.endpoint"];
+  if (endpoint !== "" && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
+    refuse("objects.s3.endpoint", "must be an HTTP or HTTPS URL (for example: http://127.0.0.1:9000)");
+  }
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(config["objects.s3.bucket"])) {
+    refuse("objects.s3.bucket", "must be the name of a bucket when objects.backend is s3 (for example: switchyard)");
+  }
+  if (!/^(?:[A-Za-z0-9_.-]+\/)*$/.test(config["objects.s3.prefix"])) {
+    refuse("objects.s3.prefix", "must be empty, or names that each end with a slash (for example: switchyard/)");
+  }
+  for (const key of ["objects.s3.access_key_id", "objects.s3.secret_access_key"] as const) {
+    if (config[key] === "") refuse(key, "must be set when objects.backend is s3");
+  }
+}
 
 function checkInternalPlane(config: Config, refuse: Refuse): void {
   const address = config["server.internal_addr"];

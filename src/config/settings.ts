@@ -75,6 +75,30 @@ export const settings = {
     maximum: 500,
   }),
 
+  "objects.backend": choice(
+    ["file", "s3"],
+    "file",
+    "Where large objects are stored. `file`: in a directory, which all nodes must share. `s3`: in a bucket of any S3-compatible server.",
+  ),
+  "objects.file.dir": text("", "Directory of large objects for the `file` backend. Empty: `objects` in `data.dir`."),
+  "objects.s3.endpoint": text(
+    "",
+    "URL of the S3-compatible server, for example `http://127.0.0.1:9000`. Empty: Amazon S3 in `objects.s3.region`.",
+  ),
+  "objects.s3.region": text("us-east-1", "Region of the bucket, as requests are signed for it."),
+  "objects.s3.bucket": text("", "Name of the bucket. Required when `objects.backend` is `s3`."),
+  "objects.s3.prefix": text("", "Text before every key in the bucket, for example `switchyard/`."),
+  "objects.s3.access_key_id": text("", "Id of the access key. Required when `objects.backend` is `s3`."),
+  "objects.s3.secret_access_key": text("", "Secret of the access key. Required when `objects.backend` is `s3`.", {
+    secret: true,
+  }),
+  "objects.s3.session_token": text("", "Session token of temporary credentials. Empty: none.", { secret: true }),
+  "objects.s3.addressing": choice(
+    ["path", "host"],
+    "path",
+    "Where a request names the bucket. `path`: in the path, which every server supports. `host`: in the host, as Amazon recommends.",
+  ),
+
   "cache.backend": choice(
     ["memory", "redis", "none"],
     "memory",

@@ -37,10 +37,14 @@ export interface Operation {
   /** Set only for paged lists. */
   readonly paging: Paging | undefined;
   readonly streaming: boolean;
+  /** Whether the stream is the bytes of one file, which REST returns as they are. */
+  readonly streamsBytes: boolean;
   /** Whether a call may have an idempotency key: the operation changes state and is not a stream. */
   readonly acceptsIdempotencyKey: boolean;
   /** The rate-limit tokens that a call costs. */
   readonly tokenCost: number;
+  /** The largest REST body, if it is raw bytes that the handler reads while they arrive. */
+  readonly rawBodyBytesMax: number | undefined;
 }
 
 /** Reads an operation from its definition; throws if a required option is missing. */
@@ -60,9 +64,16 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     scopes: governed.authorizationRequired ? [`${governed.resource}:${governed.action}`, ...governed.scopes] : [],
     paging: pagingOf(method),
     streaming: method.methodKind === "server_streaming",
+    streamsBytes: method.methodKind === "server_streaming" && rule.responseBody === "body" && isBytes(method),
     acceptsIdempotencyKey: governed.mutating && method.methodKind === "unary",
     tokenCost: governed.tokenCost || 1,
+    rawBodyBytesMax: governed.rawBodyBytesMax || undefined,
   };
+}
+
+/** Whether responses have raw bytes, and say what the bytes are. */
+function isBytes({ output }: DescMethod): boolean {
+  return output.field.body?.message?.typeName === "google.api.HttpBody" && output.field.content !== undefined;
 }
 
 function bindingOf(id: string, rule: HttpRule): HttpBinding {

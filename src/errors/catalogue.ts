@@ -219,6 +219,38 @@ export const catalogue = {
     remedy:
       "Read the current state elsewhere, then continue with a cursor from `earliest_sequence` - 1 to `latest_sequence`.",
   },
+  OBJECT_MISMATCH: {
+    http: 400,
+    connect: "invalid_argument",
+    retryable: false,
+    title: "Wrong bytes",
+    meaning: "The uploaded bytes do not have the announced size or SHA-256. Nothing was stored.",
+    remedy: "Upload the announced bytes, or prepare a new object with the right size and SHA-256.",
+  },
+  OBJECT_NOT_UPLOADED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Object not uploaded",
+    meaning: "The object cannot be committed, because its bytes are not stored.",
+    remedy: "Upload the bytes, then commit the object.",
+  },
+  OBJECT_INTENT_ENDED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Delivery ended",
+    meaning: "The delivery of the object has ended: it is committed, aborted or expired, as `status` says.",
+    remedy: "Prepare a new object if this one is not committed.",
+  },
+  RANGE_NOT_SATISFIABLE: {
+    http: 416,
+    connect: "out_of_range",
+    retryable: false,
+    title: "Range not satisfiable",
+    meaning: "The requested range is outside of the object.",
+    remedy: "Request a range within the size that the `Content-Range` header states.",
+  },
   STREAM_CLOSED: {
     http: 412,
     connect: "failed_precondition",

@@ -40,7 +40,7 @@ const secureHeaders = {
 } as const;
 
 const exposedHeaders =
-  "ETag, X-Request-ID, Api-Version, Idempotency-Replayed, Deprecation, Sunset, Link, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining";
+  "ETag, Content-Range, X-Request-ID, Api-Version, Idempotency-Replayed, Deprecation, Sunset, Link, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining";
 
 /** Creates the entry point of a plane: it checks the Host and the origin, then dispatches by path. */
 export function createEdge(options: Options): Edge {

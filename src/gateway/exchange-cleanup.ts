@@ -46,11 +46,14 @@ export function limitUnreadResponse(exchange: Exchange): void {
 }
 
 function endUnlessSent({ response, bodyTimeoutMs }: Exchange): void {
-  const timer = setTimeout(() => {
-    if ("stream" in response) response.stream.close(constants.NGHTTP2_CANCEL);
-    else response.destroy();
-  }, bodyTimeoutMs);
+  const timer = setTimeout(() => abortResponse(response), bodyTimeoutMs);
   response.once("finish", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+}
+
+/** Ends a response so that the caller sees that it is incomplete. */
+export function abortResponse(response: Exchange["response"]): void {
+  if ("stream" in response) response.stream.close(constants.NGHTTP2_CANCEL);
+  else response.destroy();
 }
 
 function end({ request, response }: Exchange): void {

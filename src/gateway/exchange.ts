@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Call, Plane } from "../chain/call.ts";
 import type { Operation } from "../definitions/index.ts";
-import { fail } from "../errors/index.ts";
+import { Failure, fail } from "../errors/index.ts";
 
 /** One HTTP request and its response, over HTTP/1.1 or HTTP/2. */
 export interface Exchange {
@@ -14,7 +14,8 @@ export interface Exchange {
   readonly path: string;
   /** The query without its question mark. */
   readonly query: string;
-  readonly bodyBytesMax: number;
+  /** Raised by the adapter for an operation that accepts larger bodies. */
+  bodyBytesMax: number;
   /** How long the body may take to arrive. */
   readonly bodyTimeoutMs: number;
   /** Aborted when the instance stops. Streams then end; other calls finish. */
@@ -46,6 +47,7 @@ class ExchangeCall implements Call {
   readonly decode: Call["decode"];
   readonly responseHeaders: Record<string, string> = {};
   readonly startedAtMs = performance.now();
+  readonly body: Call["body"];
   waitedMs = 0;
   requestId = "";
   span: Call["span"] = undefined;
@@ -71,6 +73,7 @@ class ExchangeCall implements Call {
     this.peerCertificate = peerCertificateOf(request);
     this.remoteAddress = request.socket.remoteAddress ?? "";
     this.decode = decode;
+    this.body = operation.rawBodyBytesMax === undefined || protocol !== "rest" ? undefined : streamBody(exchange);
     this.#exchange = exchange;
     if (timeoutMs !== undefined) this.#signal = createCallSignal(exchange, operation, timeoutMs);
   }
@@ -154,6 +157,29 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
       if (!request.readableEnded) reject(fail("CANCELED"));
     });
   });
+}
+
+/**
+ * Yields the body while it arrives. The body timeout applies to each part. The request stays usable for the response if the
+ * reader stops early.
+ */
+async function* streamBody(exchange: Exchange): AsyncGenerator<Uint8Array> {
+  const { request, bodyBytesMax } = exchange;
+  const parts = request.iterator({ destroyOnReturn: false });
+  try {
+    for (let size = 0; ; ) {
+      if (isDisconnected(exchange)) throw fail("CANCELED");
+      const { done, value } = await withBodyTimeout(exchange, parts.next());
+      if (done === true) break;
+      size += (value as Buffer).length;
+      if (size > bodyBytesMax) throw bodyTooLarge(bodyBytesMax);
+      yield value as Buffer;
+    }
+  } catch (error) {
+    throw error instanceof Failure ? error : fail("CANCELED", { cause: error });
+  }
+  // HTTP/2 also ends the body when the caller disconnects.
+  if (isDisconnected(exchange)) throw fail("CANCELED");
 }
 
 /** Waits for the next part of a body, with the body timeout. */

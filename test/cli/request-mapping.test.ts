@@ -70,6 +70,44 @@ test("a text that may be a whole document can come from a file", async () => {
   assert.deepEqual(body, { text: 'dsl: "1"\nkey: order' });
 });
 
+test("raw bytes are uploaded from a file as they are, and downloaded to stdout", async () => {
+  const file = join(folder, "clip.json");
+  writeFileSync(file, ' {"raw": true}\n');
+  for (const named of [file, `@${file}`]) {
+    const { verb, target, body, headers } = await sent([
+      "stream-object",
+      "upload",
+      "r1",
+      "clips",
+      "i1",
+      "--body",
+      named,
+    ]);
+    assert.equal(`${verb} ${target}`, "PUT /api/workflow-streams/runs/r1/streams/clips/objects/i1");
+    assert.equal(headers["content-type"], "application/octet-stream");
+    assert.equal(headers["content-length"], "15");
+    assert.deepEqual(body, { raw: true });
+  }
+  assert.match(
+    await refused(["stream-object", "upload", "r1", "clips", "i1", "--body", join(folder, "none")]),
+    /cannot be read \(ENOENT\)/,
+  );
+  stub.answers({ text: " [1,\n2]" });
+  const ran = await cli([
+    "--address",
+    stub.address,
+    "stream-object",
+    "download",
+    "r1",
+    "clips",
+    "i1",
+    "--range",
+    "bytes=0-6",
+  ]);
+  assert.equal(ran.out, " [1,\n2]");
+  assert.equal(stub.arrived[0]!.target, "/api/workflow-streams/runs/r1/streams/clips/objects/i1?range=bytes%3D0-6");
+});
+
 test("path variables are arguments and not part of the body", async () => {
   const { verb, target, body } = await sent(["config-value", "set", "events.retention_days", "--value", "30"]);
   assert.equal(`${verb} ${target}`, "PUT /api/config/values/events.retention_days");

@@ -55,6 +55,8 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     },
     platform: false,
     requestId: "test",
+    idempotencyKey: undefined,
+    body: undefined,
     signal: new AbortController().signal,
     nowMs: Date.now(),
     sql: db.sql,

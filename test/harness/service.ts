@@ -1,4 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Service, serve } from "../../src/app/serve.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { afterFile } from "./after-file.ts";
@@ -26,11 +29,13 @@ export type TestSettings = Readonly<Record<string, string>>;
 export async function startService(settings: TestSettings = {}, databaseUrl?: string): Promise<TestService> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const adminKey = settings["auth.bootstrap_api_key"] ?? `sk_test_admin_${randomBytes(16).toString("hex")}`;
+  const objectsDir = join(tmpdir(), `switchyard-objects-${randomBytes(8).toString("hex")}`);
   const service = await serve(
     loadConfig({
       overrides: overridesOf({
         "auth.bootstrap_api_key": adminKey,
         "database.url": databaseUrl ?? database!.url,
+        "objects.file.dir": objectsDir,
         ...settings,
       }),
     }),
@@ -38,7 +43,10 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
   const address = (name: string) => `http://${service.planes.listeners[name]?.address}`;
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= service.stop().then(() => database?.drop());
+    stopped ??= service.stop().then(async () => {
+      await rm(objectsDir, { recursive: true, force: true });
+      await database?.drop();
+    });
     return stopped;
   };
   afterFile(stop);

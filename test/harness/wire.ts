@@ -73,6 +73,11 @@ export function restRequest(
     delete rest[name];
     return encodeURIComponent(String(value));
   });
+  const isRaw = operation.rawBodyBytesMax !== undefined;
+  const raw = isRaw
+    ? { body: Buffer.from((rest[binding.body] as { data?: string } | undefined)?.data ?? "", "base64") }
+    : {};
+  if (isRaw) delete rest[binding.body];
   if (binding.body === "*") {
     return { method: binding.verb, path, headers: { "content-type": "application/json" }, body: JSON.stringify(rest) };
   }
@@ -83,7 +88,7 @@ export function restRequest(
       query.append(name, typeof each === "object" ? JSON.stringify(each) : String(each));
     }
   }
-  return { method: binding.verb, path: query.size === 0 ? path : `${path}?${query}`, headers: {} };
+  return { method: binding.verb, path: query.size === 0 ? path : `${path}?${query}`, headers: {}, ...raw };
 }
 
 /** The Connect request of a message, as JSON; in an envelope for a stream. */
@@ -128,9 +133,13 @@ async function firstMessage(response: HttpResponse): Promise<Buffer> {
   const isSse = response.headers.get("content-type")!.includes("event-stream");
   for await (const chunk of response.body) {
     bytes = Buffer.concat([bytes, chunk]);
-    if (isSse ? /^(data|event): .*\n\n/m.test(bytes.toString()) : bytes.length >= 5) break;
+    if (isSse ? /^(data|event): .*\n\n/m.test(bytes.toString()) : bytes.length >= firstEnvelopeEnd(bytes)) break;
   }
   return bytes;
+}
+
+function firstEnvelopeEnd(bytes: Buffer): number {
+  return bytes.length < 5 ? 5 : 5 + bytes.readUInt32BE(1);
 }
 
 function restOutcome(response: HttpResponse, bytes: Buffer): Outcome {
@@ -151,7 +160,7 @@ function restOutcome(response: HttpResponse, bytes: Buffer): Outcome {
 
 function connectOutcome(response: HttpResponse, bytes: Buffer): Outcome {
   const framed = response.headers.get("content-type")?.includes("connect+json");
-  const text = (framed ? bytes.subarray(5) : bytes).toString();
+  const text = (framed ? bytes.subarray(5, firstEnvelopeEnd(bytes)) : bytes).toString();
   const body = response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined;
   const error = framed && bytes[0] === 2 ? body.error : response.status >= 400 ? body : undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the debug form of details, by their types.

@@ -65,7 +65,8 @@ for (const operation of operations) {
         const field = method.input.fields.find((each) => each.name === name);
         assert.equal(field?.fieldKind, "scalar", `${path}: ${name}`);
       }
-      assert.equal(body, verb === "GET" || verb === "DELETE" ? "" : "*");
+      const raw = operation.rawBodyBytesMax === undefined ? "*" : "body";
+      assert.equal(body, verb === "GET" || verb === "DELETE" ? "" : raw);
       if (responseBody !== "") assert.ok(method.output.fields.some((each) => each.name === responseBody));
     }
   });

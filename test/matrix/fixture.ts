@@ -26,6 +26,7 @@ import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
+import { workflowObjectRequests } from "./fixtures/workflow-objects.ts";
 import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
 import { workflowStreamRequests } from "./fixtures/workflow-streams.ts";
 import { workflowTriggerRequests } from "./fixtures/workflow-triggers.ts";
@@ -120,6 +121,7 @@ const known: FixtureRequests = {
   ...workflowDefinitionRequests,
   ...workflowTriggerRequests,
   ...workflowRunRequests,
+  ...workflowObjectRequests,
   ...workflowStreamRequests,
 };
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import type { Operation } from "../../src/definitions/index.ts";
 import { broken, type InvalidValue, invalidValuesOf, itemwiseFields } from "../harness/invalid-requests.ts";
 import { readRows } from "../harness/rows.ts";
 import { sampled } from "../harness/run-size.ts";
@@ -21,9 +22,15 @@ before(async () => {
 
 const unknownField: InvalidValue = { field: "no_such_field", what: "an unknown field", value: "1" };
 
-/** A limit or an offset out of range is clamped. */
-function isTaken(protocol: Protocol, { field, value }: InvalidValue): boolean {
-  return protocol === "REST" && /^(page_size|skip)$/.test(field) && /^\d+$/.test(String(value));
+/** A limit or an offset out of range is clamped. A raw body can be any bytes. */
+function isTaken(
+  protocol: Protocol,
+  { rawBodyBytesMax, bindings }: Operation,
+  { field, value }: InvalidValue,
+): boolean {
+  if (protocol !== "REST") return false;
+  if (rawBodyBytesMax !== undefined && field === bindings[0]!.body) return true;
+  return /^(page_size|skip)$/.test(field) && /^\d+$/.test(String(value));
 }
 
 for (const [turn, operation] of operations.entries()) {
@@ -33,7 +40,7 @@ for (const [turn, operation] of operations.entries()) {
     const held = await readRows(sql);
     for (const [at, breakage] of [...invalidValuesOf(operation), unknownField].entries()) {
       const { field, what } = breakage;
-      for (const protocol of sampled(protocols, 2, turn + at).filter((each) => !isTaken(each, breakage))) {
+      for (const protocol of sampled(protocols, 2, turn + at).filter((each) => !isTaken(each, operation, breakage))) {
         const outcome = await callOperation(
           protocol,
           operation,

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   CreateWorkflowDefinitionRequestSchema,
@@ -52,7 +53,7 @@ export async function startWorkflowNode(databaseUrl: string) {
     ...{ db, side: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopShares() },
     ...{ cursors: createCursors(randomBytes(32)), clock: systemClock, metrics: createMetrics() },
     ...{ log: { warn() {}, info() {}, error() {}, debug() {} }, events: recordedEvents() },
-    config: { "workflow.retention_days": 7 },
+    config: { "workflow.retention_days": 7, "objects.backend": "file", "data.dir": tmpdir() },
     findPools: async () => new Set<string>(),
     findNotificationWorkflows: async () => new Set<string>(),
     findPoolId: async () => undefined,

@@ -33,7 +33,7 @@ export function bodyDecoder({ refusals, throttle, chargeBytes, bodyBytesMax, rec
       throw refusal;
     }
     const contentLength = Number(call.header("content-length") ?? 0) || 0;
-    const isFree = chargeBytes === undefined || contentLength > bodyBytesMax;
+    const isFree = chargeBytes === undefined || contentLength > (call.operation.rawBodyBytesMax ?? bodyBytesMax);
     const decoded = isFree ? call.decode() : decodeCharged(call, contentLength, chargeBytes);
     call.message = decoded instanceof Promise ? await decoded : decoded;
     if (performance.now() - call.startedAtMs >= recheckAfterMs) await recheckAccess(call);

@@ -39,11 +39,15 @@ export async function callOperation(
 
   const retryPolicy = toRetryPolicy(options);
   const problemsAsJson = options.json === true;
-  if (operation.streaming) {
+  if (operation.streaming && !operation.streamsBytes) {
     return followStream(io, { operation, connection, request, retryPolicy, form, problemsAsJson, trace });
   }
   const response = await send(connection, request, retryPolicy, trace);
   if (response.problem !== undefined) return reportProblem(io, response.problem, problemsAsJson);
+  if (operation.streamsBytes) {
+    io.out(response.body);
+    return exitCodes.ok;
+  }
   if (options.field !== undefined) {
     io.out(responseField(response.body, options.field));
     return exitCodes.ok;

@@ -2,10 +2,20 @@ import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbui
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.ts";
 import { usageError } from "../exit-codes.ts";
-import { parseJsonText } from "./text-source.ts";
+import { parseJsonText, readBytes } from "./text-source.ts";
 
 /** The text format of a field's value. It is the placeholder in the help. */
-export type TextKind = "flag" | "text" | "number" | "choice" | "time" | "duration" | "base64" | "json" | "value";
+export type TextKind =
+  | "flag"
+  | "text"
+  | "number"
+  | "choice"
+  | "time"
+  | "duration"
+  | "base64"
+  | "json"
+  | "value"
+  | "file";
 
 /** The text format of one value of a field. */
 export function textKindOf(field: DescField): TextKind {
@@ -39,6 +49,8 @@ function messageKind(desc: DescMessage): TextKind {
       return "text";
     case "google.protobuf.Value":
       return "value";
+    case "google.api.HttpBody":
+      return "file";
     default:
       return "json";
   }
@@ -74,6 +86,8 @@ export function textToJson(field: DescField, named: string, text: string): unkno
       return parseJsonText(named, text);
     case "value":
       return looseJson(named, text);
+    case "file":
+      return { data: readBytes(named, text).toString("base64") };
     default:
       return text;
   }

@@ -11,7 +11,7 @@ export interface HttpRequest {
   /** The path with its query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 }
 
 /** REST names of the paging fields. */
@@ -19,13 +19,17 @@ const pagingParams: Readonly<Record<string, string>> = { page_size: "limit", pag
 
 /** Converts a request to HTTP: path, query and body, by the operation's first binding. */
 export function toHttpRequest(operation: Operation, json: RequestJson): HttpRequest {
-  const { method, bindings, paging, streaming } = operation;
+  const { method, bindings, paging, streaming, streamsBytes, rawBodyBytesMax } = operation;
   const { verb, path, body } = bindings[0]!;
   const rest: RequestJson = { ...json };
   const target = fillTemplate(path, rest);
 
-  let content: string | undefined;
-  if (body === "*") {
+  let content: string | Uint8Array | undefined;
+  if (rawBodyBytesMax !== undefined) {
+    const { data = "" } = (rest[body] ?? {}) as { data?: string };
+    content = Buffer.from(data, "base64");
+    delete rest[body];
+  } else if (body === "*") {
     content = JSON.stringify(rest);
   } else if (body !== "") {
     content = JSON.stringify(rest[body] ?? {});
@@ -41,8 +45,10 @@ export function toHttpRequest(operation: Operation, json: RequestJson): HttpRequ
     verb,
     target: query.size === 0 ? target : `${target}?${query}`,
     headers: {
-      accept: streaming ? "text/event-stream" : "application/json, */*;q=0.5",
-      ...(content !== undefined && { "content-type": "application/json" }),
+      accept: streaming && !streamsBytes ? "text/event-stream" : "application/json, */*;q=0.5",
+      ...(content !== undefined && {
+        "content-type": rawBodyBytesMax === undefined ? "application/json" : "application/octet-stream",
+      }),
     },
     body: content,
   };

@@ -13,6 +13,16 @@ export async function readSource(io: Io, named: string, value: string): Promise<
   }
 }
 
+/** Reads a file. Its path may start with `@`, as for other options. */
+export function readBytes(named: string, value: string): Buffer {
+  const path = value.replace(/^@/, "");
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw usageError(`${named}: ${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+  }
+}
+
 /** Parses JSON from the command line. */
 export function parseJsonText(named: string, value: string): unknown {
   try {

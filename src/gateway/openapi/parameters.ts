@@ -70,6 +70,18 @@ const shared = {
     description: "The id of the last event that was received. The stream continues after it.",
     schema: { type: "string", maxLength: 64 },
   },
+  Range: {
+    name: "Range",
+    in: "header",
+    description: "One range of bytes. The response is 206 with these bytes.",
+    schema: { type: "string", maxLength: 255, examples: ["bytes=0-1023"] },
+  },
+  IfRange: {
+    name: "If-Range",
+    in: "header",
+    description: "The `ETag` of the bytes that the caller has a part of. All bytes are returned if it is another one.",
+    schema: { type: "string", maxLength: 255 },
+  },
   Limit: {
     name: "limit",
     in: "query",
@@ -123,6 +135,7 @@ export function buildParameters(
     if (binding.verb === "PUT") parameters.push(use("IfNoneMatchAny"));
   }
   if (binding.verb === "GET" && returnsRecord(operation, binding)) parameters.push(use("IfNoneMatch"));
+  if (operation.streamsBytes) parameters.push(use("Range"), use("IfRange"), use("IfNoneMatch"));
   if (operation.streaming && method.input.field.cursor !== undefined) parameters.push(use("LastEventId"));
   return parameters;
 }

@@ -34,6 +34,7 @@ const problemStatuses: readonly (readonly [status: number, applies: (subject: Su
   [412, (subject) => changes(subject) || usesDataStream(subject)],
   [413, hasBody],
   [415, hasBody],
+  [416, ({ operation }) => operation.streamsBytes],
   [422, executesAction],
   [429, always],
   [500, always],

@@ -20,6 +20,13 @@ export function buildSuccessResponses(
   schemas: Schemas,
 ): Record<string, Response> {
   const found = { "200": buildSuccessResponse(operation, binding, components, schemas) };
+  if (operation.streamsBytes) {
+    return {
+      ...found,
+      "206": { ...found["200"], description: "The requested range of bytes." },
+      "304": { description: "Not modified.", headers: unchangedHeaders(components) },
+    };
+  }
   if (binding.verb !== "GET" || !returnsRecord(operation, binding)) return found;
   return { ...found, "304": { description: "Not modified.", headers: unchangedHeaders(components) } };
 }

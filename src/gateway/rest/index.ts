@@ -6,6 +6,7 @@ import { cancelStream, isStream } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { createCall, declaresOversizedBody, type Exchange, headerOf, writeHead } from "../exchange.ts";
+import { matchesEtag, writeByteStream } from "./byte-stream.ts";
 import { toProblemJson } from "./problem.ts";
 import { createRequestReader, pagingNames, type RequestReader } from "./request.ts";
 import { createResponseWriter, type RestResponse } from "./response.ts";
@@ -50,11 +51,13 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
   }
 
   async function serve(exchange: Exchange, { target, variables }: Match<Route>): Promise<void> {
+    if (target.operation.rawBodyBytesMax !== undefined) exchange.bodyBytesMax = target.operation.rawBodyBytesMax;
     const call = createCall(exchange, target.operation, "rest", (charge) => target.read(exchange, variables, charge));
     try {
       const response = await invoke(call);
       if (isStream(response)) {
-        if (exchange.request.method === "HEAD") respondToHead(exchange, call, response);
+        if (target.operation.streamsBytes) await writeByteStream(exchange, call.responseHeaders, response);
+        else if (exchange.request.method === "HEAD") respondToHead(exchange, call, response);
         else await target.stream!(exchange, call.responseHeaders, response, errorsUrl(), call.requestId);
       } else {
         respond(exchange, call, target.write(call, response));
@@ -125,12 +128,6 @@ function alreadyExists({ extra, cause }: Failure): Failure {
     extra,
     cause,
   });
-}
-
-/** Whether If-None-Match is `*` or lists this ETag, weak or strong. */
-function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(",").some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === etag);
 }
 
 /** Responds to HEAD on a stream with the headers only, and cancels the stream. */

@@ -1,4 +1,5 @@
 import { clearField, create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
@@ -18,14 +19,25 @@ export const pagingNames: ReadonlyMap<string, string> = new Map([
   ["offset", "skip"],
 ]);
 
+/** Headers that choose a part of a raw response, by the field that they set. */
+const rangeHeaders = { range: "range", if_range: "if-range" } as const;
+
 /** Creates the reader of one HTTP binding of an operation. */
-export function createRequestReader({ method, paging, streaming }: Operation, binding: HttpBinding): RequestReader {
+export function createRequestReader(
+  { method, paging, streaming, streamsBytes, rawBodyBytesMax }: Operation,
+  binding: HttpBinding,
+): RequestReader {
   const { input } = method;
-  const decodeBody = bodyDecoder(input, binding.body);
+  const rawField = rawBodyBytesMax === undefined ? undefined : input.fields.find(({ name }) => name === binding.body);
+  const decodeBody = rawField === undefined ? bodyDecoder(input, binding.body) : undefined;
   const takesQuery = binding.body !== "*";
   const conditional = binding.verb === "PATCH" || binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const mayOnlyCreate = binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const cursor = streaming ? input.field.cursor : undefined;
+  const rangeFields = Object.entries(streamsBytes ? rangeHeaders : {}).flatMap(([name, header]) => {
+    const field = input.fields.find((each) => each.name === name);
+    return field === undefined ? [] : [[field, header] as const];
+  });
 
   const finish = (message: Message, exchange: Exchange, segments: Params): Message => {
     const violations: Violation[] = [];
@@ -44,9 +56,26 @@ export function createRequestReader({ method, paging, streaming }: Operation, bi
     if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
     if (lastEventId) applyLastEventId(input, message, cursor, lastEventId);
+    for (const [field, name] of rangeFields) {
+      const value = headerOf(exchange.request, name);
+      if (value !== undefined) (message as unknown as Record<string, string>)[field.localName] = value;
+    }
     return message;
   };
 
+  if (rawField !== undefined) {
+    return async (exchange, segments, charge) => {
+      if (declaresOversizedBody(exchange)) throw bodyTooLarge(exchange.bodyBytesMax);
+      refuseEncoded(exchange);
+      // A body of unknown length costs as much as the largest one.
+      if (headerOf(exchange.request, "content-length") === undefined) await charge?.(exchange.bodyBytesMax);
+      const contentType = headerOf(exchange.request, "content-type") ?? "application/octet-stream";
+      const message = create(input);
+      // The handler reads the bytes from the call.
+      (message as unknown as Record<string, Message>)[rawField.localName] = create(HttpBodySchema, { contentType });
+      return finish(message, exchange, segments);
+    };
+  }
   if (decodeBody === undefined) {
     return (exchange, segments) => {
       if (declaresOversizedBody(exchange)) throw bodyTooLarge(exchange.bodyBytesMax);
@@ -94,6 +123,10 @@ function requireJson({ request }: Exchange): void {
       public: "The body must be JSON. Send it with Content-Type: application/json.",
     });
   }
+  refuseEncoded({ request });
+}
+
+function refuseEncoded({ request }: Pick<Exchange, "request">): void {
   const encoding = headerOf(request, "content-encoding");
   if (encoding !== undefined && encoding !== "identity") {
     throw fail("UNSUPPORTED_MEDIA_TYPE", {

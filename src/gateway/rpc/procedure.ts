@@ -61,8 +61,10 @@ export function createProtocolProcedure(method: DescMethod, invoke: Procedure["i
     scopes: [],
     paging: undefined,
     streaming: method.methodKind === "server_streaming",
+    streamsBytes: false,
     acceptsIdempotencyKey: false,
     tokenCost: 0,
+    rawBodyBytesMax: undefined,
   };
   return createProcedure(operation, invoke);
 }

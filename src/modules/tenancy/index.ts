@@ -5,6 +5,7 @@
  * Member: a person with roles in a tenant. API key: a credential of a program. Secret: a value that callers can set and
  * use but never read. Dynamic configuration: settings that a tenant changes for itself.
  */
+import type { TenantId } from "../../platform/access/index.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
@@ -26,6 +27,8 @@ interface Parts extends AreaParts {
   readonly scopes: ReadonlySet<string>;
   /** Tables of other areas that are encrypted with the same master keys. */
   readonly sealed: readonly Reencryptable[];
+  /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
+  readonly releaseTenant: (tenantId: TenantId) => Promise<boolean>;
 }
 
 /** The area's public API. */

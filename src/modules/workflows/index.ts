@@ -3,13 +3,15 @@
  *
  * definitions: the documents that describe workflows, and their published versions. runs: executions of a published version.
  * tasks: the steps that external workers execute. triggers: schedules and events that start runs. streams: ordered records that a
- * run and others exchange.
+ * run and others exchange. objects: payloads of streams that are too large for a record.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
+import { openObjectStore } from "../../platform/objects/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
+import { createObjects } from "./objects/index.ts";
 import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
 import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
@@ -42,7 +44,15 @@ export function createWorkflows({ config, ...parts }: Parts) {
     retentionDays: config["workflow.retention_days"],
   });
   const triggers = createTriggers({ ...parts, environments, definitions, runs });
-  const streams = createStreams({ ...parts, sendMail: runs.sendMail, region: config["server.region"] });
+  const region = config["server.region"];
+  const streams = createStreams({
+    ...parts,
+    sendMail: runs.sendMail,
+    region,
+    releaseObjects: (tx, tenantId, objectKeys) => objects.release(tx, tenantId, objectKeys),
+  });
+  const objectStore = openObjectStore(config, parts.clock.now);
+  const objects = createObjects({ ...parts, streams, store: objectStore, region });
   return {
     handlers: {
       "service.api.WorkflowDefinitionService": definitions.handlers,
@@ -52,8 +62,9 @@ export function createWorkflows({ config, ...parts }: Parts) {
       "service.api.WorkflowTaskService": tasks.handlers,
       "service.api.WorkflowTriggerService": triggers.handlers,
       "service.api.WorkflowStreamService": streams.handlers,
+      "service.api.WorkflowObjectService": objects.handlers,
     },
-    jobs: [...runs.jobs, ...streams.jobs],
+    jobs: [...runs.jobs, ...streams.jobs, ...objects.jobs],
     workers: [runs.sweeper, tasks.sweeper, triggers.worker, streams.worker],
     environments,
     compileTemplate,
@@ -66,6 +77,10 @@ export function createWorkflows({ config, ...parts }: Parts) {
       tasks.endWaits();
       streams.endWaits();
     },
+    /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
+    releaseTenant: objects.releaseTenant,
+    /** Closes the connections to the object store. */
+    close: () => objectStore.close(),
     /** Resolves when nothing is being written or performed. */
     async idle() {
       await tasks.idle();

@@ -14,6 +14,7 @@ export { type Binding, createKeyring, type Keyring, type KeyringSettings } from 
 export { type Reencryptable, type Reencryption, reencrypt, type StaleValue } from "./reencryption.ts";
 export { SealError, type SealFault } from "./seal-error.ts";
 export { sealedTable } from "./sealed-table.ts";
+export { type AwsCredentials, signAws } from "./sign-aws.ts";
 export {
   createStatementKey,
   digestOfStatement,

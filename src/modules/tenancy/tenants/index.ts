@@ -27,10 +27,12 @@ interface Parts extends TenantParts {
   readonly cursors: Cursors;
   /** Whether settings that tenants set themselves are effective. */
   readonly tenantSettingsEnabled: boolean;
+  /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
+  readonly releaseTenant: (tenantId: TenantId) => Promise<boolean>;
 }
 
 /** Creates the module. */
-export function createTenants({ db, clock, cursors, tenantSettingsEnabled, ...parts }: Parts) {
+export function createTenants({ db, clock, cursors, tenantSettingsEnabled, releaseTenant, ...parts }: Parts) {
   const service = createTenantService(parts);
   const quotas = createQuotas(db.sql, clock);
   const cache = createTenantCache({
@@ -47,7 +49,7 @@ export function createTenants({ db, clock, cursors, tenantSettingsEnabled, ...pa
 
   return {
     handlers: tenantHandlers(service, quotas, cursors),
-    jobs: [purgeTenantJob(db.sql)],
+    jobs: [purgeTenantJob({ sql: db.sql, clock, releaseTenant })],
     quotas,
     readTenantState,
 

@@ -39,6 +39,8 @@ const { changes } = announcedChanges();
 const log = createLog("silent");
 const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set() });
 const environments = createEnvironments({ events, cursors });
+/** Tenants with data that is not in the database. */
+const withObjects = new Set<string>();
 const tenants = createTenants({
   db,
   clock,
@@ -49,6 +51,7 @@ const tenants = createTenants({
   environments,
   purgeAfterDays: 30,
   tenantSettingsEnabled: true,
+  releaseTenant: async (tenantId) => withObjects.has(tenantId),
 });
 const { handlers } = tenants;
 const created = await Promise.all(Array.from({ length: 5 }, () => tenants.ensurePlatform()));
@@ -250,6 +253,21 @@ test("a purge deletes every row of its tenant in every table, and no row of anot
   assert.equal(left.jobs, 1);
   assert.deepEqual(await rowsOf(retained), before);
   await purge(purged, job!.id);
+});
+
+test("a purge waits until nothing is left outside of the database", async () => {
+  const { id } = await newTenant();
+  await remove(id, asPlatform);
+  const [job] = await db.sql`select id from jobs where tenant_id = ${id} and kind = 'tenant.purge'`;
+  withObjects.add(id);
+  await purge(id, job!.id);
+  assert.equal((await rowsOf(id)).tenants, 1);
+  const [next] = await db.sql`
+    select id, run_at > now() as later from jobs where tenant_id = ${id} and kind = 'tenant.purge' and id <> ${job!.id}`;
+  assert.equal(next!.later, true);
+  withObjects.delete(id);
+  await purge(id, next!.id);
+  assert.equal((await rowsOf(id)).tenants, 0);
 });
 
 test("a purge deletes no row of another tenant that has the same place in another partition", async () => {

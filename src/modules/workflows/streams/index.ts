@@ -31,6 +31,7 @@ import { createSubscriptions } from "./subscribe/subscription.ts";
 
 export { contentClassOf } from "./domain/pins.ts";
 export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stream.ts";
+export { tryLockRemovals } from "./retention/removal-lock.ts";
 export type { ReleaseObjects } from "./retention/retention-job.ts";
 
 interface Parts {

@@ -102,7 +102,10 @@ export function fromRecord(record: StreamRecord): RecordMessage {
     schemaRef: record.schemaRef,
     ...(payloadJson !== null && { payload: toValue(JSON.parse(payloadJson)) }),
     ...(object !== null && {
-      object: { objectKey: object.object_key, sha256: object.sha256, sizeBytes: BigInt(object.size_bytes) },
+      object: {
+        ...{ objectId: object.object_id, objectKey: object.object_key, contentType: object.content_type },
+        ...{ sha256: object.sha256, sizeBytes: BigInt(object.size_bytes) },
+      },
     }),
     bytes: BigInt(record.bytes),
     appendedAt: timestampFromDate(record.appendedAt),

@@ -11,6 +11,7 @@ import { type Pins, toPins } from "./domain/pins.ts";
 import { checkRedaction } from "./domain/redaction.ts";
 import { regionRefusal } from "./domain/region.ts";
 import type { StreamDefinition, StreamHead, StreamRecord } from "./domain/stream.ts";
+import { lockRemovals } from "./retention/removal-lock.ts";
 import type { StreamLookup } from "./stream-lookup.ts";
 import { type ConsumerPosition, type StreamState, streamStore } from "./stream-store.ts";
 import { ackTopic, recordTopic } from "./stream-topics.ts";
@@ -147,6 +148,7 @@ export function createStreamService({ db, signals, events, lookup, region }: Par
       const definition = await lookup.require(context, runId, streamId, "hold");
       if (held && reason.trim() === "") throw invalid("reason", "required", "is required to set a legal hold");
       const since = new Date(context.nowMs).toISOString();
+      if (held) await lockRemovals(context.sql, definition);
       await streamStore(context.sql).setHold(
         definition,
         held ? { by: context.principal.subject, reason, since } : null,

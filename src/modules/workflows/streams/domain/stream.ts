@@ -51,9 +51,12 @@ export interface AckedPosition {
 
 /** A reference to a large object. */
 export interface ObjectReference {
+  /** The intent that it was committed with. */
+  readonly object_id: string;
   readonly object_key: string;
   readonly sha256: string;
   readonly size_bytes: number;
+  readonly content_type: string;
 }
 
 export type Direction = "output" | "input";

@@ -1,8 +1,7 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
-import { secretLengthMin } from "../../../../../platform/text/index.ts";
+import { encodePart, secretLengthMin } from "../../../../../platform/text/index.ts";
 import type { FieldSpec } from "../auth-spec.ts";
 import type { AccountValues, Provider } from "../provider.ts";
-import { encodePart } from "../request/encoding.ts";
 
 /** What replaces a secret. */
 export const redacted = "[redacted]";

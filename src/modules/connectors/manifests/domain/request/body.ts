@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
+import { encodePart } from "../../../../../platform/text/index.ts";
 import type { BodySpec } from "../request-spec.ts";
-import { encodePart } from "./encoding.ts";
 import { RenderError, RepeatedValue, type RequestValues, renderValue } from "./values.ts";
 
 /** The content of a body before it is serialised, so that keys and cursors can be added to it. */

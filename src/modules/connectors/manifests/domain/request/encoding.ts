@@ -1,11 +1,3 @@
-/** Percent-encodes everything but the unreserved characters of RFC 3986. */
-export function encodePart(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
 /** Whether a text can be sent as the value of a header. */
 export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);

@@ -1,3 +1,4 @@
+import { signAws } from "../../../../../platform/crypto/index.ts";
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
 import type { Action } from "../action.ts";
 import type { AuthSpec } from "../auth-spec.ts";
@@ -8,7 +9,6 @@ import type { PageState } from "../response-spec.ts";
 import type { ValueTemplate } from "../template.ts";
 import { type BodyContent, encodePairs, queryPairsOf, renderBody, serialise } from "./body.ts";
 import { isHeaderName, isHeaderValue } from "./encoding.ts";
-import { signAws } from "./sign-aws.ts";
 import { joinUrl, renderPath, renderUrl } from "./url.ts";
 import { nameOf, RenderError, type RequestValues, renderText, renderValue, requireText, resolve } from "./values.ts";
 

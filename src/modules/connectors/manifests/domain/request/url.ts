@@ -1,5 +1,5 @@
+import { encodePart } from "../../../../../platform/text/index.ts";
 import type { Placeholder, TextTemplate } from "../template.ts";
-import { encodePart } from "./encoding.ts";
 import { nameOf, RenderError, type RequestValues, resolve, scalarText } from "./values.ts";
 
 /** Renders an absolute URL. A placeholder at its start is a whole URL; others are encoded for the host, path or query. */

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { encodePart } from "./encoding.ts";
+import { encodePart } from "../text/index.ts";
 
 /** The request to sign, with an absolute URL that is already encoded. */
 export interface AwsRequest {
@@ -7,6 +7,8 @@ export interface AwsRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | undefined;
+  /** The SHA-256 of a body that is streamed, in hexadecimal; `body` is then not read. */
+  readonly payloadHash?: string;
 }
 
 export interface AwsCredentials {
@@ -25,7 +27,7 @@ export interface AwsScope {
 export function signAws(request: AwsRequest, credentials: AwsCredentials, scope: AwsScope): Record<string, string> {
   const url = new URL(request.url);
   const time = new Date(scope.nowMs).toISOString().replace(/[:-]|\.\d{3}/g, "");
-  const payloadHash = sha256(request.body ?? "");
+  const payloadHash = request.payloadHash ?? sha256(request.body ?? "");
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name.toLowerCase()] = value;
   headers["x-amz-date"] = time;

@@ -1,0 +1,59 @@
+/**
+ * Objects: payloads of data streams that are too large for a record.
+ *
+ * intent: the delivery of one object, announced with its size and digest. prepare: announces it. upload: stores its bytes.
+ * commit: appends a record that refers to it, which makes it visible. abort: gives it up. expiry: an intent that is not
+ * committed in time ends. evidence: what the store says about the bytes, checked before the commit. removal: bytes without a
+ * record are removed, unless their stream is held.
+ */
+import type { WorkflowObjectService as Rpc } from "../../../../gen/service/api/workflow_object_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { ObjectStore } from "../../../platform/objects/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { ReleaseObjects, Streams } from "../streams/index.ts";
+import { intentIdOf } from "./domain/intent.ts";
+import { intentStore } from "./intent-store.ts";
+import { objectHandlers } from "./object-handler.ts";
+import { createObjectMetrics } from "./object-metrics.ts";
+import { removeObjectsJob } from "./object-removal.ts";
+import { createObjectService } from "./object-service.ts";
+import { removalStore } from "./removal-store.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "counter">;
+  readonly streams: Pick<Streams, "lookup" | "appendInTransaction">;
+  readonly store: ObjectStore;
+  readonly region: string;
+  readonly platformTenantId: () => string;
+}
+
+/** The module's public API. */
+export interface Objects {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
+  /** Has the bytes of objects removed whose records are removed in the same transaction. */
+  readonly release: ReleaseObjects;
+  /** Has all objects of a tenant removed; returns whether any of them still has bytes. */
+  releaseTenant(tenantId: TenantId): Promise<boolean>;
+}
+
+/** Creates the module. */
+export function createObjects(parts: Parts): Objects {
+  const { db, clock } = parts;
+  const metrics = createObjectMetrics(parts.metrics);
+  return {
+    handlers: objectHandlers(createObjectService({ ...parts, metrics }), metrics),
+    jobs: [removeObjectsJob({ ...parts, metrics })],
+    release: (tx, tenantId, objectKeys) =>
+      intentStore(tx).release(tenantId, objectKeys.map(intentIdOf), new Date(clock.now())),
+    releaseTenant: (tenantId) => removalStore(db.sql).releaseTenant(tenantId, new Date(clock.now())),
+  };
+}

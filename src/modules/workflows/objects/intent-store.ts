@@ -1,0 +1,88 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { graceMs, type ObjectIntent } from "./domain/intent.ts";
+
+/** Identifies an intent of a stream. */
+export interface IntentKey {
+  readonly tenantId: TenantId;
+  readonly runId: string;
+  readonly streamId: string;
+  readonly id: string;
+}
+
+/** The SQL queries of intents. */
+export function intentStore(sql: Sql) {
+  const columns = sql`tenant_id, id, run_id, stream_id, status, idempotency_key, sha256, size_bytes, content_type,
+    content_class, schema_ref, direction, authorization_receipt_id, object_key, regions, sequence, created_by, created_at,
+    expires_at, uploaded_at, ended_at, remove_after, removed_at`;
+  const isIntent = ({ tenantId, id }: Pick<IntentKey, "tenantId" | "id">) =>
+    sql`tenant_id = ${tenantId} and id = ${id}`;
+
+  return {
+    async insert(intent: ObjectIntent): Promise<void> {
+      await sql`
+        insert into workflow_object_intents (${columns})
+        values (${intent.tenantId}, ${intent.id}, ${intent.runId}, ${intent.streamId}, ${intent.status},
+          ${intent.idempotencyKey}, ${intent.sha256}, ${intent.sizeBytes}, ${intent.contentType}, ${intent.contentClass},
+          ${intent.schemaRef}, ${intent.direction}, ${intent.authorizationReceiptId}, ${intent.objectKey},
+          ${[...intent.regions]}, ${intent.sequence}, ${intent.createdBy}, ${intent.createdAt}, ${intent.expiresAt},
+          ${intent.uploadedAt}, ${intent.endedAt}, ${intent.removeAfter}, ${intent.removedAt})`;
+    },
+
+    /** The number of deliveries to a stream that are in progress. */
+    async countOpen(tenantId: TenantId, streamId: string): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from workflow_object_intents
+        where tenant_id = ${tenantId} and stream_id = ${streamId} and status in ('prepared', 'uploaded')`;
+      return row!.count;
+    },
+
+    /** Finds an intent of a stream. `lock` keeps it as it is until the transaction ends. */
+    async find(key: IntentKey, lock?: "lock"): Promise<ObjectIntent | undefined> {
+      const [row] = await sql<ObjectIntent[]>`
+        select ${columns} from workflow_object_intents
+        where ${isIntent(key)} and run_id = ${key.runId} and stream_id = ${key.streamId}
+        ${lock === undefined ? sql`` : sql`for update`}`;
+      return row;
+    },
+
+    /** Notes that the store of a region may get bytes. False if the intent is not prepared any more. */
+    async noteUpload(key: IntentKey, region: string): Promise<boolean> {
+      const rows = await sql`
+        update workflow_object_intents
+        set regions = case when ${region} = any(regions) then regions else regions || ${region}::text end
+        where ${isIntent(key)} and status = 'prepared' returning 1`;
+      return rows.length === 1;
+    },
+
+    async setUploaded(key: IntentKey, now: Date): Promise<ObjectIntent> {
+      const [row] = await sql<ObjectIntent[]>`
+        update workflow_object_intents set status = 'uploaded', uploaded_at = ${now} where ${isIntent(key)}
+        returning ${columns}`;
+      return row!;
+    },
+
+    async setCommitted(key: IntentKey, sequence: number, now: Date): Promise<ObjectIntent> {
+      const [row] = await sql<ObjectIntent[]>`
+        update workflow_object_intents
+        set status = 'committed', sequence = ${sequence}, ended_at = ${now}, remove_after = null
+        where ${isIntent(key)} returning ${columns}`;
+      return row!;
+    },
+
+    async setAborted(key: IntentKey, now: Date, removeAfter: Date): Promise<ObjectIntent> {
+      const [row] = await sql<ObjectIntent[]>`
+        update workflow_object_intents set status = 'aborted', ended_at = ${now}, remove_after = ${removeAfter}
+        where ${isIntent(key)} returning ${columns}`;
+      return row!;
+    },
+
+    /** Has the bytes of committed objects removed, because their records are removed. */
+    async release(tenantId: TenantId, ids: readonly string[], now: Date): Promise<void> {
+      await sql`
+        update workflow_object_intents
+        set remove_after = greatest(${now}::timestamptz, expires_at + make_interval(secs => ${graceMs / 1000}))
+        where tenant_id = ${tenantId} and id = any(${[...ids]}) and removed_at is null`;
+    },
+  };
+}

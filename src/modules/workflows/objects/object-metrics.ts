@@ -1,0 +1,45 @@
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+
+/** The metrics of large objects. */
+export interface ObjectMetrics {
+  ended(outcome: "committed" | "aborted" | "expired", count?: number): void;
+  /** An upload ended: stored, or refused because of its bytes. */
+  uploaded(outcome: "stored" | "too_long" | "too_short" | "digest", bytes: number): void;
+  downloaded(bytes: number): void;
+  removed(count: number): void;
+}
+
+/** Creates the metrics of large objects. */
+export function createObjectMetrics(metrics: Pick<Metrics, "counter">): ObjectMetrics {
+  const ends = metrics.counter({
+    name: "workflow_objects_ended_total",
+    help: "Deliveries of large objects that ended, by outcome.",
+    labels: ["outcome"],
+  });
+  const uploads = metrics.counter({
+    name: "workflow_object_uploads_total",
+    help: "Uploads of large objects, by outcome: stored, or why their bytes were refused.",
+    labels: ["outcome"],
+  });
+  const bytesIn = metrics.counter({
+    name: "workflow_object_uploaded_bytes_total",
+    help: "Bytes of large objects that were stored.",
+  });
+  const bytesOut = metrics.counter({
+    name: "workflow_object_downloaded_bytes_total",
+    help: "Bytes of large objects that were sent to clients.",
+  });
+  const removals = metrics.counter({
+    name: "workflow_objects_removed_total",
+    help: "Large objects whose bytes were removed.",
+  });
+  return {
+    ended: (outcome, count = 1) => ends.inc({ outcome }, count),
+    uploaded(outcome, bytes) {
+      uploads.inc({ outcome });
+      if (outcome === "stored") bytesIn.inc(bytes);
+    },
+    downloaded: (bytes) => bytesOut.inc(bytes),
+    removed: (count) => removals.inc(count),
+  };
+}

@@ -1,0 +1,50 @@
+/** The size and digest that a body must have. */
+export interface ExpectedBody {
+  readonly sizeBytes: number;
+  /** The SHA-256 of the body, in lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A part of an object. */
+export interface ByteRange {
+  readonly firstByte: number;
+  /** At least 1. */
+  readonly byteCount: number;
+}
+
+/** The bytes of an open object. */
+export interface ObjectReader extends AsyncIterable<Uint8Array> {
+  /** Frees the file or connection of a reader that is not read to its end, even if reading has not begun. */
+  close(): void;
+}
+
+/** Stores objects. Keys are paths of plain names: letters, digits, dashes and dots, separated by slashes. */
+export interface ObjectStore {
+  /**
+   * Stores a body that arrives in parts. It holds one part at a time in memory. The object exists, durably, when the
+   * promise resolves. Throws ObjectMismatch if the body is not the expected one; then nothing is stored.
+   */
+  put(key: string, body: AsyncIterable<Uint8Array>, expected: ExpectedBody, signal: AbortSignal): Promise<void>;
+  /** The size of an object; undefined if there is none. */
+  stat(key: string): Promise<{ readonly sizeBytes: number } | undefined>;
+  /** Reads a part of an object; undefined if there is none. The object may be removed meanwhile. */
+  read(key: string, range: ByteRange, signal: AbortSignal): Promise<ObjectReader | undefined>;
+  /** Removes an object, if there is one. */
+  remove(key: string): Promise<void>;
+  /** Removes the remains of writes that started before this time and did not end. Returns their number. */
+  removeAbandonedWrites(beforeMs: number): Promise<number>;
+  close(): void;
+}
+
+/** A body is not the expected one. */
+export class ObjectMismatch extends Error {
+  readonly reason: "too_long" | "too_short" | "digest";
+
+  constructor(reason: ObjectMismatch["reason"]) {
+    super(`The body does not match: ${reason}.`);
+    this.reason = reason;
+  }
+}
+
+/** The store did not do what it was asked to. The cause is for the log. */
+export class ObjectStoreError extends Error {}
