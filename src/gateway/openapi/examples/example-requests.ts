@@ -208,11 +208,26 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     completions: [{ task_id: exampleId("task"), token: "correct-horse-battery-staple", output: { words: 360 } }],
     poll: workflowTasks,
   },
+  CreateWorkflowStreamRequest: {
+    name: "progress",
+    pins: {
+      retention: { max_age_s: 86_400 },
+      redaction: [{ path: "/customer/email", action: "mask" }],
+      content_classes: ["progress"],
+      on_unread_full: "reject",
+    },
+  },
+  AppendWorkflowStreamRecordRequest: { payload: { done: 40, of: 100 } },
+  SetWorkflowStreamLegalHoldRequest: { held: true, reason: "Case 2024-17" },
   AddTopicSubscribersRequest: { subscriber_ids: [exampleId("subscriber")] },
   CreateConnectionRequest: {
     name: "Team chat",
     provider_key: "slack",
     credentials: { webhook_url: "https://hooks.example.com/services/T0/B0/correct-horse-battery-staple" },
+  },
+  UpdateConnectionRequest: {
+    name: "Team chat at night",
+    credentials: { webhook_url: "https://hooks.example.com/services/T0/B1/correct-horse-battery-staple" },
   },
   CreateProviderConfigRequest: {
     provider_key: "github",

@@ -195,7 +195,11 @@ async function fillAllTables(tenantId: TenantId): Promise<void> {
         (select pg_get_constraintdef(c.oid) from pg_constraint c
          where c.conrelid = a.attrelid and c.contype = 'c' and a.attnum = any(c.conkey) limit 1) as checks
       from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-      where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped and a.attnotnull and d.oid is null`;
+      where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped and d.oid is null
+        -- Of columns of which exactly one has a value, the first one gets it.
+        and (a.attnotnull or a.attnum in (
+          select c.conkey[1] from pg_constraint c
+          where c.conrelid = a.attrelid and c.contype = 'c' and pg_get_constraintdef(c.oid) like '%IS NULL) <> (%'))`;
     const values = Object.fromEntries(
       columns.map(({ name, type, checks }) => [name, name === "tenant_id" ? tenantId : valueFor(type, checks)]),
     );
