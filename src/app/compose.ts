@@ -3,6 +3,7 @@ import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
+import { createExperiments } from "../modules/experiments/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
@@ -102,6 +103,12 @@ export async function compose(foundation: Foundation) {
   });
   const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
 
+  const experiments = createExperiments({
+    ...parts,
+    events,
+    quotas: () => tenants.quotas,
+    receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
+  });
   const workflows = createWorkflows({
     ...parts,
     events,
@@ -114,7 +121,7 @@ export async function compose(foundation: Foundation) {
     call,
   });
 
-  const areas = [tenancy, connectors, routing, notifications, workflows, operations];
+  const areas = [tenancy, connectors, routing, notifications, experiments, workflows, operations];
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.flatMap((area) => area.jobs),
@@ -132,7 +139,7 @@ export async function compose(foundation: Foundation) {
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, address },
+    ...{ connectors, experiments, address },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */
