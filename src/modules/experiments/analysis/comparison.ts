@@ -17,6 +17,8 @@ import type { AnalysisPlan, MetricPlan } from "./plan.ts";
 interface Pair {
   control: MetricMoments;
   treatment: MetricMoments;
+  /** The treatment's share of the units of both, by the weights. */
+  treatmentShare: number;
 }
 
 /** The error probability of a metric: success metrics share alpha, because any of them can name any treatment the winner. */
@@ -45,6 +47,17 @@ export function momentsOf(phase: PhaseSummary, variant: string, key: string): Me
   return phase.arms.find((arm) => arm.variant === variant)?.metrics[key] ?? emptyMoments();
 }
 
+/** The control and the treatment in each phase that has units of them. */
+function pairsOf(plan: AnalysisPlan, phases: readonly PhaseSummary[], treatment: string, metric: MetricPlan): Pair[] {
+  return phases.flatMap((phase) => {
+    const control = momentsOf(phase, plan.control, metric.key);
+    const treated = momentsOf(phase, treatment, metric.key);
+    if (control.n + treated.n === 0) return [];
+    const [controlWeight, weight] = [phase.weights[plan.control] ?? 0, phase.weights[treatment] ?? 0];
+    return [{ control, treatment: treated, treatmentShare: weight / (controlWeight + weight) }];
+  });
+}
+
 /** Compares a treatment with the control on one metric. `earlierP` is the smallest p-value so far of a rare event. */
 export function compare(
   plan: AnalysisPlan,
@@ -64,12 +77,7 @@ function compareMeans(
   treatment: string,
   metric: MetricPlan,
 ): MetricComparison {
-  const pairs = phases
-    .map((phase) => ({
-      control: momentsOf(phase, plan.control, metric.key),
-      treatment: momentsOf(phase, treatment, metric.key),
-    }))
-    .filter((pair) => pair.control.n + pair.treatment.n > 0);
+  const pairs = pairsOf(plan, phases, treatment, metric);
   const compared = pairs.filter((pair) => isEnough(needsOfPair(metric, pair)));
   const alpha = alphaOf(plan, metric);
   const base = { key: metric.key, role: metric.role, alpha };
@@ -82,7 +90,7 @@ function compareMeans(
     compared.map((pair) => [pair.control, pair.treatment]),
   );
   if (adjustment !== undefined) notes.push("covariate_used");
-  const estimate = (arm: keyof Pair) =>
+  const estimate = (arm: "control" | "treatment") =>
     stratify(
       compared.map((pair) => ({
         weight: pair.control.n + pair.treatment.n,
@@ -156,20 +164,14 @@ function compareRareEvents(
   metric: MetricPlan,
   earlierP: number,
 ): MetricComparison {
-  const counts: EventCounts[] = [];
-  const notes: AnalysisNote[] = [];
-  let n = 0;
-  for (const phase of phases) {
-    const [a, b] = [momentsOf(phase, plan.control, metric.key), momentsOf(phase, treatment, metric.key)];
-    const [weightA, weightB] = [phase.weights[plan.control] ?? 0, phase.weights[treatment] ?? 0];
-    if (a.n + b.n === 0) continue;
-    if (!(weightA > 0 && weightB > 0)) {
-      notes.push("phase_left_out");
-      continue;
-    }
-    n += a.n + b.n;
-    counts.push({ control: a.nonZero, treatment: b.nonZero, treatmentShare: weightB / (weightA + weightB) });
-  }
+  const pairs = pairsOf(plan, phases, treatment, metric);
+  const compared = pairs.filter(({ treatmentShare }) => treatmentShare > 0 && treatmentShare < 1);
+  const counts: EventCounts[] = compared.map(({ control, treatment, treatmentShare }) => ({
+    control: control.nonZero,
+    treatment: treatment.nonZero,
+    treatmentShare,
+  }));
+  const notes: AnalysisNote[] = compared.length < pairs.length ? ["phase_left_out"] : [];
   const alpha = alphaOf(plan, metric);
   const base = { key: metric.key, role: metric.role, alpha };
   if (counts.every(({ control, treatment }) => control + treatment === 0)) {
@@ -184,7 +186,7 @@ function compareRareEvents(
     ...base,
     state: p <= alpha && rate.estimate !== 1 ? towards(metric, rate.estimate > 1) : "inconclusive",
     withinMargin: metric.role === "guardrail" ? isWithinMargin(metric, interval) : null,
-    n,
+    n: compared.reduce((sum, { control, treatment }) => sum + control.n + treatment.n, 0),
     difference: null,
     interval: null,
     lift: Number.isFinite(rate.estimate) ? rate.estimate - 1 : null,
@@ -196,7 +198,10 @@ function compareRareEvents(
 }
 
 function needsOfPair(metric: MetricPlan, pair: Pair): Needs {
-  const [a, b] = [needsOf(metric.type, pair.control), needsOf(metric.type, pair.treatment)];
+  const [a, b] = [pair.control, pair.treatment].map((arm) => needsOf(metric.type, arm, pair.treatmentShare)) as [
+    Needs,
+    Needs,
+  ];
   return {
     units: Math.max(a.units, b.units),
     events: Math.max(a.events, b.events),
@@ -214,7 +219,7 @@ export function isEnough(needs: Needs): boolean {
 
 /** The needs of the phase that lacks least: once it has enough, there is a result. */
 function leastNeeds(metric: MetricPlan, pairs: readonly Pair[]): Needs {
-  const empty: Pair = { control: emptyMoments(), treatment: emptyMoments() };
+  const empty: Pair = { control: emptyMoments(), treatment: emptyMoments(), treatmentShare: 0.5 };
   const needs = (pairs.length === 0 ? [empty] : pairs).map((pair) => needsOfPair(metric, pair));
   return needs.reduce((least, candidate) => (sumOf(candidate) < sumOf(least) ? candidate : least));
 }

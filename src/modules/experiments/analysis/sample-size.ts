@@ -1,4 +1,4 @@
-import { gate } from "./arm-estimate.ts";
+import { gate, meanGate } from "./arm-estimate.ts";
 import { plannedCriticalValue } from "./confidence-sequence.ts";
 import { eventConcentration, logBayesFactor } from "./exact-test.ts";
 import { normalQuantile } from "./normal-quantile.ts";
@@ -104,7 +104,10 @@ function variancesOf(metric: SampleSizeMetric, control: number, treatment: numbe
 function unitsToCompare(metric: SampleSizeMetric, shares: Shares): number | null {
   const { type, baseline, minimumLift = 0 } = metric;
   if (type === "rare_event") return 1 / Math.min(shares.control, shares.treatment);
-  if (type !== "proportion") return gate / Math.min(shares.control, shares.treatment);
+  if (type !== "proportion") {
+    const treatmentShare = shares.treatment / (shares.control + shares.treatment);
+    return meanGate(treatmentShare) / Math.min(shares.control, shares.treatment);
+  }
   if (baseline === undefined) return null;
   const rarest = (rate: number) => Math.min(rate, 1 - rate);
   return Math.max(
