@@ -132,12 +132,13 @@ function percent(value: number): string {
 
 /** Three significant digits, and all digits before the point. */
 function decimal(value: number): string {
-  const digits = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
-  return digits.toLocaleString("en-GB", { maximumSignificantDigits: 21 });
+  if (value >= 1000) return count(value);
+  return String(value >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 }
 
+/** With commas between thousands. `toLocaleString` takes 50 µs. */
 function count(value: number): string {
-  return value.toLocaleString("en-GB", { maximumFractionDigits: 0 });
+  return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function quote(variant: string): string {
