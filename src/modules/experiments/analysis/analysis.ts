@@ -1,124 +1,85 @@
-import type { MetricMoments } from "./moments.ts";
-import type { AnalysisPlan, MetricRole } from "./plan.ts";
+import type { Analysis, EarlierMinima, MetricEstimate, PhaseSummary, VariantAnalysis } from "./analysis-result.ts";
+import { estimateArm, needsOf, valueVariance } from "./arm-estimate.ts";
+import { alphaOf, compare, isEnough, momentsOf, plannedUnitsOf } from "./comparison.ts";
+import { createSequence, criticalValue } from "./confidence-sequence.ts";
+import { bestWinner, judgeExperiment, judgeTreatment } from "./decision.ts";
+import { emptyMoments, mergeMoments } from "./moments.ts";
+import type { AnalysisPlan, MetricPlan } from "./plan.ts";
+import { checkSampleRatio } from "./sample-ratio.ts";
+import { describeAnalysis } from "./sentence.ts";
 
-/** One variant in one phase. */
-export interface ArmSummary {
-  variant: string;
-  /** Exposed units: the input of the sample-ratio check. */
-  units: number;
-  /** Units whose score window has passed. Only these are in the moments. */
-  mature: number;
-  /** By the key of the metric. A missing metric has no units. */
-  metrics: Readonly<Record<string, MetricMoments>>;
+/** Analyses the moments of all phases, oldest first. The plan must not change once the experiment has started. */
+export function analyse(plan: AnalysisPlan, phases: readonly PhaseSummary[], earlier: EarlierMinima = {}): Analysis {
+  const sampleRatio = checkSampleRatio(plan.variants, phases, earlier.sampleRatioP);
+  const variants = plan.variants.map((variant) =>
+    analyseVariant(plan, phases, variant, earlier, sampleRatio.isMismatch),
+  );
+  const treatments = variants.filter(({ isControl }) => !isControl);
+  const verdict = judgeExperiment(sampleRatio.isMismatch, treatments);
+  const analysis = {
+    verdict,
+    winner: verdict === "winner" ? (bestWinner(plan, treatments)?.variant ?? null) : null,
+    sampleRatio,
+    variants,
+  };
+  return { ...analysis, sentence: describeAnalysis(plan, analysis) };
 }
 
-/** The units that were first exposed under one set of weights. */
-export interface PhaseSummary {
-  /** By variant. Only the proportions matter. */
-  weights: Readonly<Record<string, number>>;
-  arms: readonly ArmSummary[];
+function analyseVariant(
+  plan: AnalysisPlan,
+  phases: readonly PhaseSummary[],
+  variant: string,
+  earlier: EarlierMinima,
+  isMismatch: boolean,
+): VariantAnalysis {
+  const arms = phases.flatMap((phase) => phase.arms.filter((arm) => arm.variant === variant));
+  const mature = arms.reduce((sum, arm) => sum + arm.mature, 0);
+  const metrics = plan.metrics.map((metric) => estimateMetric(plan, phases, variant, metric, mature));
+  const isControl = variant === plan.control;
+  const comparisons = isControl
+    ? []
+    : plan.metrics.map((metric, i) => {
+        const comparison = compare(plan, phases, variant, metric, earlier.rareEventP?.[variant]?.[metric.key]);
+        const isIncomplete = metrics[i]!.missing > 0;
+        return isIncomplete
+          ? { ...comparison, notes: [...comparison.notes, "unscored_left_out" as const] }
+          : comparison;
+      });
+  return {
+    variant,
+    isControl,
+    units: arms.reduce((sum, arm) => sum + arm.units, 0),
+    mature,
+    metrics,
+    comparisons,
+    verdict: isControl ? null : isMismatch ? "invalid" : judgeTreatment(comparisons),
+  };
 }
 
-export interface Interval {
-  lower: number;
-  upper: number;
+/** The metric in one variant, over all its units. The mean is not stratified, unlike those that are compared. */
+function estimateMetric(
+  plan: AnalysisPlan,
+  phases: readonly PhaseSummary[],
+  variant: string,
+  metric: MetricPlan,
+  mature: number,
+): MetricEstimate {
+  const moments = phases.map((phase) => momentsOf(phase, variant, metric.key)).reduce(mergeMoments, emptyMoments());
+  const { n } = moments;
+  const estimate = estimateArm(metric.type, moments);
+  const sequence = createSequence(alphaOf(plan, metric), plannedUnitsOf(plan, phases, [variant]));
+  const halfWidth = Math.sqrt(estimate.meanVariance) * criticalValue(sequence, n);
+  const hasInterval = metric.type !== "rare_event" && isEnough(needsOf(metric.type, moments, 0.5)) && halfWidth > 0;
+  return {
+    key: metric.key,
+    n,
+    missing: Math.max(0, mature - n),
+    mean: n > 0 && Number.isFinite(estimate.mean) ? estimate.mean : null,
+    variance: n > 0 ? finite(valueVariance(metric.type, moments)) : null,
+    interval: hasInterval ? { lower: estimate.mean - halfWidth, upper: estimate.mean + halfWidth } : null,
+  };
 }
 
-/** Why a number is missing or was computed in another way. */
-export type AnalysisNote =
-  /** The arms have too few units, events or non-events. `needs` says how many. */
-  | "too_few_units"
-  /** The values of an arm are all equal, so that there is no variance yet. */
-  | "no_variance"
-  /** The lift is withheld, because the mean of the control may be 0. */
-  | "control_may_be_zero"
-  /** The variance was reduced with the covariate. */
-  | "covariate_used"
-  /** Units without a score were left out. */
-  | "unscored_left_out"
-  /** A phase has too few units to be compared and was left out. */
-  | "phase_left_out";
-
-/** The values of one metric in one variant, over all phases. */
-export interface MetricEstimate {
-  key: string;
-  n: number;
-  /** Mature units without a score that were left out. */
-  missing: number;
-  /** Null without units, as is the ratio of an empty denominator. */
-  mean: number | null;
-  /** Variance of the units' values; of a ratio, of its linearised values. */
-  variance: number | null;
-  /** The always-valid interval of the mean. */
-  interval: Interval | null;
-}
-
-/** The state of one metric in one comparison. */
-export type ComparisonState = "insufficient" | "inconclusive" | "better" | "worse";
-
-/** One treatment against the control, on one metric. */
-export interface MetricComparison {
-  key: string;
-  role: MetricRole;
-  /** The error probability of this interval: alpha, divided among the success metrics and treatments. */
-  alpha: number;
-  state: ComparisonState;
-  /** Of a guardrail: whether the interval excludes a harm beyond the margin. Null for a success metric. */
-  withinMargin: boolean | null;
-  /** Units that were compared, of both arms. */
-  n: number;
-  /** Treatment minus control. Null for a rare event, which has only a lift. */
-  difference: number | null;
-  interval: Interval | null;
-  /** The relative difference: 0.1 is 10 % more than the control. */
-  lift: number | null;
-  liftInterval: Interval | null;
-  /** Always-valid p-value. */
-  p: number | null;
-  notes: readonly AnalysisNote[];
-  /** What is missing in the arm that has least, when the state is insufficient. */
-  needs: { units: number; events: number; nonEvents: number } | null;
-}
-
-export type Verdict = "insufficient" | "inconclusive" | "winner" | "loser" | "invalid";
-
-export interface VariantAnalysis {
-  variant: string;
-  isControl: boolean;
-  units: number;
-  mature: number;
-  metrics: readonly MetricEstimate[];
-  /** Empty for the control. */
-  comparisons: readonly MetricComparison[];
-  /** Null for the control. */
-  verdict: Verdict | null;
-}
-
-export interface SampleRatio {
-  /** The smallest always-valid p-value so far. Below 0.001 the experiment is invalid. */
-  p: number;
-  isMismatch: boolean;
-  arms: readonly { variant: string; units: number; expected: number }[];
-}
-
-export interface Analysis {
-  verdict: Verdict;
-  /** The treatment to ship, when the verdict is winner. */
-  winner: string | null;
-  /** What to do, in plain words. */
-  sentence: string;
-  sampleRatio: SampleRatio;
-  variants: readonly VariantAnalysis[];
-}
-
-/** The smallest p-values of earlier analyses. Exact tests keep their minimum, so that a result never gets weaker again. */
-export interface EarlierMinima {
-  sampleRatioP?: number | undefined;
-  /** Of the rare events, by variant and metric. */
-  rareEventP?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
-}
-
-/** Analyses the moments of all phases. The plan must not change once the experiment has started. */
-export function analyse(_plan: AnalysisPlan, _phases: readonly PhaseSummary[], _earlier: EarlierMinima = {}): Analysis {
-  throw new Error("Not available yet.");
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }

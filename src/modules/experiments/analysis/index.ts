@@ -7,21 +7,22 @@
  * 1 - alpha, however often somebody looks. Lift: the relative difference to the control. Sample ratio: whether the arms have
  * the sizes that the weights predict.
  */
-export {
-  type Analysis,
-  type AnalysisNote,
-  type ArmSummary,
-  analyse,
-  type ComparisonState,
-  type EarlierMinima,
-  type Interval,
-  type MetricComparison,
-  type MetricEstimate,
-  type PhaseSummary,
-  type SampleRatio,
-  type VariantAnalysis,
-  type Verdict,
-} from "./analysis.ts";
+export { analyse } from "./analysis.ts";
+export type {
+  Analysis,
+  AnalysisNote,
+  ArmSummary,
+  ComparisonState,
+  EarlierMinima,
+  Interval,
+  MetricComparison,
+  MetricEstimate,
+  Needs,
+  PhaseSummary,
+  SampleRatio,
+  VariantAnalysis,
+  Verdict,
+} from "./analysis-result.ts";
 export {
   addToMoments,
   emptyMoments,
