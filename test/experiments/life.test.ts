@@ -105,7 +105,7 @@ test("a draft that cannot work is refused with every reason", async () => {
     "variants[1].key unique",
     "variants weights",
     "control unknown",
-    "targeting cel.parse",
+    "targeting cel.syntax",
     "metrics[0].margin guardrail_only",
     "metrics[0].winsor_cap unsupported",
     "metrics[0].baseline range",
@@ -205,7 +205,7 @@ test("after a decision every unit gets the decided variant, without an exposure"
     assert.deepEqual([after.variant, after.reason, after.in_experiment], ["treatment", "decided", false]);
   }
   const { frozen, units } = await results(party, id);
-  assert.deepEqual([frozen, units], [true, "1"]);
+  assert.deepEqual([frozen, units], [true, 1]);
 });
 
 test("a caller for one environment neither sees nor uses experiments of another one", async () => {
