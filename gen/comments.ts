@@ -174,6 +174,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.Decision.type": "The item's type.",
   "service.api.Decision.key": "The item's key.",
   "service.api.Decision.message": "The message of the rule that rejected the item; empty otherwise.",
+  "service.api.Decision.experiments": "The variants that the item got, by the key of the experiment. Experiments that the item is not in are missing.",
   "service.api.RouteResponse": "The decision.",
   "service.api.RouteResponse.decision": "The record.",
   "service.api.RouteBatchRequest": "Routes many items.",

@@ -94,21 +94,23 @@ export async function compose(foundation: Foundation) {
     sealed: [...operations.sealed, ...connectors.sealed],
   });
   const { tenants, secrets } = tenancy;
-  const routing = createRouting({
-    ...parts,
-    events,
-    admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
-    secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
-    call,
-  });
-  const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
-
   const experiments = createExperiments({
     ...parts,
     events,
     quotas: () => tenants.quotas,
     receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
   });
+  const routing = createRouting({
+    ...parts,
+    events,
+    admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
+    secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    assignExperiments: experiments.assignItem,
+    recordScores: experiments.recordOutcomes,
+    call,
+  });
+  const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
+
   const workflows = createWorkflows({
     ...parts,
     events,
@@ -116,6 +118,7 @@ export async function compose(foundation: Foundation) {
     takeQuota: tenants.takeQuota,
     findPools: routing.findPools,
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
+    findExperimentId: experiments.findExperimentId,
     findNotificationWorkflows: notifications.findNotificationWorkflows,
     checkActionUse: connectors.checkActionUse,
     call,

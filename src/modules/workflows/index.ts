@@ -9,7 +9,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
-import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
+import { compileTemplate, createRuns, type FindExperimentId, type FindPoolId, type TakeQuota } from "./runs/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
@@ -18,6 +18,7 @@ interface Parts extends AreaParts, ReferenceSources {
   readonly eventLogs: EventLogs;
   readonly takeQuota: TakeQuota;
   readonly findPoolId: FindPoolId;
+  readonly findExperimentId: FindExperimentId;
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
 }

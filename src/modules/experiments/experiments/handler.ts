@@ -60,8 +60,9 @@ export function experimentHandlers({ service, cursors }: Parts): Pick<Handlers<t
       return create(CreateExperimentResponseSchema, { experiment: fromExperiment(experiment) });
     },
 
-    async validateExperiment(_, request) {
-      const { violations, notes, minimumUnits, expectedDays } = service.validateExperiment(toNewExperiment(request));
+    async validateExperiment(context, request) {
+      const checked = await service.validateExperiment(context, toNewExperiment(request));
+      const { violations, notes, minimumUnits, expectedDays } = checked;
       const plan = {
         ...{ valid: violations.length === 0, violations: [...violations], notes: [...notes] },
         ...{ minimumUnits: BigInt(minimumUnits), expectedDays },

@@ -46,6 +46,13 @@ export function createExperimentService({ events, changes, analyse }: Parts) {
     return experiment;
   }
 
+  async function requireEnvironment(context: Context, id: string): Promise<{ id: string; key: string }> {
+    const environment = await experimentStore(context.sql).findEnvironment(context.tenantId, id);
+    if (environment === undefined) throw notFound("environment");
+    requireEnvironmentAccess(context, environment.key);
+    return environment;
+  }
+
   async function lockExperiment(context: Context, id: string): Promise<Experiment> {
     await invalidateSnapshots(context);
     return requireAccess(context, await experimentStore(context.sql).lock(context.tenantId, id));
@@ -90,7 +97,8 @@ export function createExperimentService({ events, changes, analyse }: Parts) {
       return requireAccess(context, await experimentStore(context.sql).find(context.tenantId, id));
     },
 
-    validateExperiment(input: NewExperiment): DraftPlan {
+    async validateExperiment(context: Context, input: NewExperiment): Promise<DraftPlan> {
+      await requireEnvironment(context, input.environmentId);
       return checkDesign(input.design);
     },
 
@@ -99,9 +107,7 @@ export function createExperimentService({ events, changes, analyse }: Parts) {
       const { violations } = checkDesign(input.design);
       if (violations.length > 0) throw toViolationFailure(violations);
       const store = experimentStore(sql);
-      const environment = await store.findEnvironment(tenantId, input.environmentId);
-      if (environment === undefined) throw notFound("environment");
-      requireEnvironmentAccess(context, environment.key);
+      const environment = await requireEnvironment(context, input.environmentId);
       // Also locks out concurrent creation in the tenant, so that the count stays correct.
       await invalidateSnapshots(context);
       if (await store.hasAtLeast(tenantId, openExperimentsMax)) {

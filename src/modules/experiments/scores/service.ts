@@ -198,6 +198,14 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
       return results;
     },
 
+    /** Records scores that the service observed itself, without a quota. Invalid ones are left out. */
+    async recordOwn(compiled: CompiledExperiment, inputs: readonly ScoreInput[], nowMs: number): Promise<void> {
+      const { failures, valid } = checkAll(compiled, inputs, nowMs);
+      if (valid.length === 0) return;
+      const outcomes = await writes.run(valid);
+      count(toResults(compiled, inputs, failures, outcomes), outcomes);
+    },
+
     /** Records scores, and stores the response under an idempotency key in the same transaction. */
     async recordKeyed<R>(
       context: ScoreContext,

@@ -115,7 +115,7 @@ function checkInput(definition: Definition, input: Json): void {
   if (refusal !== undefined) throw invalid("input", "schema", refusal);
 }
 
-const stubbedKinds: readonly string[] = ["task", "route", "notify", "action", "subworkflow"];
+const stubbedKinds: readonly string[] = ["task", "route", "notify", "action", "experiment", "subworkflow"];
 
 /** Refuses stubs and decisions for steps that cannot use them, which are mostly typing errors. */
 function checkNames({ steps }: Plan, { stubs, decisions }: SimulationRequest): void {
@@ -126,7 +126,12 @@ function checkNames({ steps }: Plan, { stubs, decisions }: SimulationRequest): v
   const approvals = [...steps.values()].filter(({ work }) => work.kind === "approval").map(({ id }) => id);
   const violations = [
     ...[...stubs.keys()].flatMap((name) =>
-      unknownName(`stubs.${name}`, name, stubbed, "task, route, notify, action or subworkflow step or compensation"),
+      unknownName(
+        `stubs.${name}`,
+        name,
+        stubbed,
+        "task, route, notify, action, experiment or subworkflow step or compensation",
+      ),
     ),
     ...decisions.flatMap(({ step }, nth) => unknownName(`decisions[${nth}].step`, step, approvals, "approval step")),
   ];

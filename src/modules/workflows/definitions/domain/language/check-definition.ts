@@ -8,7 +8,7 @@ import { checkStepCount } from "./step-count.ts";
 import { stepsOf } from "./step-tree.ts";
 
 /** Kinds that are tried again when they fail. */
-const retriedKinds: readonly Work["kind"][] = ["task", "route", "notify", "action", "subworkflow"];
+const retriedKinds: readonly Work["kind"][] = ["task", "route", "notify", "action", "experiment", "subworkflow"];
 /** Kinds that cannot be undone as a whole. */
 const uncompensatedKinds: readonly Work["kind"][] = ["branch", "parallel", "map", "fail"];
 

@@ -38,6 +38,7 @@ export type Work =
   | RouteWork
   | NotifyWork
   | ActionWork
+  | ExperimentWork
   | SubworkflowWork
   | BranchWork
   | ParallelWork
@@ -94,6 +95,16 @@ export interface ActionWork {
   readonly connection: Json | undefined;
   /** A template: the input. */
   readonly with: Json;
+}
+
+export interface ExperimentWork {
+  readonly kind: "experiment";
+  /** The key of an experiment of the run's environment. */
+  readonly key: string;
+  /** Templates. */
+  readonly unit: Json;
+  readonly attributes: Json | undefined;
+  readonly covariates: Json | undefined;
 }
 
 export interface SubworkflowWork {
@@ -174,7 +185,7 @@ export interface FailWork {
 
 /** A kind of the language that this version of the service cannot run. */
 export interface UnavailableWork {
-  readonly kind: "experiment" | "stream_append" | "stream_read";
+  readonly kind: "stream_append" | "stream_read";
 }
 
 /** Steps that run when their step fails with one of the codes; `*` is any code. */

@@ -137,6 +137,15 @@ function work(): JsonObject {
       ["workflow_key", "to"],
     ),
     action: object({ action: text(formats.actionKey), connection: { type: "string" } }, ["action"]),
+    experiment: object(
+      {
+        key: text(formats.experimentKey),
+        unit: { type: ["string", "number"] },
+        attributes: template,
+        covariates: template,
+      },
+      ["key", "unit"],
+    ),
     subworkflow: object({ key: text(formats.key), version: integer(1, limits.versionMax), input: template }, ["key"]),
     branch: {
       type: "array",

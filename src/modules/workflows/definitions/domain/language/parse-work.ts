@@ -10,6 +10,7 @@ import type {
   ActionWork,
   ApprovalWork,
   BranchWork,
+  ExperimentWork,
   FailWork,
   Json,
   MapWork,
@@ -42,6 +43,7 @@ export const workFields = {
   route: ["pool", "type", "key", "attributes", "requirements", "payload", "priority"],
   notify: ["workflow_key", "to", "channels", "payload"],
   action: ["action", "connection"],
+  experiment: ["key", "unit", "attributes", "covariates"],
   subworkflow: ["key", "version", "input"],
   arm: ["when", "steps"],
   parallel: ["branches", "on_error"],
@@ -54,7 +56,7 @@ export const workFields = {
 } as const;
 
 /** Kinds that this version of the service cannot run. Their content is not read. */
-export const unavailableKinds = ["experiment", "stream_append", "stream_read"] as const;
+export const unavailableKinds = ["stream_append", "stream_read"] as const;
 
 const onErrors = ["fail", "collect"] as const;
 
@@ -73,7 +75,7 @@ export const workParsers: Readonly<Record<Work["kind"], WorkParser>> = {
   approval: parseApproval,
   transform: parseTransform,
   fail: parseFail,
-  experiment: () => ({ kind: "experiment" }),
+  experiment: parseExperiment,
   stream_append: () => ({ kind: "stream_append" }),
   stream_read: () => ({ kind: "stream_read" }),
 };
@@ -167,6 +169,26 @@ function parseAction(
     );
   }
   return { kind: "action", action: action.text("action", formats.actionKey) ?? "", connection, with: input };
+}
+
+function parseExperiment(
+  value: Json,
+  path: string,
+  _step: ObjectReader,
+  { violations }: WorkContext,
+): ExperimentWork | undefined {
+  const example = '{"key": "checkout", "unit": "=input.user"}';
+  const known = { known: workFields.experiment, example, what: "experiment" };
+  const experiment = ObjectReader.open(value, path, violations, known);
+  if (experiment === undefined) return undefined;
+  experiment.required("unit", '"=input.user"');
+  return {
+    kind: "experiment",
+    key: experiment.text("key", formats.experimentKey) ?? "",
+    unit: experiment.nested("unit", limits.templateDepth) ?? "",
+    attributes: experiment.nested("attributes", limits.templateDepth),
+    covariates: experiment.nested("covariates", limits.templateDepth),
+  };
 }
 
 function parseSubworkflow(

@@ -1,4 +1,5 @@
 import type { Json } from "../../../definitions/index.ts";
+import type { EffectKind } from "./plan.ts";
 import type { RunError } from "./state.ts";
 import type { StepKey } from "./step-key.ts";
 
@@ -25,7 +26,7 @@ export interface RetriedTask {
 export interface Effect {
   readonly key: StepKey;
   readonly attempt: number;
-  readonly kind: "route" | "notify" | "action" | "subworkflow";
+  readonly kind: EffectKind;
   readonly request: Json;
   readonly childId: string | undefined;
 }

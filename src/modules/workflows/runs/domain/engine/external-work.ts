@@ -1,6 +1,6 @@
 import type { Json } from "../../../definitions/index.ts";
 import { type Execution, noteApproval } from "./execution.ts";
-import type { PlanStep, PlanUnit } from "./plan.ts";
+import { isEffectKind, type PlanStep, type PlanUnit } from "./plan.ts";
 import type { Activity } from "./state.ts";
 import type { Positions, StepKey } from "./step-key.ts";
 
@@ -51,7 +51,7 @@ export function continueEffect(execution: Execution, key: StepKey, activity: Act
 /** Has an effect performed after the commit, and again later if its result does not arrive. */
 function performEffect(execution: Execution, key: StepKey, activity: Activity & { s: "effect" }): void {
   const { kind } = execution.unitOf(key).work;
-  if (kind !== "route" && kind !== "notify" && kind !== "action" && kind !== "subworkflow") return;
+  if (!isEffectKind(kind)) return;
   const { attempt, request, childId } = activity;
   activity.dueMs = execution.context.nowMs + activity.recheckMs;
   activity.recheckMs = Math.min(activity.recheckMs * 2, recheckMsMax);

@@ -62,6 +62,16 @@ export interface PlanStep extends PlanUnit {
   readonly compensate: PlanUnit | undefined;
 }
 
+const effectKinds = ["route", "notify", "action", "experiment", "subworkflow"] as const;
+
+/** A kind of work that the service performs after the commit. */
+export type EffectKind = (typeof effectKinds)[number];
+
+/** Whether the service performs work of a kind after the commit. */
+export function isEffectKind(kind: string): kind is EffectKind {
+  return (effectKinds as readonly string[]).includes(kind);
+}
+
 /** What a step does, with compiled templates. */
 export type PlanWork =
   | {
@@ -71,7 +81,7 @@ export type PlanWork =
       readonly version: string;
       readonly request: Template;
     }
-  | { readonly kind: "route" | "notify" | "action" | "subworkflow"; readonly request: Template }
+  | { readonly kind: EffectKind; readonly request: Template }
   | {
       readonly kind: "branch";
       readonly arms: readonly { readonly when: Template | undefined; readonly list: PlanList }[];
@@ -117,7 +127,7 @@ export function unitOf(plan: Plan, key: StepKey): PlanUnit {
 }
 
 /** The kinds that are retried with the definition's policy when they have none. */
-const retriedKinds: readonly string[] = ["task", "route", "notify", "action"];
+const retriedKinds: readonly string[] = ["task", "route", "notify", "action", "experiment"];
 
 /** Compiles a checked definition. */
 export function createPlan(
@@ -240,6 +250,10 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
     case "action":
     case "subworkflow":
       return planLeaf(work);
+    case "experiment": {
+      const { key, unit, attributes, covariates } = work;
+      return { kind: "experiment", request: compileRequest({ key, unit, attributes, covariates }) };
+    }
     default:
       throw new Error(`A published definition has no steps of the kind ${work.kind}.`);
   }

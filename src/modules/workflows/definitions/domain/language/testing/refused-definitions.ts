@@ -316,12 +316,12 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "a block is not retried": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { retry: {} }),
     path: "steps[0].retry",
-    message: "branch is not retried: retry is for task, route, notify, action, subworkflow",
+    message: "branch is not retried: retry is for task, route, notify, action, experiment, subworkflow",
   },
   "a wait is not retried": {
     document: stepOf({ wait_timer: { for: "1s" } }, { retry: {} }),
     path: "steps[0].retry",
-    message: "wait_timer is not retried: retry is for task, route, notify, action, subworkflow",
+    message: "wait_timer is not retried: retry is for task, route, notify, action, experiment, subworkflow",
   },
   "a block has no time-out": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { timeout: { total: "1d" } }),
@@ -363,11 +363,6 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].retry.on[0]",
     message:
       "outcome_unknown is never retried; possible are action_failed, auth_expired, conflict, connection_unusable, failed, internal, invalid_input, malformed, not_found, permission_denied, quota_exceeded, rate_limited, unavailable",
-  },
-  "experiment is not available": {
-    document: stepOf({ experiment: { key: "a" } }),
-    path: "steps[0].experiment",
-    message: "experiment is not available: use another kind, such as task",
   },
   "stream_append is not available": {
     document: stepOf({ stream_append: { stream: "a" } }),
