@@ -13,6 +13,8 @@ const conversion: MetricPlan = {
   margin: 0,
 };
 const latency: MetricPlan = { key: "latency", type: "mean", role: "guardrail", direction: "decrease", margin: 5 };
+const latencySuccess: MetricPlan = { ...latency, role: "success" };
+const errors: MetricPlan = { key: "errors", type: "rare_event", role: "guardrail", direction: "decrease", margin: 1 };
 
 function events(n: number, rate: number): MetricMoments {
   return { ...emptyMoments(), n, mean: rate, m2: n * rate * (1 - rate), nonZero: Math.round(n * rate) };
@@ -126,6 +128,27 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
     },
     verdict: "insufficient",
     sentence: "Wait for more data: latency needs 25 more units with a value other than 0 per variant.",
+  },
+  {
+    name: "a metric with equal values only is insufficient",
+    metrics: [latencySuccess],
+    arms: { old: { latency: values(500, 100, 0) }, new: { latency: values(500, 100, 0) } },
+    verdict: "insufficient",
+    sentence: "Wait for more data: latency has only equal values yet.",
+  },
+  {
+    name: "a rare event that never occurred is insufficient",
+    metrics: [errors],
+    arms: { old: { errors: events(500, 0) }, new: { errors: events(500, 0) } },
+    verdict: "insufficient",
+    sentence: "Wait for more data: errors has no events yet.",
+  },
+  {
+    name: "a rare event that occurs only with the treatment makes a loser",
+    metrics: [errors],
+    arms: { old: { errors: events(500, 0) }, new: { errors: events(500, 0.1) } },
+    verdict: "loser",
+    sentence: 'Keep the control: with "new", errors occurred only with this variant.',
   },
   {
     name: "arms of the wrong size are invalid, whatever the metrics say",
