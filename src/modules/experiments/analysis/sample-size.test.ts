@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type SampleSizeRequest, sampleSize } from "./sample-size.ts";
+import { type SampleSizeRequest, sampleSize } from "./index.ts";
 import { simulateCanary } from "./testing/canary.ts";
 import { simulatePeeking } from "./testing/peeking.ts";
 
