@@ -11,7 +11,7 @@ import { type SimulatedExperiment, simulateExperiments } from "./whole-analysis.
 
 export interface Simulation {
   name: string;
-  /** The size at which the simulation takes about half a second. */
+  /** The size at which the simulation takes about a second or less. */
   shortSize: number;
   /** `size` multiplies the runs. */
   run(size: number, seed: number): SimulationOutcome;
@@ -41,7 +41,14 @@ export const simulations: readonly Simulation[] = [
     shortSize: 0.2,
     run(size, seed) {
       const draw = (random: SeededRandom, isTreatment: boolean) => random.normal() + (isTreatment ? 0.05 : 0);
-      const { sequence } = simulatePeeking({ ...evenly, type: "mean", draw, units: 20_000, runs: 1000 * size, seed });
+      const { sequence } = simulatePeeking({
+        ...evenly,
+        type: "mean",
+        draw,
+        units: 20_000,
+        runs: scaled(1000, size),
+        seed,
+      });
       return { rates: { found: sequence }, holds: sequence >= 0.7 };
     },
   },
@@ -49,7 +56,7 @@ export const simulations: readonly Simulation[] = [
     name: "canary, 5 % treated, 1 % events in both arms",
     shortSize: 0.2,
     run(size, seed) {
-      const setup = { ...canary, treatmentRate: 0.01, runs: 2000 * size, seed };
+      const setup = { ...canary, treatmentRate: 0.01, runs: scaled(2000, size), seed };
       const exact = simulateCanary(setup).found;
       const proportion = (isUngated: boolean) =>
         simulatePeeking({
@@ -58,7 +65,7 @@ export const simulations: readonly Simulation[] = [
           draw: (random) => (random.unit() < 0.01 ? 1 : 0),
           treatmentShare: 0.05,
           units: 20_000,
-          runs: 400 * size,
+          runs: scaled(400, size),
           seed,
           isUngated,
         }).sequence;
@@ -73,7 +80,7 @@ export const simulations: readonly Simulation[] = [
     name: "canary, 5 % treated, 1 % events against 3 %",
     shortSize: 0.2,
     run(size, seed) {
-      const { found, meanUnits } = simulateCanary({ ...canary, treatmentRate: 0.03, runs: 2000 * size, seed });
+      const { found, meanUnits } = simulateCanary({ ...canary, treatmentRate: 0.03, runs: scaled(2000, size), seed });
       return { rates: { found, "mean units": meanUnits }, holds: found >= 0.9 };
     },
   },
@@ -89,7 +96,7 @@ export const simulations: readonly Simulation[] = [
         controlDelayDays: 14,
         treatmentDelayDays: 7,
         plannedUnits: 5_000,
-        runs: 1000 * size,
+        runs: scaled(1000, size),
         seed,
       });
       return {
@@ -102,7 +109,7 @@ export const simulations: readonly Simulation[] = [
     name: "sample ratio, nothing lost",
     shortSize: 0.2,
     run(size, seed) {
-      const { sequential, chiSquare } = simulateSampleRatio({ ...ratio, lost: 0, runs: 1000 * size, seed });
+      const { sequential, chiSquare } = simulateSampleRatio({ ...ratio, lost: 0, runs: scaled(1000, size), seed });
       return { rates: { false: sequential, "chi-square false": chiSquare }, holds: sequential <= 0.01 };
     },
   },
@@ -110,7 +117,7 @@ export const simulations: readonly Simulation[] = [
     name: "sample ratio, 10 % of the treatment lost",
     shortSize: 0.2,
     run(size, seed) {
-      const { sequential } = simulateSampleRatio({ ...ratio, lost: 0.1, runs: 400 * size, seed });
+      const { sequential } = simulateSampleRatio({ ...ratio, lost: 0.1, runs: scaled(400, size), seed });
       return { rates: { found: sequential }, holds: sequential >= 0.95 };
     },
   },
@@ -137,11 +144,11 @@ export const simulations: readonly Simulation[] = [
         ],
         draw: (random, _, phase) => ({ metric: { value: random.normal() + 0.5 * phase } }),
         unitsPerLook: 20,
-        runs: 400 * size,
+        runs: scaled(400, size),
         seed,
       };
       const stratified = differences(setup);
-      const pooled = differences({ ...setup, runs: 100 * size, isPooled: true });
+      const pooled = differences({ ...setup, runs: scaled(100, size), isPooled: true });
       return { rates: { false: stratified, "phases pooled": pooled }, holds: stratified <= falseMax };
     },
   })),
@@ -156,7 +163,7 @@ export const simulations: readonly Simulation[] = [
         return { metric: { value, covariate } };
       };
       const rate = (lift: number, hasCovariate: boolean) =>
-        differences({ ...even([metric()]), draw: draw(lift, hasCovariate), runs: 400 * size, seed });
+        differences({ ...even([metric()]), draw: draw(lift, hasCovariate), runs: scaled(400, size), seed });
       const [wrong, found, without] = [rate(0, true), rate(0.07, true), rate(0.07, false)];
       return {
         rates: { false: wrong, "0.07 found": found, "0.07 found without covariate": without },
@@ -168,7 +175,12 @@ export const simulations: readonly Simulation[] = [
     name: "no difference, ratio of clicks and views",
     shortSize: 0.05,
     run(size, seed) {
-      const wrong = differences({ ...even([metric({ type: "ratio" })]), draw: drawClicks, runs: 400 * size, seed });
+      const wrong = differences({
+        ...even([metric({ type: "ratio" })]),
+        draw: drawClicks,
+        runs: scaled(400, size),
+        seed,
+      });
       return { rates: { false: wrong }, holds: wrong <= falseMax };
     },
   },
@@ -186,7 +198,7 @@ export const simulations: readonly Simulation[] = [
           guardrail: { value: random.normal() },
         }),
         unitsPerLook: 20,
-        runs: 400 * size,
+        runs: scaled(400, size),
         seed,
       });
       return { rates: { winners: winner }, holds: winner <= falseMax };
@@ -206,12 +218,16 @@ function peeking(
 ): Simulation {
   return {
     name,
-    shortSize: 0.2,
+    shortSize: setup.treatmentShare === undefined ? 0.2 : 0.1,
     run(size, seed) {
-      const { sequence, naive } = simulatePeeking({ ...evenly, ...setup, runs: runs * size, seed });
+      const { sequence, naive } = simulatePeeking({ ...evenly, ...setup, runs: scaled(runs, size), seed });
       return { rates: { false: sequence, "naive test false": naive }, holds: sequence <= falseMax };
     },
   };
+}
+
+function scaled(runs: number, size: number): number {
+  return Math.max(1, Math.round(runs * size));
 }
 
 function metric(overrides: Partial<MetricPlan> = {}): MetricPlan {
