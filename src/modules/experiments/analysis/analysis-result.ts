@@ -28,6 +28,8 @@ export interface Interval {
 export type AnalysisNote =
   /** An arm has too few units, events or non-events. `needs` says how many are missing. */
   | "too_few_units"
+  /** A rare event has not occurred in any arm. */
+  | "no_events"
   /** The values of an arm are all equal, so that there is no variance yet. */
   | "no_variance"
   /** The lift is withheld, because the mean of the control may be 0. */
@@ -85,7 +87,7 @@ export interface MetricComparison {
   /** Always-valid p-value. */
   p: number | null;
   notes: readonly AnalysisNote[];
-  /** What is missing in the arm that has least, when the state is insufficient. */
+  /** What is missing in the arm that has least, with the note `too_few_units`. */
   needs: Needs | null;
 }
 

@@ -101,7 +101,7 @@ function compareMeans(
     );
   const [a, b] = [estimate("control"), estimate("treatment")];
   if (!(a.meanVariance > 0 && b.meanVariance > 0)) {
-    return { ...base, ...insufficient([...notes, "no_variance"], { units: 1, events: 0, nonEvents: 0 }) };
+    return { ...base, ...insufficient([...notes, "no_variance"], null) };
   }
 
   const n = a.n + b.n;
@@ -175,7 +175,7 @@ function compareRareEvents(
   const alpha = alphaOf(plan, metric);
   const base = { key: metric.key, role: metric.role, alpha };
   if (counts.every(({ control, treatment }) => control + treatment === 0)) {
-    return { ...base, ...insufficient([...notes, "too_few_units"], { units: 0, events: 1, nonEvents: 0 }) };
+    return { ...base, ...insufficient([...notes, "no_events"], null) };
   }
   const rate = relativeRate(counts, alpha);
   const interval = { lower: rate.lower - 1, upper: rate.upper - 1 };
@@ -224,7 +224,10 @@ function leastNeeds(metric: MetricPlan, pairs: readonly Pair[]): Needs {
   return needs.reduce((least, candidate) => (sumOf(candidate) < sumOf(least) ? candidate : least));
 }
 
-function insufficient(notes: readonly AnalysisNote[], needs: Needs): Omit<MetricComparison, "key" | "role" | "alpha"> {
+function insufficient(
+  notes: readonly AnalysisNote[],
+  needs: Needs | null,
+): Omit<MetricComparison, "key" | "role" | "alpha"> {
   return {
     state: "insufficient",
     withinMargin: null,

@@ -11,6 +11,7 @@ export interface Sequence {
 
 /** The sequence that is narrowest near the planned sample size. */
 export function createSequence(alpha: number, plannedUnits: number): Sequence {
+  if (!(plannedUnits > 0)) throw new RangeError("The planned units must be more than 0.");
   return { alpha, mixingVariance: mixedInformation(alpha) / plannedUnits };
 }
 

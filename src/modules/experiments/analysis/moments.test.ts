@@ -11,7 +11,7 @@ import {
   removeFromMoments,
   type UnitValue,
   winsorize,
-} from "./moments.ts";
+} from "./index.ts";
 
 const values = fc.double({ min: -1e4, max: 1e4, noNaN: true });
 const units = fc.array(

@@ -91,12 +91,11 @@ export function addToMoments(moments: MetricMoments, unit: UnitValue): void {
   moments.mean += deviation / n;
   moments.m2 += deviation * (unit.value - moments.mean);
   if (unit.value !== 0) moments.nonZero++;
-  if (unit.denominator !== undefined) {
-    const denominatorDeviation = unit.denominator - moments.denominatorMean;
-    moments.denominatorMean += denominatorDeviation / n;
-    moments.denominatorM2 += denominatorDeviation * (unit.denominator - moments.denominatorMean);
-    moments.denominatorProduct += denominatorDeviation * (unit.value - moments.mean);
-  }
+  const denominator = unit.denominator ?? 0;
+  const denominatorDeviation = denominator - moments.denominatorMean;
+  moments.denominatorMean += denominatorDeviation / n;
+  moments.denominatorM2 += denominatorDeviation * (denominator - moments.denominatorMean);
+  moments.denominatorProduct += denominatorDeviation * (unit.value - moments.mean);
   if (unit.covariate !== undefined) {
     moments.covariateN++;
     const covariateDeviation = unit.covariate - moments.covariateMean;

@@ -75,23 +75,18 @@ function describeGuardrails(treatments: readonly VariantAnalysis[]): string {
 }
 
 function describeInsufficient(treatments: readonly VariantAnalysis[]): string {
-  const needs = new Map<string, Needs>();
+  // The treatments usually lack the same. Each metric is mentioned once.
+  const lacking = new Map<string, string>();
   for (const { verdict, comparisons } of treatments) {
     if (verdict !== "insufficient") continue;
-    for (const comparison of comparisons) {
-      if (comparison.needs === null) continue;
-      const other = needs.get(comparison.key) ?? { units: 0, events: 0, nonEvents: 0 };
-      needs.set(comparison.key, {
-        units: Math.max(other.units, comparison.needs.units),
-        events: Math.max(other.events, comparison.needs.events),
-        nonEvents: Math.max(other.nonEvents, comparison.needs.nonEvents),
-      });
+    for (const { key, state, needs, notes } of comparisons) {
+      if (state !== "insufficient" || lacking.has(key)) continue;
+      if (needs !== null) lacking.set(key, `${key} needs ${describeNeeds(needs)}`);
+      else
+        lacking.set(key, notes.includes("no_events") ? `${key} has no events yet` : `${key} has only equal values yet`);
     }
   }
-  return `Wait for more data: ${list(
-    [...needs].map(([key, lacking]) => `${key} needs ${describeNeeds(lacking)}`),
-    "and",
-  )}.`;
+  return `Wait for more data: ${list([...lacking.values()], "and")}.`;
 }
 
 function describeNeeds({ units, events, nonEvents }: Needs): string {
@@ -108,7 +103,7 @@ function describeChange(comparison: MetricComparison): string {
   const { key, lift, difference } = comparison;
   if (lift !== null) return `${key} is ${signed(lift, percent)} (${describeRange(comparison)})`;
   if (difference !== null) return `${key} is ${signed(difference, decimal)} (${describeRange(comparison)})`;
-  return `${key} happens only with this variant`;
+  return `${key} occurred only with this variant`;
 }
 
 function describeRange({ liftInterval, interval }: MetricComparison): string {

@@ -22,17 +22,25 @@ export interface SimulatedExperiment {
   isPooled?: boolean;
 }
 
-/** Share of the runs in which a verdict ever appeared. */
-export type VerdictRates = Record<Verdict, number>;
+/** Shares of the runs. */
+export interface ExperimentRates {
+  /** In which a treatment ever was a winner. */
+  winner: number;
+  /** In which a treatment ever was a winner or a loser. */
+  different: number;
+}
 
-export function simulateExperiments(setup: SimulatedExperiment): VerdictRates {
-  const rates: VerdictRates = { insufficient: 0, inconclusive: 0, winner: 0, loser: 0, invalid: 0 };
+export function simulateExperiments(setup: SimulatedExperiment): ExperimentRates {
+  let [winner, different] = [0, 0];
   for (let run = 0; run < setup.runs; run++) {
     const seen = new Set<Verdict>();
-    runExperiment(setup, setup.seed * 1_000_003 + run, ({ verdict }) => seen.add(verdict));
-    for (const verdict of seen) rates[verdict] += 1 / setup.runs;
+    runExperiment(setup, setup.seed * 1_000_003 + run, ({ verdict }) => {
+      seen.add(verdict);
+    });
+    if (seen.has("winner")) winner++;
+    if (seen.has("winner") || seen.has("loser")) different++;
   }
-  return rates;
+  return { winner: winner / setup.runs, different: different / setup.runs };
 }
 
 /** Runs one experiment and reports every look. */
