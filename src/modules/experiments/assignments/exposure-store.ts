@@ -27,7 +27,7 @@ export interface NewExposure extends Exposure {
 }
 
 /** The shards of counts and moments. */
-export const shardCount = 16;
+const shardCount = 16;
 
 /** A unique name of an exposure. */
 export function exposureName({ experimentId, unitHash }: ExposureKey): string {

@@ -5,9 +5,9 @@
  * always wins. Receipt: the signed proof of an exposure. Eligibility: whether a unit may enter, decided from memory by
  * targeting, layer and allocation.
  */
-export type { CompiledExperiment } from "./domain/eligibility.ts";
+
 export type { Receipt } from "./domain/receipt.ts";
-export { type ExposureKey, exposureName, shardCount } from "./exposure-store.ts";
+export type { CompiledExperiment } from "./eligibility.ts";
 export { createExposureWriter, type ExposureWriter } from "./exposure-writer.ts";
 export { assignmentHandlers } from "./handler.ts";
 export { createReceipts, type ReceiptFault, type Receipts } from "./receipts.ts";

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
 import { experimentStore } from "../experiments/index.ts";
-import { type CompiledExperiment, compileExperiment } from "./domain/eligibility.ts";
+import { type CompiledExperiment, compileExperiment } from "./eligibility.ts";
 
 /** The experiments of tenants, in memory, ready to assign. */
 export interface Snapshots {

@@ -72,7 +72,10 @@ export const eventTypes = {
     meaning: "Dead letters of a pool were deleted permanently.",
     data: ["count", "older_than", "quarantined"],
   },
-  "experiment.created": { meaning: "An experiment was created as a draft.", data: ["key", "variants", "environment_id"] },
+  "experiment.created": {
+    meaning: "An experiment was created as a draft.",
+    data: ["key", "variants", "environment_id"],
+  },
   "experiment.updated": { meaning: "An experiment was changed.", data: ["key", "fields", "environment_id"] },
   "experiment.deleted": { meaning: "A draft of an experiment was deleted.", data: ["key", "environment_id"] },
   "experiment.started": {

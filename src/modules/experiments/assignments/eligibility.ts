@@ -1,6 +1,6 @@
-import { CelError, type CelExpression, compileCel, evaluateCondition } from "../../../../platform/cel/index.ts";
-import { type Experiment, isInRanges, targetingVariables, type Variant } from "../../experiments/index.ts";
-import { bucketCount, bucketOf, variantIndexOf } from "./hash.ts";
+import { CelError, type CelExpression, compileCel, evaluateCondition } from "../../../platform/cel/index.ts";
+import { type Experiment, isInRanges, targetingVariables, type Variant } from "../experiments/index.ts";
+import { bucketCount, bucketOf, variantIndexOf } from "./domain/hash.ts";
 
 /** An experiment, ready to assign units. */
 export interface CompiledExperiment {
