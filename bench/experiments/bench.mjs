@@ -36,7 +36,7 @@ export async function bench({ seconds, rounds }) {
     };
     const { data: pool } = await call("POST", "/api/pools", { name: "bench" });
     await call("POST", `/api/pools/${pool.id}/recipients`, { name: "r" });
-    const calls = await measureCalls(us.port, (await start("calls")).id, pool.id, { seconds, rounds });
+    const calls = await measureCalls(us, (await start("calls")).id, pool.id, { seconds, rounds });
     const scores = await measureScores(call, database.url, (await start("scores")).id, seconds);
     const results = await measureResults(call, database.url, await start("results"));
     const inProcess = await measureInProcess();
@@ -49,7 +49,7 @@ export async function bench({ seconds, rounds }) {
   }
 }
 
-async function measureCalls(port, experimentId, poolId, { seconds, rounds }) {
+async function measureCalls({ port, pid }, experimentId, poolId, { seconds, rounds }) {
   const post = (path, body) => ({ method: "POST", path, headers: authorized, body: JSON.stringify(body) });
   const assign = `/api/experiments/${experimentId}/assign`;
   const route = { pool_id: poolId, type: "task", key: uniqueText };
@@ -64,7 +64,7 @@ async function measureCalls(port, experimentId, poolId, { seconds, rounds }) {
     for (const [at, [, request]] of lanes.entries()) {
       const { stdout } = await run(process.execPath, [
         load,
-        JSON.stringify({ port, connections: 64, seconds, request }),
+        JSON.stringify({ port, pid, connections: 64, seconds, request }),
       ]);
       measured[at].push(JSON.parse(stdout));
     }
@@ -82,6 +82,7 @@ const columns = [
   ["req/s", (row) => show.whole(row.perSecond)],
   ["p50 ms", (row) => show.ms(row.p50Ms)],
   ["p99 ms", (row) => show.ms(row.p99Ms)],
+  ["CPU µs", (row) => show.whole(row.cpuUs)],
   ["errors", (row) => String(row.errors)],
 ];
 
