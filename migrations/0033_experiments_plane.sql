@@ -87,6 +87,9 @@ create table experiment_scores (
   experiment_id ulid not null,
   score_id      text not null,
   unit_hash     bytea not null,
+  -- Those of the unit's exposure.
+  variant       smallint not null,
+  phase         smallint not null,
   metric        text not null,
   value         float8 not null,
   denominator   float8 not null,

@@ -22,7 +22,7 @@ export async function measureScores(call, databaseUrl, experimentId, seconds) {
       const nth = sent++;
       await db.sql`
         insert into raw_scores
-        select repeat('t', 26), repeat('e', 26), ${`${nth}-`} || unit, decode(md5(unit), 'hex'), 'revenue', 1, 1, 'pending', now(), now(), ''
+        select repeat('t', 26), repeat('e', 26), ${`${nth}-`} || unit, decode(md5(unit), 'hex'), 0, 1, 'revenue', 1, 1, 'pending', now(), now(), ''
         from unnest(${units}::text[]) as unit`;
     });
     return { scoresPerSecond: scored * batch, rawPerSecond: inserted * batch };

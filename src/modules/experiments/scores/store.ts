@@ -52,9 +52,10 @@ export async function insertScores(sql: Sql, scores: readonly NewScore[]): Promi
           offset 0
         ) e
     ), inserted as (
-      insert into experiment_scores (tenant_id, experiment_id, score_id, unit_hash, metric, value, denominator, state,
-        observed_at, recorded_at, body)
-      select tenant_id, experiment_id, score_id, decode(unit_hash, 'hex'), metric, value::float8, denominator::float8,
+      insert into experiment_scores (tenant_id, experiment_id, score_id, unit_hash, variant, phase, metric, value,
+        denominator, state, observed_at, recorded_at, body)
+      select tenant_id, experiment_id, score_id, decode(unit_hash, 'hex'), variant, phase, metric, value::float8,
+        denominator::float8,
         case
           when is_ended then 'ended'
           when observed_at_ms::float8 < exposed_at_ms - ${skewMs}::float8 then 'early'
@@ -63,14 +64,12 @@ export async function insertScores(sql: Sql, scores: readonly NewScore[]): Promi
           else 'pending' end,
         to_timestamp(observed_at_ms::float8 / 1000), to_timestamp(recorded_at_ms::float8 / 1000), decode(body, 'hex')
       from exposed on conflict do nothing
-      returning tenant_id, experiment_id, score_id, unit_hash, metric, value, denominator, state, observed_at,
-        recorded_at, body
+      returning tenant_id, experiment_id, score_id, unit_hash, variant, phase, metric, value, denominator, state,
+        observed_at, recorded_at, body
     )${isRecounted ? recount(sql, sorted) : sql``}
-    select inserted.tenant_id, inserted.experiment_id, inserted.score_id, inserted.metric, variant, phase,
-      inserted.value, inserted.denominator, state, observed_at, recorded_at, encode(inserted.body, 'hex') as body
-    from inserted join (
-      select distinct tenant_id, experiment_id, score_id, decode(unit_hash, 'hex') as unit_hash, variant, phase from exposed
-    ) exposed using (tenant_id, experiment_id, score_id, unit_hash)`;
+    select tenant_id, experiment_id, score_id, metric, variant, phase, value, denominator, state, observed_at, recorded_at,
+      encode(body, 'hex') as body
+    from inserted`;
   const found = new Map(inserted.map((row) => [nameOf(row), row]));
   const fresh = new Set(found.keys());
   const missing = scores.filter((score) => !found.has(nameOf(score)));
@@ -101,11 +100,9 @@ function recount(sql: Sql, scores: readonly NewScore[]) {
 
 async function readScores(sql: Sql, scores: readonly NewScore[]): Promise<ScoreRow[]> {
   return sql<ScoreRow[]>`
-    select s.tenant_id, s.experiment_id, s.score_id, s.metric, e.variant, e.phase, s.value, s.denominator, s.state,
+    select s.tenant_id, s.experiment_id, s.score_id, s.metric, s.variant, s.phase, s.value, s.denominator, s.state,
       s.observed_at, s.recorded_at, encode(s.body, 'hex') as body
     from experiment_scores s
-      join experiment_exposures e
-        on e.tenant_id = s.tenant_id and e.experiment_id = s.experiment_id and e.unit_hash = s.unit_hash
     where (s.tenant_id, s.experiment_id, s.score_id) in (
       select * from unnest(${scores.map(({ tenantId }) => tenantId)}::text[],
         ${scores.map(({ experimentId }) => experimentId)}::text[], ${scores.map(({ scoreId }) => scoreId)}::text[]))`;
