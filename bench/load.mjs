@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import net from "node:net";
 
 const { port, pid, connections, seconds, warmupSeconds = 1, request } = JSON.parse(process.argv[2]);
-const { method, path, headers, body = "", uniqueKey = false } = request;
+// `uniqueText` is a text in the body of at least 16 characters; each request has another one of the same length instead.
+const { method, path, headers, body = "", uniqueKey = false, uniqueText = "" } = request;
 const head =
   `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n` +
   Object.entries({ ...headers, ...(body !== "" && { "content-length": Buffer.byteLength(body) }) })
@@ -20,7 +21,12 @@ let stopping = false;
 
 function nextRequest() {
   const key = uniqueKey ? `idempotency-key: ${run}-${sent++}\r\n` : "";
-  return `${head}${key}\r\n${body}`;
+  const own = uniqueText === "" ? body : body.replaceAll(uniqueText, numbered(uniqueText.length));
+  return `${head}${key}\r\n${own}`;
+}
+
+function numbered(length) {
+  return run.slice(0, 6).padEnd(6, "0") + String(sent++).padStart(length - 6, "0");
 }
 
 function connect() {

@@ -135,6 +135,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/event_pb.ts").then((file) => file.EventService)]),
   },
   {
+    word: "experiment",
+    description: "An experiment, a canary or a feature flag.",
+    isGroup: true,
+    verbs: {"service.api.ExperimentService/CreateExperiment":"create","service.api.ExperimentService/ValidateExperiment":"validate","service.api.ExperimentService/GetExperiment":"get","service.api.ExperimentService/ListExperiments":"list","service.api.ExperimentService/UpdateExperiment":"update","service.api.ExperimentService/DeleteExperiment":"delete","service.api.ExperimentService/StartExperiment":"start","service.api.ExperimentService/PauseExperiment":"pause","service.api.ExperimentService/CompleteExperiment":"complete","service.api.ExperimentService/StopExperiment":"stop","service.api.ExperimentService/AssignExperiment":"assign","service.api.ExperimentService/AssignExperimentBatch":"assign-batch","service.api.ExperimentService/VerifyExposureReceipt":"verify-receipt","service.api.ExperimentService/RecordScore":"score","service.api.ExperimentService/RecordScoreBatch":"score-batch","service.api.ExperimentService/GetExperimentResults":"results","service.api.ExperimentService/GetExperimentHistory":"history","service.api.ExperimentService/ExportExperimentResults":"export"},
+    services: () => Promise.all([import("./service/api/experiment_pb.ts").then((file) => file.ExperimentService)]),
+  },
+  {
     word: "inbox",
     description: "Inboxes: messages of subscribers on the channel in_app.",
     isGroup: true,

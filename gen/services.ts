@@ -12,6 +12,7 @@ import { DeadLetterService } from "./service/api/dead_letter_pb.ts";
 import { DiscoveryService } from "./service/api/discovery_pb.ts";
 import { EnvironmentService } from "./service/api/environment_pb.ts";
 import { EventService } from "./service/api/event_pb.ts";
+import { ExperimentService } from "./service/api/experiment_pb.ts";
 import { InboxService } from "./service/api/inbox_pb.ts";
 import { IntegrationService } from "./service/api/integration_pb.ts";
 import { LayoutService } from "./service/api/layout_pb.ts";
@@ -43,4 +44,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EnvironmentService, EventService, ExperimentService, InboxService, IntegrationService, LayoutService, MarketplaceService, MemberService, NotificationService, NotificationWorkflowService, OutboxService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

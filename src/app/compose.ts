@@ -3,6 +3,7 @@ import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
+import { createExperiments } from "../modules/experiments/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
@@ -94,11 +95,19 @@ export async function compose(foundation: Foundation) {
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
   });
   const { tenants, secrets } = tenancy;
+  const experiments = createExperiments({
+    ...parts,
+    events,
+    quotas: () => tenants.quotas,
+    receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
+  });
   const routing = createRouting({
     ...parts,
     events,
     admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
     secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    assignExperiments: experiments.assignItem,
+    recordScores: experiments.recordOutcomes,
     call,
   });
   const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
@@ -110,12 +119,13 @@ export async function compose(foundation: Foundation) {
     takeQuota: tenants.takeQuota,
     findPools: routing.findPools,
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
+    findExperimentId: experiments.findExperimentId,
     findNotificationWorkflows: notifications.findNotificationWorkflows,
     checkActionUse: connectors.checkActionUse,
     call,
   });
 
-  const areas = [tenancy, connectors, routing, notifications, workflows, operations];
+  const areas = [tenancy, connectors, routing, notifications, experiments, workflows, operations];
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.flatMap((area) => area.jobs),
@@ -133,7 +143,7 @@ export async function compose(foundation: Foundation) {
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, address },
+    ...{ connectors, experiments, address },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

@@ -80,7 +80,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
-    const { tenancy, routing, connectors, notifications, workflows, operations } = node;
+    const { tenancy, routing, connectors, experiments, notifications, workflows, operations } = node;
     const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
     closers.push(() => notifications.providers.close());
@@ -102,6 +102,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => notifications.idle());
     closers.push(() => workflows.idle());
     closers.push(() => connectors.stop());
+    closers.push(() => experiments.stop());
     if (role !== "api") {
       for (const worker of node.workers) {
         await worker.start();

@@ -200,7 +200,8 @@ class CallContext implements Context {
     this.plane = call.plane;
     this.principal = call.principal!;
     this.tenantId = call.tenantId!;
-    this.platform = call.tenantState!.platform && call.principal!.roles.includes("admin");
+    // An operation without authentication has neither.
+    this.platform = call.tenantState?.platform === true && call.principal!.roles.includes("admin");
     this.requestId = call.requestId;
     this.nowMs = parts.clock.now();
     this.#sql = undefined;

@@ -159,6 +159,14 @@ export const catalogue = {
     meaning: "The idempotency key was already used for a different request.",
     remedy: "Use a new idempotency key for every new request.",
   },
+  SCORE_ID_REUSED: {
+    http: 409,
+    connect: "already_exists",
+    retryable: false,
+    title: "Score id reused",
+    meaning: "The experiment already has a score with this id and another content.",
+    remedy: "Send the first content again to repeat the score, or use a new `score_id` for another score.",
+  },
   IDEMPOTENCY_IN_PROGRESS: {
     http: 409,
     connect: "aborted",

@@ -31,6 +31,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   CONFLICT: 5,
   IN_USE: 5,
   IDEMPOTENCY_KEY_REUSED: 5,
+  SCORE_ID_REUSED: 5,
   IDEMPOTENCY_IN_PROGRESS: 5,
   IDEMPOTENCY_ANSWER_LOST: 5,
   FAILED_PRECONDITION: 5,

@@ -14,6 +14,7 @@ import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorActionRequests } from "./fixtures/connector-actions.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
+import { experimentRequests } from "./fixtures/experiments.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
@@ -107,6 +108,7 @@ const known: FixtureRequests = {
   ...connectionRequests,
   ...connectorActionRequests,
   ...connectorManifestRequests,
+  ...experimentRequests,
   ...integrationRequests,
   ...kernelRequests,
   ...layoutRequests,
@@ -139,6 +141,7 @@ const makers: Readonly<Record<string, string>> = {
   parent_run_id: "WorkflowRunService/StartWorkflowRun",
   provider_config_id: "ProviderConfigService/CreateProviderConfig",
   subscription_id: "TriggerSubscriptionService/CreateTriggerSubscription",
+  experiment_id: "ExperimentService/CreateExperiment",
 };
 
 /** Ids that name no record of a tenant: they are shared by all tenants, or chosen by the caller. */
@@ -156,6 +159,8 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
   "service.api.WorkflowStreamService/AcknowledgeWorkflowStream.consumer_id",
+  "service.api.ExperimentService/RecordScore.score_id",
+  "service.api.ExperimentService/RecordScoreBatch.scores.score_id",
 ]);
 
 /** The error code for an id of another tenant, where it is not NOT_FOUND. */

@@ -107,6 +107,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     metrics: createMetrics(),
     call: () => Promise.reject(new Error("No operation is called.")),
     findPoolId: async () => undefined,
+    findExperimentId: async () => undefined,
     retentionDays: 30,
     platformTenantId: () => "",
     takeQuota: choice.takeQuota ?? (async () => undefined),

@@ -15,7 +15,15 @@ import { createAnomalies } from "./anomaly/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "./pools/index.ts";
 import { createQueues } from "./queues/index.ts";
-import { createAcceptance, createLivePools, createOutcomeSink, createRouter } from "./routing/index.ts";
+import {
+  type AssignExperiments,
+  createAcceptance,
+  createExperimentScorer,
+  createLivePools,
+  createOutcomeSink,
+  createRouter,
+  type RecordScores,
+} from "./routing/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -25,6 +33,8 @@ interface Parts extends AreaParts {
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
+  readonly assignExperiments: AssignExperiments;
+  readonly recordScores: RecordScores;
 }
 
 /** Creates the area. */
@@ -38,6 +48,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     urlRefusal: egress.urlRefusal,
   });
   const live = createLivePools(parts);
+  const scorer = createExperimentScorer({ ...parts, pools, record: parts.recordScores });
   const admission = createAdmission({
     ...parts,
     pools,
@@ -56,7 +67,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     deadLetters,
     admissionOf: admission.requestOf,
-    outcomes: createOutcomeSink(live),
+    outcomes: createOutcomeSink(live, scorer.score),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
     retentionDays: config["routing.retention_days"],
@@ -66,6 +77,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     queues,
     live,
+    scoreOutcomes: scorer.score,
     admissionOf: admission.requestOf,
     assignPollMs: config["routing.assign_poll_ms"],
     retentionDays: config["routing.retention_days"],
@@ -101,6 +113,9 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     /** Ends the long polls of workers when the node stops. */
     endWaits: queues.endWaits,
     /** Resolves when no item is being written. */
-    idle: queues.idle,
+    async idle(): Promise<void> {
+      await queues.idle();
+      await scorer.idle();
+    },
   } satisfies Area & Record<string, unknown>;
 }

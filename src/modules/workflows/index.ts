@@ -12,7 +12,7 @@ import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
 import { createObjects } from "./objects/index.ts";
-import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
+import { compileTemplate, createRuns, type FindExperimentId, type FindPoolId, type TakeQuota } from "./runs/index.ts";
 import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
@@ -22,6 +22,7 @@ interface Parts extends AreaParts, ReferenceSources {
   readonly eventLogs: EventLogs;
   readonly takeQuota: TakeQuota;
   readonly findPoolId: FindPoolId;
+  readonly findExperimentId: FindExperimentId;
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
 }

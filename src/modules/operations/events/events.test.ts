@@ -132,6 +132,7 @@ test("types of reserved families cannot be published, and all types of the servi
     "connector",
     "dead_letter",
     "environment",
+    "experiment",
     "integration",
     "layout",
     "marketplace",

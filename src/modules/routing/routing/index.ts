@@ -21,16 +21,20 @@ import { createDecisionService } from "./decisions/decision-service.ts";
 import { createSnapshotArchive } from "./decisions/snapshot-archive.ts";
 import { capacityReasons } from "./domain/assignment-retry.ts";
 import type { RoutableItem } from "./domain/item.ts";
+import type { ScoreOutcomes } from "./outcomes/experiment-scorer.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import { outcomeHandlers } from "./outcomes/outcome-handler.ts";
 import { createQueueReservations } from "./queue-reservation.ts";
 import { deleteExpiredRoutingJob } from "./retention-job.ts";
+import type { AssignExperiments } from "./route-preparation.ts";
 import { createRouteService } from "./route-service.ts";
 import { routingHandlers } from "./routing-handler.ts";
 
 export { createAcceptance } from "./assignment/recipient-acceptance.ts";
+export { createExperimentScorer, type RecordScores } from "./outcomes/experiment-scorer.ts";
 export { createLivePools, type LivePools } from "./outcomes/live-pools.ts";
 export { createOutcomeSink } from "./outcomes/outcome-store.ts";
+export type { AssignExperiments } from "./route-preparation.ts";
 
 interface Parts {
   readonly db: Database;
@@ -45,6 +49,8 @@ interface Parts {
   readonly queues: Queues;
   readonly admissionOf: Admission["requestOf"];
   readonly live: LivePools;
+  readonly assignExperiments: AssignExperiments;
+  readonly scoreOutcomes: ScoreOutcomes;
   /** The interval of the search for waiting items without a recipient. */
   readonly assignPollMs: number;
   readonly retentionDays: number;
@@ -74,6 +80,7 @@ export function createRouter(parts: Parts) {
       else if (waitsForPlace) assigner.announceWaitingItem(tenantId, snapshot.pool.id);
     },
     saveSnapshot: archive.save,
+    assignExperiments: parts.assignExperiments,
     reservePlace: createQueueReservations(db.sql, clock),
     isRecorded: async (claim) => (await readUsedKeys(db.sql, [claim])).size > 0,
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => parts.admissionOf(pool, item),
@@ -81,7 +88,7 @@ export function createRouter(parts: Parts) {
   return {
     handlers: {
       routing: routingHandlers(routes, decisions, cursors),
-      outcomes: outcomeHandlers(decisions, live),
+      outcomes: outcomeHandlers(decisions, live, parts.scoreOutcomes),
     },
     jobs: [deleteExpiredRoutingJob({ sql: db.sql, ...parts })],
     assigner,

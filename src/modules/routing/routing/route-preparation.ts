@@ -28,9 +28,31 @@ export interface PreparationParts {
   readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem) => AdmissionRequest | undefined;
   /** Ensures that the snapshot of a decision is stored. */
   readonly saveSnapshot: (snapshot: PoolSnapshot) => Promise<void> | undefined;
+  /** Assigns an item to experiments of its pool's environment. */
+  readonly assignExperiments: AssignExperiments;
   /** Reserves a place in a pool's queue; throws when the queue is full. */
   readonly reservePlace: (snapshot: PoolSnapshot) => QueueReservation | Promise<QueueReservation>;
 }
+
+/** The variant of an item in an experiment, or why it has none. */
+export interface ExperimentVariant {
+  readonly key: string;
+  readonly id: string;
+  /** Empty for none. */
+  readonly variant: string;
+  readonly reason: string;
+  /** The name or the id of the pool that the variant routes to; empty for none. */
+  readonly pool: string;
+}
+
+/** Assigns an item to experiments. Never throws because of an experiment: it must not stop the routing. */
+export type AssignExperiments = (
+  context: Context,
+  environmentId: string,
+  keys: readonly string[],
+  unit: string,
+  attributes: Readonly<Record<string, unknown>>,
+) => Promise<readonly ExperimentVariant[]>;
 
 /** The result of one item: the routed item, or why it was refused. */
 export type RouteResult = RoutedItem | Failure;
@@ -40,7 +62,7 @@ const seedLimit = 2 ** 53;
 
 /** Creates the preparation of items: the decision, and everything that is read before the item is accepted. */
 export function createPreparation(parts: PreparationParts) {
-  const { pools, live, shares, admissionOf, saveSnapshot, reservePlace } = parts;
+  const { pools, live, shares, admissionOf, saveSnapshot, reservePlace, assignExperiments } = parts;
 
   /** Finds the first pool with a rule that matches the item. */
   async function poolByRules(
@@ -72,10 +94,23 @@ export function createPreparation(parts: PreparationParts) {
     input: RouteInput,
     dryRun: boolean,
     budget: DecisionBudget,
-    earlierSteps: readonly EvidenceTraceStep[] = [],
-    hops = 0,
+    earlier: Earlier = { id: ulid(context.nowMs), steps: [], experiments: [], hops: 0 },
   ): RoutedItem | Promise<RoutedItem> {
     const { nowMs, tenantId } = context;
+    const { id, hops } = earlier;
+    const redirect = (poolId: string, steps: readonly EvidenceTraceStep[], experiments: Earlier["experiments"]) => {
+      if (hops === redirectsMax)
+        throw failed(
+          `The rules redirected the item more than ${redirectsMax} times: check the redirect rules of its pools.`,
+        );
+      return andThen(pools.snapshot(tenantId, poolId), (next) => {
+        if (next === undefined)
+          throw failed(`The rules redirected the item to the pool ${poolId}, which does not exist.`);
+        const step = { step: "redirect", id: poolId, result: "redirected" } as const;
+        const after = { id, steps: [...steps, step], experiments, hops: hops + 1 };
+        return decideIn(next, context, input, dryRun, budget, after);
+      });
+    };
     return andThen(live.view(requireActive(target)), (first) => {
       const seed = Math.floor(Math.random() * seedLimit);
       const pending = new SlicedDecision(first.pool, first.live, input.item, { nowMs, seed, waitedS: 0 });
@@ -83,26 +118,53 @@ export function createPreparation(parts: PreparationParts) {
         if (decision.outcome === "no_match") throw noRecipient(decision);
         const view = { pool: pending.pool, live: first.live };
         const { snapshot } = view.pool;
-        if (decision.outcome !== "redirected") {
+        if (decision.outcome === "redirected") {
+          return redirect(decision.redirectPoolId, [...earlier.steps, ...decision.trace], earlier.experiments);
+        }
+        const finish = (experiments: Earlier["experiments"], steps: Earlier["steps"]): RoutedItem => {
           if (!dryRun && decision.recipientId !== "") live.recordAssignment(view, decision.recipientId, nowMs);
           const [admission, verdict] = [undefined, undefined];
           const work = itemRow({ snapshot, input, decision, admission, verdict }, nowMs);
-          const evidence = evidenceOf(decision, earlierSteps, work?.dueAtMs, nowMs);
-          const id = ulid(nowMs);
+          const evidence = evidenceOf(decision, { steps, experiments }, work?.dueAtMs, nowMs);
           return { id, tenantId, input, snapshot, view, decision, seed, evidence, work, admission, verdict };
-        }
-        if (hops === redirectsMax)
-          throw failed(
-            `The rules redirected the item more than ${redirectsMax} times: check the redirect rules of its pools.`,
-          );
-        return andThen(pools.snapshot(tenantId, decision.redirectPoolId), (next) => {
-          if (next === undefined)
-            throw failed(`The rules redirected the item to the pool ${decision.redirectPoolId}, which does not exist.`);
-          const step = { step: "redirect", id: decision.redirectPoolId, result: "redirected" } as const;
-          return decideIn(next, context, input, dryRun, budget, [...earlierSteps, ...decision.trace, step], hops + 1);
-        });
+        };
+        if (dryRun || decision.experimentKeys.length === 0) return finish(earlier.experiments, earlier.steps);
+        return assignAll(context, snapshot, decision.experimentKeys, input, earlier).then(({ steps, ...found }) =>
+          found.poolId === undefined
+            ? finish(found.experiments, steps)
+            : redirect(found.poolId, [...steps, ...decision.trace], found.experiments),
+        );
       });
     });
+  }
+
+  /** Assigns an item to the experiments of a decision. The first variant that names another pool redirects the item there. */
+  async function assignAll(
+    context: Context,
+    { pool }: PoolSnapshot,
+    keys: readonly string[],
+    { item }: RouteInput,
+    earlier: Earlier,
+  ) {
+    const fresh = keys.filter((key) => !earlier.experiments.some((each) => each.key === key));
+    const unit = item.key === "" ? earlier.id : item.key;
+    const found = await assignExperiments(context, pool.environmentId, fresh, unit, item.attributes);
+    const steps = found.map(({ key, variant, reason }) => ({
+      ...{ step: "experiment" as const, id: key, result: variant === "" ? reason : variant },
+    }));
+    const assigned = found
+      .filter(({ variant }) => variant !== "")
+      .map(({ key, id, variant }) => ({ key, id, variant }));
+    const named = found.find((each) => each.pool !== "")?.pool;
+    const all = named === undefined ? undefined : await pools.poolsOf(context.tenantId);
+    const target = [...(all?.pools.values() ?? [])].find(
+      (each) => each.pool.environmentId === pool.environmentId && (each.pool.id === named || each.pool.name === named),
+    );
+    return {
+      steps: [...earlier.steps, ...steps],
+      experiments: [...earlier.experiments, ...assigned],
+      poolId: target === undefined || target.pool.id === pool.id ? undefined : target.pool.id,
+    };
   }
 
   /** Decides an item and acquires what its acceptance needs. Synchronous when nothing has to be read. */
@@ -200,9 +262,18 @@ function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** What was decided about an item in the pools that redirected it. */
+interface Earlier {
+  /** The id of the decision. */
+  readonly id: string;
+  readonly steps: readonly EvidenceTraceStep[];
+  readonly experiments: Evidence["experiments"];
+  readonly hops: number;
+}
+
 function evidenceOf(
   decision: Decision,
-  earlierSteps: readonly EvidenceTraceStep[],
+  { steps, experiments }: Pick<Earlier, "steps" | "experiments">,
   dueAtMs: number | undefined,
   nowMs: number,
 ): Evidence {
@@ -212,7 +283,8 @@ function evidenceOf(
     message,
     ruleIds: matchedRuleIds,
     experimentKeys,
-    trace: earlierSteps.length === 0 ? trace : [...earlierSteps, ...trace],
+    experiments,
+    trace: steps.length === 0 ? trace : [...steps, ...trace],
     observed,
     decided: { outcome, recipientId, priority },
     nowMs,

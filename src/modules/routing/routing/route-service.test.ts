@@ -27,6 +27,7 @@ function routingWith(parts: Partial<Parts>) {
     acceptor: acceptorThat(async () => "accepted"),
     admissionOf: () => undefined,
     saveSnapshot: () => undefined,
+    assignExperiments: async () => [],
     reservePlace: () => ({ release: () => {}, commit: () => {} }),
     expect: () => {},
     onUnassigned: () => {},

@@ -27,7 +27,7 @@ import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
-import type { EvidenceTraceStep } from "./domain/evidence.ts";
+import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 import type { RouteResult } from "./route-preparation.ts";
@@ -181,6 +181,7 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     snapshotDigest: snapshot.digest,
     seed: BigInt(seed),
     experimentKeys: evidence.experimentKeys as string[],
+    experiments: fromExperiments(evidence.experiments),
     dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
     existingItemId: evidence.existingItemId,
     decidedAt: timestampFromMs(nowMs),
@@ -188,6 +189,10 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     type: input.item.type,
     key: input.item.key,
   };
+}
+
+function fromExperiments(experiments: Evidence["experiments"]): Record<string, string> {
+  return Object.fromEntries(experiments.map(({ key, variant }) => [key, variant]));
 }
 
 function fromStep({ step, id = "", result, detail = "" }: EvidenceTraceStep): TraceStep {
@@ -210,6 +215,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     snapshotDigest: stored.snapshotDigest.toString("hex"),
     seed: BigInt(stored.seed),
     experimentKeys: evidence.experimentKeys as string[],
+    experiments: fromExperiments(evidence.experiments),
     dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
     existingItemId: evidence.existingItemId,
     decidedAt: timestampFromMs(evidence.nowMs),

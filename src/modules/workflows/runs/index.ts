@@ -37,6 +37,7 @@ import { shardCount } from "./domain/run.ts";
 import { createChildCancellation } from "./effects/child-cancellation.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
+import type { FindExperimentId } from "./effects/experiment-effect.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
 import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
@@ -58,6 +59,7 @@ import { createSimulation } from "./simulation/simulation-service.ts";
 import { createTaskReports } from "./task-reports.ts";
 
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
+export type { FindExperimentId } from "./effects/experiment-effect.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
 export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
 export { toPlain, toValue } from "./run-message.ts";
@@ -79,6 +81,7 @@ interface Parts {
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
   readonly findPoolId: FindPoolId;
+  readonly findExperimentId: FindExperimentId;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
   readonly takeQuota: TakeQuota;

@@ -22,8 +22,8 @@ export const poolFamilies: ReadonlySet<string> = new Set([
 export function scopeOf({ type, subject, data }: Pick<NewEvent, "type" | "subject" | "data">): EventScope | undefined {
   const family = type.slice(0, type.indexOf("."));
   if (family === "environment") return { environmentId: subject };
-  // Other events of workflows and connectors name their environment when they are stored, or have none.
-  if (family === "workflow" || family === "connector")
+  // Other events of workflows, connectors and experiments name their environment when they are stored, or have none.
+  if (family === "workflow" || family === "connector" || family === "experiment")
     return typeof data.environment_id === "string" ? { environmentId: data.environment_id } : undefined;
   if (!poolFamilies.has(family)) return undefined;
   // Without a pool_id, the subject is the pool itself.

@@ -72,6 +72,33 @@ export const eventTypes = {
     meaning: "Dead letters of a pool were deleted permanently.",
     data: ["count", "older_than", "quarantined"],
   },
+  "experiment.created": {
+    meaning: "An experiment was created as a draft.",
+    data: ["key", "variants", "environment_id"],
+  },
+  "experiment.updated": { meaning: "An experiment was changed.", data: ["key", "fields", "environment_id"] },
+  "experiment.deleted": { meaning: "A draft of an experiment was deleted.", data: ["key", "environment_id"] },
+  "experiment.started": {
+    meaning: "An experiment was started, or continued after a pause (`resumed`).",
+    data: ["key", "resumed", "environment_id"],
+  },
+  "experiment.phase_started": {
+    meaning: "New weights or a new allocation apply to new units of an experiment.",
+    data: ["key", "phase", "weights", "allocation_pct", "environment_id"],
+  },
+  "experiment.paused": { meaning: "An experiment was paused: no new unit enters it.", data: ["key", "environment_id"] },
+  "experiment.completed": {
+    meaning: "An experiment was completed with a decision.",
+    data: ["key", "variant", "verdict", "reason", "environment_id"],
+  },
+  "experiment.stopped": {
+    meaning: "An experiment was stopped without a decision.",
+    data: ["key", "reason", "environment_id"],
+  },
+  "experiment.verdict_changed": {
+    meaning: "The results of an experiment have another verdict than before.",
+    data: ["key", "verdict", "previous", "winner", "sentence", "environment_id"],
+  },
   "webhook.endpoint.created": { meaning: "A webhook endpoint was created.", data: ["event_types"] },
   "webhook.endpoint.updated": { meaning: "A webhook endpoint was changed.", data: ["fields"] },
   "webhook.endpoint.deleted": { meaning: "A webhook endpoint was deleted.", data: [] },

@@ -64,7 +64,7 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
 /** The steps of the last pool's decision, without redirecting pools and without admission. */
 function ownTrace(trace: Evidence["trace"]) {
   const last = trace.findLastIndex(({ step }) => step === "redirect");
-  return trace.slice(last + 1).filter(({ step }) => step !== "admission");
+  return trace.slice(last + 1).filter(({ step }) => step !== "admission" && step !== "experiment");
 }
 
 function same(a: unknown, b: unknown): boolean {

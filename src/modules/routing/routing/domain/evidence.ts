@@ -8,6 +8,8 @@ export interface Evidence {
   readonly message: string;
   readonly ruleIds: readonly string[];
   readonly experimentKeys: readonly string[];
+  /** The variants that the item got in experiments. */
+  readonly experiments: readonly AssignedExperiment[];
   readonly trace: readonly EvidenceTraceStep[];
   readonly observed: Observation;
   /** The result of rules and strategy, before admission. */
@@ -18,6 +20,13 @@ export interface Evidence {
   readonly dueAtMs: number | undefined;
 }
 
+/** The variant of an item in an experiment that a rule assigned. */
+export interface AssignedExperiment {
+  readonly key: string;
+  readonly id: string;
+  readonly variant: string;
+}
+
 interface Decided {
   readonly outcome: Decision["outcome"];
   readonly recipientId: string;
@@ -26,7 +35,7 @@ interface Decided {
 
 /** A trace step, including those of admission and redirects. */
 export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
-  readonly step: TraceStep["step"] | "admission" | "redirect";
+  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment";
 };
 
 /** The columns of a decision from which evidence is expanded. */
@@ -46,8 +55,8 @@ export function compactEvidence(
   evidence: Evidence,
   { madeAtMs, outcome, recipientId, priority }: DecisionRow,
 ): CompactEvidence {
-  const { reason, message, ruleIds, experimentKeys, trace, observed, decided, nowMs, existingItemId, dueAtMs } =
-    evidence;
+  const { reason, message, ruleIds, experimentKeys, experiments, trace, observed, decided } = evidence;
+  const { nowMs, existingItemId, dueAtMs } = evidence;
   const isRedundant =
     decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
   return {
@@ -55,6 +64,7 @@ export function compactEvidence(
     message: message || undefined,
     ruleIds: ruleIds.length === 0 ? undefined : ruleIds,
     experimentKeys: experimentKeys.length === 0 ? undefined : experimentKeys,
+    experiments: experiments.length === 0 ? undefined : experiments,
     trace,
     observed,
     decided: isRedundant ? undefined : decided,
@@ -73,6 +83,7 @@ export function expandEvidence(
     message: "",
     ruleIds: [],
     experimentKeys: [],
+    experiments: [],
     decided: { outcome: outcome as Decision["outcome"], recipientId, priority },
     nowMs: madeAtMs,
     existingItemId: "",

@@ -13,11 +13,16 @@ import { invalid } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { dateOf } from "../../../../platform/records/index.ts";
 import type { DecisionService } from "../decisions/decision-service.ts";
+import type { ScoreOutcomes } from "./experiment-scorer.ts";
 import type { LivePools } from "./live-pools.ts";
 import { claimOutcome, endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
 
 /** Creates the handlers of OutcomeService. */
-export function outcomeHandlers(decisions: DecisionService, live: LivePools): Handlers<typeof Rpc> {
+export function outcomeHandlers(
+  decisions: DecisionService,
+  live: LivePools,
+  scoreOutcomes: ScoreOutcomes,
+): Handlers<typeof Rpc> {
   return {
     async recordOutcome(context, request) {
       const { sql, tenantId, nowMs } = context;
@@ -40,6 +45,7 @@ export function outcomeHandlers(decisions: DecisionService, live: LivePools): Ha
         const first = await findOutcome(sql, tenantId, decision.id);
         return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(first!) });
       }
+      context.afterCommit(() => scoreOutcomes([outcome]));
       const tracked = await endTracked(sql, tenantId, decision.id, nowMs);
       const { poolId, recipientId, status } = outcome;
       if (recipientId !== "") {

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { archiveTracked, type OutcomeSink } from "../../queues/index.ts";
+import type { ScoreOutcomes } from "./experiment-scorer.ts";
 import type { LivePools } from "./live-pools.ts";
 
 /** The stored outcome of an item; each decision has at most one. */
@@ -103,7 +104,7 @@ export async function deleteExpiredOutcomes(
 }
 
 /** Creates the sink that receives the outcomes of completed items from the queue. */
-export function createOutcomeSink(live: LivePools): OutcomeSink {
+export function createOutcomeSink(live: LivePools, scoreOutcomes: ScoreOutcomes): OutcomeSink {
   return {
     async save(tx, outcomes, nowMs) {
       const at = new Date(nowMs);
@@ -125,6 +126,7 @@ export function createOutcomeSink(live: LivePools): OutcomeSink {
     },
     learn(outcomes, nowMs) {
       live.recordOutcomes(outcomes, nowMs);
+      scoreOutcomes(outcomes.filter(({ final }) => final));
       for (const { tenantId, poolId, recipientId } of outcomes) live.recordRelease(tenantId, poolId, recipientId);
     },
   };

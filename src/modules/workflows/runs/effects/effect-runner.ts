@@ -9,6 +9,7 @@ import type { LiveRun } from "../storage/run-loader.ts";
 import { performAction } from "./action-effect.ts";
 import type { ChildResult } from "./child-run.ts";
 import { toEffectFailure } from "./effect-failure.ts";
+import { type FindExperimentId, performExperiment } from "./experiment-effect.ts";
 import { performNotify } from "./notify-effect.ts";
 import { type FindPoolId, performRoute } from "./route-effect.ts";
 import { performStreamAppend, performStreamRead } from "./stream-effect.ts";
@@ -17,6 +18,7 @@ interface Parts {
   readonly log: Log;
   readonly call: OperationCaller;
   readonly findPoolId: FindPoolId;
+  readonly findExperimentId: FindExperimentId;
   readonly startChild: (parent: LiveRun, effect: Effect) => Promise<ChildResult | undefined>;
   /** Applies the result of an effect to its run. */
   readonly apply: (tenantId: TenantId, runId: string, event: RunEvent) => Promise<unknown>;
@@ -29,6 +31,7 @@ const failureCodes = {
   route: "route_rejected",
   notify: "notify_failed",
   action: "action_failed",
+  experiment: "experiment_failed",
   subworkflow: "subworkflow_failed",
   stream_append: "append_failed",
   stream_read: "read_failed",
@@ -38,7 +41,7 @@ const failureCodes = {
 export type EffectRunner = ReturnType<typeof createEffectRunner>;
 
 /** Creates the runner of this node. */
-export function createEffectRunner({ log, call, findPoolId, startChild, apply }: Parts) {
+export function createEffectRunner({ log, call, findPoolId, findExperimentId, startChild, apply }: Parts) {
   const limiter = createTenantConcurrencyLimiter(concurrency);
   const open = new Set<Promise<void>>();
 
@@ -61,6 +64,8 @@ export function createEffectRunner({ log, call, findPoolId, startChild, apply }:
         return { output: await performStreamAppend(call, run.id, origin, request) };
       case "stream_read":
         return { output: await performStreamRead(call, run.id, origin, request) };
+      case "experiment":
+        return { output: await performExperiment(call, findExperimentId, run, origin, request) };
       case "subworkflow":
         return startChild(run, effect);
     }

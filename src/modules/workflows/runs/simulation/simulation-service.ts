@@ -116,7 +116,7 @@ function checkInput(definition: Definition, input: Json): void {
 }
 
 const stubbedKinds: readonly string[] = [
-  ...["task", "route", "notify", "action", "subworkflow", "stream_append", "stream_read"],
+  ...["task", "route", "notify", "action", "experiment", "subworkflow", "stream_append", "stream_read"],
 ];
 
 /** Refuses stubs and decisions for steps that cannot use them, which are mostly typing errors. */
@@ -132,7 +132,7 @@ function checkNames({ steps }: Plan, { stubs, decisions }: SimulationRequest): v
         `stubs.${name}`,
         name,
         stubbed,
-        "task, route, notify, action, subworkflow or stream step or compensation",
+        "task, route, notify, action, experiment, subworkflow or stream step or compensation",
       ),
     ),
     ...decisions.flatMap(({ step }, nth) => unknownName(`decisions[${nth}].step`, step, approvals, "approval step")),

@@ -3,13 +3,12 @@ import { checkExpressions } from "./check-expressions.ts";
 import { checkReferences, type DefinitionLookups } from "./check-references.ts";
 import type { Definition, Retryable, Step, Work } from "./definition.ts";
 import { checkErrorCodes } from "./error-codes.ts";
-import { unavailableKinds } from "./parse-work.ts";
 import { checkStepCount } from "./step-count.ts";
 import { stepsOf } from "./step-tree.ts";
 
 /** Kinds that are tried again when they fail. */
 const retriedKinds: readonly Work["kind"][] = [
-  ...(["task", "route", "notify", "action", "subworkflow", "stream_append", "stream_read"] as const),
+  ...(["task", "route", "notify", "action", "experiment", "subworkflow", "stream_append", "stream_read"] as const),
 ];
 /** Kinds that cannot be undone as a whole. */
 const uncompensatedKinds: readonly Work["kind"][] = ["branch", "parallel", "map", "fail"];
@@ -52,9 +51,6 @@ function checkSteps(definition: Definition, violations: Violations): void {
 function checkStep(step: Step, path: string, violations: Violations): void {
   const { work, compensate } = step;
   const { kind } = work;
-  if ((unavailableKinds as readonly string[]).includes(kind)) {
-    violations.add(`${path}.${kind}`, "not_available", `${kind} is not available: use another kind, such as task`);
-  }
   checkPolicy(step, kind, path, violations);
   if (compensate !== undefined) {
     checkPolicy(compensate, compensate.work.kind, `${path}.compensate`, violations);

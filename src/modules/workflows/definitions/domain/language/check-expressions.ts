@@ -113,6 +113,12 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
         { value: work.connection, path: `${inside}.connection`, types: ["string"] },
         { value: work.with, path: `${path}.with`, ...(typeof work.with === "string" && { types: ["map"] }) },
       ];
+    case "experiment":
+      return [
+        { value: work.unit, path: `${inside}.unit`, types: ["string", "int"] },
+        { value: work.attributes, path: `${inside}.attributes` },
+        { value: work.covariates, path: `${inside}.covariates` },
+      ];
     case "subworkflow":
       return [{ value: work.input, path: `${inside}.input` }];
     case "branch":
@@ -141,7 +147,6 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
     case "stream_read":
       return [{ value: work.cursor, path: `${inside}.cursor`, types: ["int", "double", "string"] }];
     case "parallel":
-    case "experiment":
       return [];
     default:
       return unreachable(work);

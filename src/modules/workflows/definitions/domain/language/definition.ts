@@ -38,6 +38,7 @@ export type Work =
   | RouteWork
   | NotifyWork
   | ActionWork
+  | ExperimentWork
   | SubworkflowWork
   | BranchWork
   | ParallelWork
@@ -48,11 +49,7 @@ export type Work =
   | TransformWork
   | FailWork
   | StreamAppendWork
-  | StreamReadWork
-  | UnavailableWork;
-
-/** The kinds of steps that can be published. */
-export type StepKind = Exclude<Work, UnavailableWork>["kind"];
+  | StreamReadWork;
 
 export interface TaskWork {
   readonly kind: "task";
@@ -96,6 +93,16 @@ export interface ActionWork {
   readonly connection: Json | undefined;
   /** A template: the input. */
   readonly with: Json;
+}
+
+export interface ExperimentWork {
+  readonly kind: "experiment";
+  /** The key of an experiment of the run's environment. */
+  readonly key: string;
+  /** Templates. */
+  readonly unit: Json;
+  readonly attributes: Json | undefined;
+  readonly covariates: Json | undefined;
 }
 
 export interface SubworkflowWork {
@@ -194,11 +201,6 @@ export interface StreamReadWork {
   /** A template: only records with a greater sequence; undefined for all. */
   readonly cursor: Json | undefined;
   readonly limit: number;
-}
-
-/** A kind of the language that this version of the service cannot run. */
-export interface UnavailableWork {
-  readonly kind: "experiment";
 }
 
 /** Steps that run when their step fails with one of the codes; `*` is any code. */

@@ -9,7 +9,6 @@ import { durationSource, timestampSource } from "../../../../../platform/text/in
 import type { JsonObject } from "./definition.ts";
 import { formats, limits, reservedNames } from "./limits.ts";
 import { compensationKinds, stepKinds } from "./parse-definition.ts";
-import { unavailableKinds } from "./parse-work.ts";
 
 /**
  * The JSON Schema (draft 2020-12) of the language, for editors and other tools. It describes the structure. It cannot express
@@ -94,7 +93,7 @@ function step(): JsonObject {
     ),
     oneOf: stepKinds.map((kind) => ({ required: [kind] })),
     dependentSchemas: {
-      with: { anyOf: ["task", "action", ...unavailableKinds].map((kind) => ({ required: [kind] })) },
+      with: { anyOf: ["task", "action"].map((kind) => ({ required: [kind] })) },
     },
   };
 }
@@ -155,6 +154,15 @@ function work(): JsonObject {
       ["stream"],
     ),
     action: object({ action: text(formats.actionKey), connection: { type: "string" } }, ["action"]),
+    experiment: object(
+      {
+        key: text(formats.experimentKey),
+        unit: { type: ["string", "number"] },
+        attributes: template,
+        covariates: template,
+      },
+      ["key", "unit"],
+    ),
     subworkflow: object({ key: text(formats.key), version: integer(1, limits.versionMax), input: template }, ["key"]),
     branch: {
       type: "array",
@@ -211,7 +219,6 @@ function work(): JsonObject {
     ),
     transform: template,
     fail: object({ code: text(formats.code), message: template }, ["code"]),
-    ...Object.fromEntries(unavailableKinds.map((kind) => [kind, { description: "Not available yet." }])),
   };
 }
 

@@ -87,6 +87,11 @@ export const formats = {
     128,
     'must be the key of a notification workflow, for example "welcome"; it cannot be an expression',
   ),
+  experimentKey: textFormat(
+    "^[a-z0-9][a-z0-9_-]*$",
+    128,
+    'must be the key of an experiment, for example "checkout"; it cannot be an expression',
+  ),
   actionKey: textFormat(
     "^[a-z0-9][a-z0-9-]*(\\.[a-z][a-z0-9_]*)+$",
     128,

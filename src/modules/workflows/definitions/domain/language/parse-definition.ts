@@ -8,7 +8,7 @@ import { checkSchema } from "../../../../../platform/json-schema/index.ts";
 import type { Catch, Compensation, Definition, Json, JsonObject, Step, Work } from "./definition.ts";
 import { documentLimits, formats, limits } from "./limits.ts";
 import { parseRetry, parseStepTimeout } from "./parse-policy.ts";
-import { checkName, unavailableKinds, type WorkContext, workParsers } from "./parse-work.ts";
+import { checkName, type WorkContext, workParsers } from "./parse-work.ts";
 
 /** A parsed document, or what is wrong with it. */
 export type ParsedDefinition =
@@ -156,25 +156,17 @@ function readWork<K extends Work["kind"]>(
   const named = kinds.filter((kind) => step.has(kind));
   const [kind] = named;
   if (kind === undefined) {
-    return context.violations.add(step.path, "kind", `must have one of ${listAvailable(kinds)}`);
+    return context.violations.add(step.path, "kind", `must have one of ${kinds.join(", ")}`);
   }
   if (named.length > 1) {
     const message = `must have exactly one kind, not ${named.join(" and ")}: make them separate steps`;
     return context.violations.add(step.path, "kind", message);
   }
-  if (step.has("with") && kind !== "task" && kind !== "action" && !isUnavailable(kind)) {
+  if (step.has("with") && kind !== "task" && kind !== "action") {
     step.refuse("with", "with", `is the input of a task or an action: a ${kind} step has its values inside ${kind}`);
   }
   const parser = workParsers[kind];
   return parser(step.get(kind)!, step.pathOf(kind), step, context) as Extract<Work, { kind: K }> | undefined;
-}
-
-function listAvailable(kinds: readonly Work["kind"][]): string {
-  return kinds.filter((kind) => !isUnavailable(kind)).join(", ");
-}
-
-function isUnavailable(kind: Work["kind"]): boolean {
-  return (unavailableKinds as readonly string[]).includes(kind);
 }
 
 /** The fields of an entry of `catch`. */

@@ -10,6 +10,7 @@ import type {
   ActionWork,
   ApprovalWork,
   BranchWork,
+  ExperimentWork,
   FailWork,
   Json,
   JsonObject,
@@ -45,6 +46,7 @@ export const workFields = {
   route: ["pool", "type", "key", "attributes", "requirements", "payload", "priority"],
   notify: ["workflow_key", "to", "channels", "payload"],
   action: ["action", "connection"],
+  experiment: ["key", "unit", "attributes", "covariates"],
   subworkflow: ["key", "version", "input"],
   arm: ["when", "steps"],
   parallel: ["branches", "on_error"],
@@ -57,9 +59,6 @@ export const workFields = {
   stream_append: ["stream", "value", "content_class", "schema_ref", "pins"],
   stream_read: ["stream", "cursor", "limit"],
 } as const;
-
-/** Kinds that this version of the service cannot run. Their content is not read. */
-export const unavailableKinds = ["experiment"] as const;
 
 const onErrors = ["fail", "collect"] as const;
 
@@ -78,7 +77,7 @@ export const workParsers: Readonly<Record<Work["kind"], WorkParser>> = {
   approval: parseApproval,
   transform: parseTransform,
   fail: parseFail,
-  experiment: () => ({ kind: "experiment" }),
+  experiment: parseExperiment,
   stream_append: parseStreamAppend,
   stream_read: parseStreamRead,
 };
@@ -172,6 +171,26 @@ function parseAction(
     );
   }
   return { kind: "action", action: action.text("action", formats.actionKey) ?? "", connection, with: input };
+}
+
+function parseExperiment(
+  value: Json,
+  path: string,
+  _step: ObjectReader,
+  { violations }: WorkContext,
+): ExperimentWork | undefined {
+  const example = '{"key": "checkout", "unit": "=input.user"}';
+  const known = { known: workFields.experiment, example, what: "experiment" };
+  const experiment = ObjectReader.open(value, path, violations, known);
+  if (experiment === undefined) return undefined;
+  experiment.required("unit", '"=input.user"');
+  return {
+    kind: "experiment",
+    key: experiment.text("key", formats.experimentKey) ?? "",
+    unit: experiment.nested("unit", limits.templateDepth) ?? "",
+    attributes: experiment.nested("attributes", limits.templateDepth),
+    covariates: experiment.nested("covariates", limits.templateDepth),
+  };
 }
 
 function parseSubworkflow(

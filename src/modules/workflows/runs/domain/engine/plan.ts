@@ -64,11 +64,12 @@ export interface PlanStep extends PlanUnit {
   readonly compensate: PlanUnit | undefined;
 }
 
-/** The kinds that are performed after the commit of their run. */
-const effectKinds = ["route", "notify", "action", "subworkflow", "stream_append", "stream_read"] as const;
+const effectKinds = ["route", "notify", "action", "experiment", "subworkflow", "stream_append", "stream_read"] as const;
+
+/** A kind of work that the service performs after the commit. */
 export type EffectKind = (typeof effectKinds)[number];
 
-/** Whether a kind of work is performed after the commit. */
+/** Whether the service performs work of a kind after the commit. */
 export function isEffectKind(kind: PlanWork["kind"]): kind is EffectKind {
   return (effectKinds as readonly string[]).includes(kind);
 }
@@ -128,7 +129,9 @@ export function unitOf(plan: Plan, key: StepKey): PlanUnit {
 }
 
 /** The kinds that are retried with the definition's policy when they have none. */
-const retriedKinds: readonly string[] = ["task", "route", "notify", "action", "stream_append", "stream_read"];
+const retriedKinds: readonly string[] = [
+  ...["task", "route", "notify", "action", "experiment", "stream_append", "stream_read"],
+];
 
 /** Compiles a checked definition. */
 export function createPlan(
@@ -253,8 +256,10 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
     case "stream_append":
     case "stream_read":
       return planLeaf(work);
-    default:
-      throw new Error(`A published definition has no steps of the kind ${work.kind}.`);
+    case "experiment": {
+      const { key, unit, attributes, covariates } = work;
+      return { kind: "experiment", request: compileRequest({ key, unit, attributes, covariates }) };
+    }
   }
 }
 

@@ -14,6 +14,7 @@ function templatesOf(work: PlanWork): readonly Template[] {
     case "route":
     case "notify":
     case "action":
+    case "experiment":
     case "subworkflow":
     case "stream_append":
     case "stream_read":

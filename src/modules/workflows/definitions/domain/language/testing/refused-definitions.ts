@@ -316,13 +316,14 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "a block is not retried": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { retry: {} }),
     path: "steps[0].retry",
-    message: "branch is not retried: retry is for task, route, notify, action, subworkflow, stream_append, stream_read",
+    message:
+      "branch is not retried: retry is for task, route, notify, action, experiment, subworkflow, stream_append, stream_read",
   },
   "a wait is not retried": {
     document: stepOf({ wait_timer: { for: "1s" } }, { retry: {} }),
     path: "steps[0].retry",
     message:
-      "wait_timer is not retried: retry is for task, route, notify, action, subworkflow, stream_append, stream_read",
+      "wait_timer is not retried: retry is for task, route, notify, action, experiment, subworkflow, stream_append, stream_read",
   },
   "a block has no time-out": {
     document: stepOf({ branch: [{ when: "=true", steps: [] }] }, { timeout: { total: "1d" } }),
@@ -395,11 +396,6 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].retry.on[0]",
     message:
       "outcome_unknown is never retried; possible are action_failed, auth_expired, conflict, connection_unusable, failed, internal, invalid_input, malformed, not_found, permission_denied, quota_exceeded, rate_limited, unavailable",
-  },
-  "experiment is not available": {
-    document: stepOf({ experiment: { key: "a" } }),
-    path: "steps[0].experiment",
-    message: "experiment is not available: use another kind, such as task",
   },
   "a quorum can be reached": {
     document: stepOf({ approval: { by: ["user:ann", "user:bob"], quorum: 3, timeout: "1d" } }),

@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type AssignExperimentBatchRequest,
+  AssignExperimentBatchResponseSchema,
+  type AssignExperimentRequest,
+  AssignExperimentResponseSchema,
+  type ExperimentAssignment,
+  ExperimentAssignmentSchema,
+  type ExposureReceipt,
+  ExposureReceiptSchema,
+  type ExperimentService as Rpc,
+  VerifyExposureReceiptResponseSchema,
+} from "../../../../gen/service/api/experiment_pb.ts";
+import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import { jsonToValue } from "../../../platform/protojson/index.ts";
+import { receiptVersion } from "./domain/receipt.ts";
+import type { Receipts, SignedReceipt } from "./receipts.ts";
+import type { Assignment, AssignmentService, UnitInput } from "./service.ts";
+
+interface Parts {
+  readonly service: AssignmentService;
+  readonly receipts: Receipts;
+}
+
+type AssignmentMethods = "assignExperiment" | "assignExperimentBatch" | "verifyExposureReceipt";
+
+/** Creates the handlers of assignments. */
+export function assignmentHandlers({ service, receipts }: Parts): Pick<Handlers<typeof Rpc>, AssignmentMethods> {
+  return {
+    assignExperiment: {
+      async grouped(context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) {
+        const respond = ([assignment]: readonly Assignment[]) =>
+          create(AssignExperimentResponseSchema, { assignment: fromAssignment(assignment!) });
+        const compiled = await service.requireExperiment(context, request.experimentId);
+        const units = [toUnit(request)];
+        if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
+        return respond(await service.assignUnits(context, compiled, units));
+      },
+    },
+
+    assignExperimentBatch: {
+      async grouped(context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) {
+        const respond = (all: readonly Assignment[]) =>
+          create(AssignExperimentBatchResponseSchema, { assignments: all.map(fromAssignment) });
+        const compiled = await service.requireExperiment(context, request.experimentId);
+        const units = request.units.map(toUnit);
+        if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
+        return respond(await service.assignUnits(context, compiled, units));
+      },
+    },
+
+    async verifyExposureReceipt(_, { token }) {
+      const opened = receipts.open(token);
+      const verification =
+        typeof opened === "string"
+          ? { valid: false, reason: opened }
+          : { valid: true, reason: "", receipt: fromReceipt(opened) };
+      return create(VerifyExposureReceiptResponseSchema, { verification });
+    },
+  };
+}
+
+function toUnit({
+  unit,
+  attributes,
+  covariates,
+}: Pick<AssignExperimentRequest, "unit" | "attributes" | "covariates">): UnitInput {
+  return { unit, attributes: attributes ?? {}, covariates };
+}
+
+function fromAssignment({ experimentId, unit, variant, value, reason, receipt }: Assignment): ExperimentAssignment {
+  return create(ExperimentAssignmentSchema, {
+    ...{ experimentId, unit, variant, reason, inExperiment: receipt !== undefined },
+    ...(value !== undefined && { value: jsonToValue(value) }),
+    ...(receipt !== undefined && { receipt: fromReceipt(receipt) }),
+  });
+}
+
+function fromReceipt({ firstExposedAtMs, ...receipt }: SignedReceipt): ExposureReceipt {
+  return create(ExposureReceiptSchema, {
+    ...receipt,
+    receiptId: `${receipt.experimentId}-${receipt.unitHash}`,
+    version: receiptVersion,
+    firstExposedAt: timestampFromMs(firstExposedAtMs),
+  });
+}

@@ -1,0 +1,44 @@
+import { createSigner } from "../../../platform/crypto/index.ts";
+import { parseReceiptText, type Receipt, receiptText } from "./domain/receipt.ts";
+
+/** A receipt with its signature. */
+export interface SignedReceipt extends Receipt {
+  /** The receipt and its signature as one text. */
+  readonly token: string;
+  readonly signature: string;
+}
+
+/** Why a token is no receipt. */
+export type ReceiptFault = "malformed" | "unsupported_version" | "wrong_signature";
+
+/** Signs and verifies receipts. */
+export interface Receipts {
+  sign(receipt: Receipt): SignedReceipt;
+  open(token: string): SignedReceipt | ReceiptFault;
+}
+
+/** Creates the receipts of this installation. */
+export function createReceipts(secret: Buffer): Receipts {
+  const signer = createSigner(secret);
+  return {
+    sign(receipt) {
+      const text = receiptText(receipt);
+      const signature = signer.sign(text).toString("base64url");
+      return { ...receipt, signature, token: `${Buffer.from(text).toString("base64url")}.${signature}` };
+    },
+    open(token) {
+      const [encoded = "", signature = "", ...rest] = token.split(".");
+      const text = Buffer.from(encoded, "base64url").toString();
+      if (rest.length > 0 || encoded === "" || signature === "") return "malformed";
+      const receipt = parseReceiptText(text);
+      if (typeof receipt === "string") return receipt;
+      // Base64 has several texts for the same bytes. Only the one that was issued is valid.
+      const isCanonical = Buffer.from(text).toString("base64url") === encoded;
+      const bytes = Buffer.from(signature, "base64url");
+      if (!isCanonical || bytes.toString("base64url") !== signature || !signer.verify(text, bytes)) {
+        return "wrong_signature";
+      }
+      return { ...receipt, signature, token };
+    },
+  };
+}

@@ -1,0 +1,282 @@
+import type { Context, KeyedCall } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { type Database, notFound } from "../../../platform/db/index.ts";
+import type { Json } from "../../../platform/document/index.ts";
+import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import { nearestName } from "../../../platform/text/index.ts";
+import type { Quotas } from "../../tenancy/index.ts";
+import { nextStatus } from "../experiments/index.ts";
+import { unitHashOf } from "./domain/unit-hash.ts";
+import { type CompiledExperiment, decideEligibility, type Exclusion } from "./eligibility.ts";
+import { createRecentCache } from "./exposure-cache.ts";
+import { type Exposure, exposureName, type NewExposure } from "./exposure-store.ts";
+import { assignQuota, type ExposureResult, type ExposureWriter } from "./exposure-writer.ts";
+import type { Receipts, SignedReceipt } from "./receipts.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** A unit to assign. */
+export interface UnitInput {
+  readonly unit: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly covariates: Readonly<Record<string, number>>;
+}
+
+/** The variant of a unit, and why. */
+export interface Assignment {
+  readonly experimentId: string;
+  readonly unit: string;
+  /** Empty if the unit gets none. */
+  readonly variant: string;
+  readonly value: Json | undefined;
+  readonly reason: "assigned" | Exclusion | "paused" | "decided" | "completed" | "stopped";
+  /** Only of units that are in the experiment. */
+  readonly receipt: SignedReceipt | undefined;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly snapshots: Snapshots;
+  readonly receipts: Receipts;
+  readonly writer: ExposureWriter;
+  readonly quotas: () => Pick<Quotas, "isUsedUp" | "exceeded">;
+  readonly metrics: Pick<Metrics, "counter">;
+  /** How long after its window a unit is counted, so that scores which are being written are not missed. */
+  readonly graceMs: number;
+}
+
+/** What a call that assigns units needs of its context. */
+export type AssignContext = Pick<Context, "tenantId" | "principal" | "nowMs" | "quotaOf">;
+
+/** The use cases of assignments. */
+export type AssignmentService = ReturnType<typeof createAssignmentService>;
+
+/** A unit whose variant is not known in memory. */
+interface Pending {
+  readonly at: number;
+  readonly name: string;
+  readonly candidate: NewExposure;
+  /** Whether the unit enters if it was never exposed. */
+  readonly mayEnter: boolean;
+  /** The reason if it does not. */
+  readonly otherwise: Assignment["reason"];
+}
+
+const cachedPerGeneration = 50_000;
+
+/** Creates the service of assignments. */
+export function createAssignmentService(parts: Parts) {
+  const { db, snapshots, receipts, writer, quotas, graceMs } = parts;
+  const cache = createRecentCache<SignedReceipt>(cachedPerGeneration);
+  const assignments = parts.metrics.counter({
+    name: "experiment_assignments_total",
+    help: "Assignments of units, by outcome: first exposures, repeated ones, and units without a variant.",
+    labels: ["outcome"],
+  });
+
+  async function requireExperiment(context: AssignContext, id: string): Promise<CompiledExperiment> {
+    const found = snapshots.find(context.tenantId, id);
+    const compiled = found instanceof Promise ? await found : found;
+    if (compiled === undefined) throw notFound("experiment");
+    requireEnvironmentAccess(context, compiled.experiment.environmentKey);
+    return compiled;
+  }
+
+  function toReceipt({ experiment }: CompiledExperiment, exposure: Exposure): SignedReceipt {
+    const { tenantId, environmentId, id, design } = experiment;
+    const { phase, unitHash, bucket, firstExposedAtMs } = exposure;
+    const variant = design.variants[exposure.variant]!.key;
+    return receipts.sign({
+      ...{ tenantId, environmentId, experimentId: id },
+      ...{ phase, unitHash, variant, bucket, firstExposedAtMs },
+    });
+  }
+
+  function withVariant(
+    { experiment, variantByKey }: CompiledExperiment,
+    unit: string,
+    variant: string,
+    reason: Assignment["reason"],
+    receipt?: SignedReceipt,
+  ): Assignment {
+    return { experimentId: experiment.id, unit, variant, value: variantByKey.get(variant)?.value, reason, receipt };
+  }
+
+  /** Assigns what memory knows, and lists the rest. */
+  function assignFromMemory(compiled: CompiledExperiment, units: readonly UnitInput[], nowMs: number) {
+    const { experiment } = compiled;
+    const { status, decision, design, tenantId, id: experimentId, salts } = experiment;
+    const pending: Pending[] = [];
+    const known = units.map(({ unit, attributes, covariates }, at): Assignment | undefined => {
+      if (status === "completed" || status === "stopped") {
+        const variant = decision?.variant ?? "";
+        return withVariant(compiled, unit, variant, variant === "" ? status : "decided");
+      }
+      const eligibility = decideEligibility(compiled, unit, attributes);
+      if ("excluded" in eligibility) return withVariant(compiled, unit, "", eligibility.excluded);
+      const unitHash = unitHashOf(salts.unit, unit);
+      const name = exposureName({ tenantId, experimentId, unitHash });
+      const cached = cache.get(name);
+      if (cached !== undefined) return withVariant(compiled, unit, cached.variant, "assigned", cached);
+      const isAllocated = "variant" in eligibility;
+      const candidate: NewExposure = {
+        ...{ tenantId, experimentId, unitHash, phase: compiled.phase, firstExposedAtMs: nowMs },
+        ...(isAllocated ? { variant: eligibility.variant, bucket: eligibility.bucket } : { variant: 0, bucket: 0 }),
+        dueAtMs: dueAtMs(design.metrics.length > 0, design.scoreWindowS, nowMs),
+        covariates: Object.keys(covariates).length === 0 ? undefined : covariates,
+      };
+      const mayEnter = isAllocated && status === "running";
+      pending.push({ at, name, candidate, mayEnter, otherwise: isAllocated ? "paused" : "not_allocated" });
+      return undefined;
+    });
+    return { known, pending };
+  }
+
+  function dueAtMs(isMeasured: boolean, scoreWindowS: number, nowMs: number): number | undefined {
+    if (!isMeasured) return undefined;
+    return scoreWindowS === 0 ? nowMs : nowMs + scoreWindowS * 1000 + graceMs;
+  }
+
+  /** Completes the assignments with stored exposures. */
+  function complete(
+    compiled: CompiledExperiment,
+    units: readonly UnitInput[],
+    known: readonly (Assignment | undefined)[],
+    pending: readonly Pending[],
+    stored: readonly (ReadonlyMap<string, Exposure> | undefined)[],
+  ): Assignment[] {
+    const all = [...known];
+    for (const { at, name, otherwise } of pending) {
+      const exposure = stored[0]?.get(name) ?? stored[1]?.get(name);
+      const { unit } = units[at]!;
+      if (exposure === undefined) all[at] = withVariant(compiled, unit, "", otherwise);
+      else {
+        const receipt = toReceipt(compiled, exposure);
+        all[at] = withVariant(compiled, unit, receipt.variant, "assigned", receipt);
+      }
+    }
+    return all as Assignment[];
+  }
+
+  /** Caches the receipts of stored exposures, and counts the assignments. To be called after the commit. */
+  function remember(all: readonly Assignment[], pending: readonly Pending[], added: number): void {
+    for (const { at, name } of pending) {
+      const { receipt } = all[at]!;
+      if (receipt !== undefined) cache.set(name, receipt);
+    }
+    const assigned = all.filter(({ receipt }) => receipt !== undefined).length;
+    if (added > 0) assignments.inc({ outcome: "first" }, added);
+    if (assigned > added) assignments.inc({ outcome: "repeat" }, assigned - added);
+    if (all.length > assigned) assignments.inc({ outcome: "none" }, all.length - assigned);
+  }
+
+  /** Refuses before the database is asked, when the quota is known to be used up. */
+  function checkQuota(tenantId: TenantId, quota: number | undefined): void {
+    const take = { tenantId, operation: assignQuota, limit: quota! };
+    if (quota !== undefined && quotas().isUsedUp(take)) throw quotas().exceeded(take);
+  }
+
+  function granted(quota: number | undefined, result: ExposureResult) {
+    if (result !== "over_quota") return result;
+    throw quotas().exceeded({ operation: assignQuota, limit: quota! });
+  }
+
+  /** Assigns units. Unknown exposures of all of them cost one statement, shared with other calls. */
+  async function assignUnits(
+    context: AssignContext,
+    compiled: CompiledExperiment,
+    units: readonly UnitInput[],
+  ): Promise<Assignment[]> {
+    nextStatus(compiled.experiment.status, "assign");
+    checkCovariates(compiled, units);
+    const { known, pending } = assignFromMemory(compiled, units, context.nowMs);
+    if (pending.length === 0) {
+      remember(known as Assignment[], pending, 0);
+      return known as Assignment[];
+    }
+    const { entering, others } = divide(pending);
+    const quota = context.quotaOf(assignQuota);
+    const [written, read] = await Promise.all([
+      entering.length === 0 ? undefined : write(context.tenantId, entering, quota),
+      others.length === 0 ? undefined : writer.read(others),
+    ]);
+    const all = complete(compiled, units, known, pending, [written?.stored, read]);
+    remember(all, pending, written?.added ?? 0);
+    return all;
+  }
+
+  async function write(tenantId: TenantId, exposures: readonly NewExposure[], quota: number | undefined) {
+    checkQuota(tenantId, quota);
+    return granted(quota, await writer.write({ exposures, quota }));
+  }
+
+  return {
+    requireExperiment,
+    assignUnits,
+    findByKey: snapshots.findByKey,
+
+    /** The digest of a unit in an experiment. */
+    unitHash: ({ experiment }: CompiledExperiment, unit: string): string => unitHashOf(experiment.salts.unit, unit),
+
+    /** Assigns units, and stores the response under an idempotency key in the same transaction. */
+    async assignKeyed<R>(
+      context: AssignContext,
+      compiled: CompiledExperiment,
+      units: readonly UnitInput[],
+      keyed: KeyedCall,
+      respond: (all: readonly Assignment[]) => R & Parameters<KeyedCall["record"]>[0],
+    ): Promise<R | "duplicate"> {
+      const done = await db.transaction(async (tx) => {
+        if (!(await claimKey(tx, keyed.claim))) return "duplicate" as const;
+        nextStatus(compiled.experiment.status, "assign");
+        checkCovariates(compiled, units);
+        const { known, pending } = assignFromMemory(compiled, units, context.nowMs);
+        const { entering, others } = divide(pending);
+        const quota = context.quotaOf(assignQuota);
+        const written = entering.length === 0 ? undefined : await writer.writeIn(tx, { exposures: entering, quota });
+        const result = written && granted(quota, written.result);
+        const read = others.length === 0 ? undefined : await writer.read(others);
+        const all = complete(compiled, units, known, pending, [result?.stored, read]);
+        const response = respond(all);
+        await completeRecord(tx, keyed.record(response));
+        return { response, all, pending, added: result?.added ?? 0, rememberQuota: written?.remember };
+      });
+      if (done === "duplicate") return done;
+      done.rememberQuota?.();
+      remember(done.all, done.pending, done.added);
+      return done.response;
+    },
+  };
+}
+
+/** The units that enter if they are new, and those that are only looked up. */
+function divide(pending: readonly Pending[]) {
+  return {
+    entering: pending.filter(({ mayEnter }) => mayEnter).map(({ candidate }) => candidate),
+    others: pending.filter(({ mayEnter }) => !mayEnter).map(({ candidate }) => candidate),
+  };
+}
+
+/** Rejects covariates of unknown metrics. */
+function checkCovariates({ experiment }: CompiledExperiment, units: readonly UnitInput[]): void {
+  const known = experiment.design.metrics.map(({ key }) => key);
+  for (const { covariates } of units) {
+    for (const [metric, value] of Object.entries(covariates)) {
+      if (!known.includes(metric)) throw unknownMetric("covariates", metric, known);
+      if (!Number.isFinite(value)) throw invalid(`covariates["${metric}"]`, "finite", "must be a finite number");
+    }
+  }
+}
+
+/** The failure for a metric that an experiment does not have. */
+export function unknownMetric(field: string, metric: string, known: readonly string[]) {
+  const nearest = nearestName(metric, known);
+  const names = known.length === 0 ? "the experiment has no metrics" : `it has ${known.join(", ")}`;
+  const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+  const message = `must be a metric of the experiment: ${names}${hint}`;
+  return fail("INVALID_ARGUMENT", {
+    public: `${field}: ${message}`,
+    violations: [{ field, rule: "unknown_metric", message }],
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * Experiments: assigns variants to units, records outcomes, and says which variant is better.
+ *
+ * experiments: design and life. assignments: which variant a unit gets, with a signed receipt. scores: outcomes of units.
+ * results: what the outcomes show. analysis: the statistics.
+ */
+import { Failure } from "../../errors/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import { isJsonObject } from "../../platform/document/index.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import type { Quotas } from "../tenancy/index.ts";
+import {
+  type AssignContext,
+  assignmentHandlers,
+  createAssignmentService,
+  createExposureWriter,
+  createReceipts,
+  createSnapshots,
+} from "./assignments/index.ts";
+import { createExperimentService, experimentHandlers } from "./experiments/index.ts";
+import { analyseExperiment, createHistoryWriter, createMaturingWorker, resultHandlers } from "./results/index.ts";
+import { createScoreService, scoreHandlers } from "./scores/index.ts";
+
+interface Parts extends AreaParts {
+  readonly events: EventRecorder;
+  readonly quotas: () => Quotas;
+  /** The secret that receipts are signed with. */
+  readonly receiptSecret: Buffer;
+}
+
+/** Creates the area. */
+export function createExperiments(parts: Parts) {
+  const { cursors, receiptSecret, config } = parts;
+  const receipts = createReceipts(receiptSecret);
+  const snapshots = createSnapshots(parts);
+  const writer = createExposureWriter(parts);
+  const service = createExperimentService({ ...parts, analyse: analyseExperiment });
+  // A score that was accepted in time is committed before its request times out.
+  const graceMs = 2 * config["api.request_timeout_s"] * 1000;
+  const assignments = createAssignmentService({ ...parts, snapshots, receipts, writer, graceMs });
+  const scores = createScoreService({ ...parts, assignments, receipts });
+  const history = createHistoryWriter(parts);
+  const maturing = createMaturingWorker({ ...parts, history });
+  return {
+    handlers: {
+      "service.api.ExperimentService": {
+        ...experimentHandlers({ service, cursors }),
+        ...assignmentHandlers({ service: assignments, receipts }),
+        ...scoreHandlers(scores),
+        ...resultHandlers(),
+      },
+    },
+    jobs: [],
+    /** Assigns a routed item to experiments of its environment. An experiment that cannot assign it is left out. */
+    async assignItem(
+      context: AssignContext,
+      environmentId: string,
+      keys: readonly string[],
+      unit: string,
+      attributes: Readonly<Record<string, unknown>>,
+    ) {
+      return Promise.all(
+        keys.map(async (key) => {
+          const none = { key, id: "", variant: "", reason: "not_found", pool: "" };
+          const compiled = await snapshots.findByKey(context.tenantId, environmentId, key);
+          if (compiled === undefined) return none;
+          try {
+            const [found] = await assignments.assignUnits(context, compiled, [{ unit, attributes, covariates: {} }]);
+            const { variant, reason, value } = found!;
+            const pool = isJsonObject(value) && typeof value.pool === "string" ? value.pool : "";
+            return { key, id: compiled.experiment.id, variant, reason, pool };
+          } catch (error) {
+            if (!(error instanceof Failure)) throw error;
+            return { ...none, reason: error.code.toLowerCase() };
+          }
+        }),
+      );
+    },
+    /** Records the outcomes of a routed item. Metrics that the experiment does not have are left out. */
+    async recordOutcomes(
+      tenantId: TenantId,
+      experimentId: string,
+      scored: readonly { scoreId: string; unit: string; metric: string; value: number }[],
+    ): Promise<void> {
+      const compiled = await snapshots.find(tenantId, experimentId);
+      const known = compiled?.experiment.design.metrics.map(({ key }) => key) ?? [];
+      const inputs = scored
+        .filter(({ metric }) => known.includes(metric))
+        .map((each) => ({ ...each, receipt: "", denominator: undefined, observedAtMs: undefined }));
+      if (compiled !== undefined && inputs.length > 0) await scores.recordOwn(compiled, inputs, parts.clock.now());
+    },
+    /** The id of an experiment of an environment by its key; undefined if it has none. */
+    async findExperimentId(tenantId: TenantId, environmentId: string, key: string): Promise<string | undefined> {
+      return (await snapshots.findByKey(tenantId, environmentId, key))?.experiment.id;
+    },
+    workers: [maturing],
+    /** Resolves when nothing is being stored. */
+    async stop() {
+      await writer.idle();
+      await scores.idle();
+    },
+  } satisfies Area & Record<string, unknown>;
+}

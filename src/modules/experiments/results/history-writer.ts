@@ -1,0 +1,52 @@
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { EventEntry, EventRecorder } from "../../operations/index.ts";
+import { analyse } from "../analysis/index.ts";
+import { planOf } from "../experiments/index.ts";
+import { minimaAfter, pointOf } from "./domain/history.ts";
+import { insertPoint, lockDuePoint } from "./history-store.ts";
+import { readPhases } from "./moment-store.ts";
+
+/** Writes points of the history. */
+export interface HistoryWriter {
+  /** Writes one due point; returns whether there was one. */
+  writeDue(): Promise<boolean>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+}
+
+/** Creates the writer. A changed verdict is an event. */
+export function createHistoryWriter({ db, clock, events }: Parts): HistoryWriter {
+  return {
+    async writeDue() {
+      const nowMs = clock.now();
+      const written = await db.transaction(async (tx) => {
+        const experiment = await lockDuePoint(tx, nowMs);
+        if (experiment === undefined) return undefined;
+        const { tenantId, id, key, design, minima, lastVerdict, environmentId } = experiment;
+        const analysis = analyse(planOf(design), await readPhases(tx, experiment), minima);
+        await insertPoint(tx, experiment, {
+          at: new Date(nowMs),
+          point: pointOf(analysis),
+          minima: minimaAfter(minima, design, analysis),
+          verdict: analysis.verdict,
+        });
+        const entries: EventEntry[] = [];
+        if (lastVerdict !== analysis.verdict) {
+          const data = {
+            ...{ key, verdict: analysis.verdict, previous: lastVerdict, winner: analysis.winner ?? "" },
+            ...{ sentence: analysis.sentence, environment_id: environmentId },
+          };
+          entries.push({ tenantId, type: "experiment.verdict_changed", subject: id, data });
+        }
+        return events.recordMany(tx, entries, nowMs);
+      });
+      written?.wake();
+      return written !== undefined;
+    },
+  };
+}

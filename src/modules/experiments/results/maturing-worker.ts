@@ -1,0 +1,142 @@
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
+import { createSerialTask } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { UnitValue } from "../analysis/index.ts";
+import { MomentChanges } from "./domain/moment-changes.ts";
+import { type CountedScore, unitValueOf } from "./domain/unit-values.ts";
+import type { HistoryWriter } from "./history-writer.ts";
+import {
+  type CountedUnit,
+  type DueExperiment,
+  type DueUnit,
+  lockDueUnits,
+  markCounted,
+  readDueExperiments,
+  readPendingScores,
+  requestPoints,
+} from "./maturing-store.ts";
+import { addMatureCounts, applyMomentChanges, type MatureCount } from "./moment-store.ts";
+
+/** Counts units whose window has ended, exactly once. Every node runs one. */
+export interface MaturingWorker {
+  /** Runs one round; returns whether there may be more to do immediately. */
+  sweep(): Promise<boolean>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "counter">;
+  readonly history: HistoryWriter;
+}
+
+const batchSize = 1000;
+const everyMs = 1000;
+
+/** Creates the worker of this node. */
+export function createMaturingWorker({ db, clock, log, metrics, history }: Parts): MaturingWorker {
+  const matured = metrics.counter({
+    name: "experiment_units_matured_total",
+    help: "Units that entered the results of their experiment.",
+    labels: [],
+  });
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = true;
+
+  /** Counts a batch of units; the marks and the moments are committed together. */
+  async function countBatch(tx: Sql, nowMs: number): Promise<number> {
+    const units = await lockDueUnits(tx, nowMs, batchSize);
+    if (units.length === 0) return 0;
+    const experiments = await readDueExperiments(tx, units);
+    const scores = await readPendingScores(tx, units);
+    const { changes, counts, marks, touched } = countUnits(units, experiments, scores);
+    await applyMomentChanges(tx, changes.sorted());
+    await addMatureCounts(tx, counts);
+    await markCounted(tx, marks);
+    await requestPoints(tx, touched, nowMs);
+    return units.length;
+  }
+
+  async function sweep(): Promise<boolean> {
+    const nowMs = clock.now();
+    const counted = await db.transaction((tx) => countBatch(tx, nowMs));
+    if (counted > 0) matured.inc({}, counted);
+    const written = await history.writeDue();
+    return counted === batchSize || written;
+  }
+
+  async function round(): Promise<void> {
+    let waitMs = everyMs;
+    try {
+      if (await sweep()) waitMs = 0;
+    } finally {
+      if (!isStopped) timer = setTimeout(task.run, waitMs);
+    }
+  }
+
+  const task = createSerialTask(round, (error) => log.warn({ err: error }, "counting units of experiments failed"));
+  return {
+    sweep,
+    start() {
+      isStopped = false;
+      task.start();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await task.stop();
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** What a batch of units changes. Units of ended experiments are marked and not counted. */
+function countUnits(
+  units: readonly DueUnit[],
+  experiments: ReadonlyMap<string, DueExperiment>,
+  scores: ReadonlyMap<string, readonly CountedScore[]>,
+) {
+  const changes = new MomentChanges();
+  const counts = new Map<string, MatureCount>();
+  const marks: CountedUnit[] = [];
+  const touched = new Map<string, DueExperiment>();
+  for (const unit of units) {
+    const { tenantId, experimentId, unitHash, phase, variant } = unit;
+    const experiment = experiments.get(experimentId);
+    if (experiment === undefined || experiment.status === "completed" || experiment.status === "stopped") {
+      marks.push({ tenantId, experimentId, unitHash, counted: undefined });
+      continue;
+    }
+    const shard = shardOf(unitHash);
+    const key = { tenantId, experimentId, phase, variant, shard };
+    const unitScores = scores.get(experimentId + unitHash) ?? [];
+    const values: Record<string, UnitValue> = {};
+    for (const metric of experiment.design.metrics) {
+      const before = unit.counted?.[metric.key];
+      if (before !== undefined) changes.remove({ ...key, metric: metric.key }, before);
+      const own = unitScores.filter((score) => score.metric === metric.key);
+      const value = unitValueOf(metric, own, unit.covariates?.[metric.key]);
+      if (value === undefined) continue;
+      values[metric.key] = value;
+      changes.add({ ...key, metric: metric.key }, value);
+    }
+    if (unit.counted === null) {
+      const name = `${experimentId}/${phase}/${variant}/${shard}`;
+      counts.set(name, { ...key, count: (counts.get(name)?.count ?? 0) + 1 });
+    }
+    const isReplaceable = experiment.design.scoreWindowS === 0;
+    marks.push({ tenantId, experimentId, unitHash, counted: isReplaceable ? values : undefined });
+    touched.set(experimentId, experiment);
+  }
+  return { changes, counts: [...counts.values()], marks, touched: [...touched.values()] };
+}
+
+/** The shard of a unit: the first of its 32 hexadecimal digits. */
+function shardOf(unitHash: string): number {
+  return Number.parseInt(unitHash[0]!, 16);
+}

@@ -1,0 +1,74 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type ExperimentScore,
+  ExperimentScoreSchema,
+  type RecordScoreBatchRequest,
+  RecordScoreBatchResponseSchema,
+  type RecordScoreRequest,
+  RecordScoreResponseSchema,
+  type ExperimentService as Rpc,
+} from "../../../../gen/service/api/experiment_pb.ts";
+import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import { dateOf } from "../../../platform/records/index.ts";
+import type { ScoreInput, ScoreResult, ScoreService } from "./service.ts";
+
+/** Creates the handlers of scores. */
+export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>, "recordScore" | "recordScoreBatch"> {
+  return {
+    recordScore: {
+      async grouped(context: Context, request: RecordScoreRequest, keyed: KeyedCall | undefined) {
+        const respond = ([result]: readonly ScoreResult[]) => {
+          if ("failure" in result!) throw result.failure;
+          return create(RecordScoreResponseSchema, { score: fromScore(result!.score) });
+        };
+        const scores = [toInput(request)];
+        const { experimentId } = request;
+        if (keyed !== undefined) return service.recordKeyed(context, experimentId, scores, keyed, respond);
+        return respond(await service.record(context, experimentId, scores));
+      },
+    },
+
+    recordScoreBatch: {
+      async grouped(context: Context, request: RecordScoreBatchRequest, keyed: KeyedCall | undefined) {
+        const respond = (results: readonly ScoreResult[]) =>
+          create(RecordScoreBatchResponseSchema, {
+            results: results.map((result) =>
+              "failure" in result
+                ? { errorCode: result.failure.code, error: result.failure.message }
+                : { score: fromScore(result.score) },
+            ),
+            refused: results.filter((result) => "failure" in result).length,
+          });
+        const scores = request.scores.map(toInput);
+        const { experimentId } = request;
+        if (keyed !== undefined) return service.recordKeyed(context, experimentId, scores, keyed, respond);
+        return respond(await service.record(context, experimentId, scores));
+      },
+    },
+  };
+}
+
+function toInput({
+  observedAt,
+  ...score
+}: Pick<
+  RecordScoreRequest,
+  "scoreId" | "receipt" | "unit" | "metric" | "value" | "denominator" | "observedAt"
+>): ScoreInput {
+  const { scoreId, receipt, unit, metric, value, denominator } = score;
+  const observedAtMs = observedAt === undefined ? undefined : dateOf(observedAt).getTime();
+  return { scoreId, receipt, unit, metric, value, denominator, observedAtMs };
+}
+
+function fromScore({ variantKey, observedAtMs, recordedAtMs, ...score }: ScoreResultScore): ExperimentScore {
+  const { scoreId, experimentId, metric, phase, value, denominator, state } = score;
+  return create(ExperimentScoreSchema, {
+    ...{ scoreId, experimentId, metric, phase, value, denominator, state, variant: variantKey },
+    observedAt: timestampFromMs(observedAtMs),
+    recordedAt: timestampFromMs(recordedAtMs),
+  });
+}
+
+type ScoreResultScore = Extract<ScoreResult, { readonly score: unknown }>["score"];

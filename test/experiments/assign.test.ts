@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { connect } from "../harness/postgres-server.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
+import { assign, assignAll, createDraft, startExperiment, twoVariants } from "./experiment-fixture.ts";
+
+let service: TestService;
+let party: Party;
+before(async () => {
+  service = await startService();
+  party = await newParty(service);
+});
+
+const names = (count: number, prefix = "unit") => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+const variantsOf = (all: readonly ResponseData[]) => all.map(({ variant }) => variant);
+
+test("a unit keeps its variant and its receipt, alone and in a batch, and is stored once", async (t) => {
+  const sql = connect(service.databaseUrl, 1);
+  t.after(() => sql.end({ timeout: 1 }));
+  const { id } = await startExperiment(party);
+  const first = await assign(party, id, "ada");
+  assert.deepEqual([first.in_experiment, first.reason, first.receipt.phase], [true, "assigned", 1]);
+  assert.deepEqual(await assign(party, id, "ada"), first);
+  const [inBatch, other] = await assignAll(party, id, ["ada", "grace"]);
+  assert.deepEqual(inBatch, first);
+  assert.notEqual(other.receipt.unit_hash, first.receipt.unit_hash);
+  const rows = await sql`select * from experiment_exposures where experiment_id = ${id}`;
+  assert.equal(rows.length, 2);
+  const [{ units } = { units: 0 }] =
+    await sql`select sum(units)::int as units from experiment_unit_counts where experiment_id = ${id}`;
+  assert.equal(units, 2);
+});
+
+test("concurrent first calls for one unit agree on one exposure", async () => {
+  const { id } = await startExperiment(party);
+  const all = await Promise.all(Array.from({ length: 20 }, () => assign(party, id, "the same")));
+  for (const each of all) assert.deepEqual(each, all[0]);
+});
+
+test("targeting, allocation and layer keep units out without storing anything", async (t) => {
+  const sql = connect(service.databaseUrl, 1);
+  t.after(() => sql.end({ timeout: 1 }));
+  const targeted = await startExperiment(party, { targeting: 'attributes.country == "CH"' });
+  const inside = await assign(party, targeted.id, "a", { attributes: { country: "CH" } });
+  const outside = await assign(party, targeted.id, "b", { attributes: { country: "AT" } });
+  const unknown = await assign(party, targeted.id, "c");
+  assert.deepEqual([inside.reason, outside.reason, unknown.reason], ["assigned", "not_targeted", "targeting_failed"]);
+  assert.deepEqual([outside.variant, outside.receipt, outside.in_experiment], ["", undefined, false]);
+  const allocated = await startExperiment(party, { allocation_pct: 30 });
+  const all = await assignAll(party, allocated.id, names(1000));
+  const entered = all.filter(({ in_experiment }) => in_experiment).length;
+  assert.ok(entered > 240 && entered < 360, String(entered));
+  const rows = await sql`select from experiment_exposures where experiment_id = any(${[targeted.id, allocated.id]})`;
+  assert.equal(rows.length, 1 + entered);
+});
+
+test("experiments of one layer share no unit, and a layer cannot be given away twice", async () => {
+  const layer = { key: "checkout", pct: 50 };
+  const one = await startExperiment(party, { layer });
+  const two = await startExperiment(party, { layer });
+  const units = names(2000);
+  const inOne = await assignAll(party, one.id, units);
+  const inTwo = await assignAll(party, two.id, units);
+  for (const [at] of units.entries()) assert.ok(inOne[at].in_experiment !== inTwo[at].in_experiment, units[at]);
+  assert.ok(inOne.some(({ reason }) => reason === "excluded_by_layer"));
+  const three = await createDraft(party, { layer: { key: "checkout", pct: 10 } });
+  const refused = await party.refused("FAILED_PRECONDITION", "POST", `/api/experiments/${three.id}/start`, {});
+  assert.match(refused.body.detail, /layer checkout has 0 percent free/);
+  await party.ok("POST", `/api/experiments/${one.id}/stop`, {});
+  await party.ok("POST", `/api/experiments/${three.id}/start`, {});
+});
+
+test("no unit switches its variant when weights and allocation change; new units follow the new phase", async () => {
+  const { id } = await startExperiment(party);
+  const units = names(600);
+  const before = await assignAll(party, id, units);
+  const weights = twoVariants.map(({ key }, at) => ({ key, weight: at }));
+  await party.ok("PATCH", `/api/experiments/${id}`, { variant_set: { variants: weights } });
+  assert.deepEqual(await assignAll(party, id, units), before);
+  const fresh = await assignAll(party, id, names(200, "fresh"));
+  assert.deepEqual(new Set(variantsOf(fresh)), new Set(["treatment"]));
+  assert.deepEqual(new Set(fresh.map(({ receipt }) => receipt.phase)), new Set([2]));
+  await party.ok("PATCH", `/api/experiments/${id}`, { allocation_pct: 10 });
+  // Another node has nothing in memory.
+  const other = await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
+  const elsewhere = partyAt(other, party);
+  assert.deepEqual(await assignAll(elsewhere, id, units), before);
+  const newest = await assignAll(elsewhere, id, names(500, "newest"));
+  const entered = newest.filter(({ in_experiment }) => in_experiment).length;
+  assert.ok(entered > 20 && entered < 90, String(entered));
+  await other.stop();
+});
+
+test("a paused experiment keeps the variants of its units and takes no new ones", async () => {
+  const { id } = await startExperiment(party);
+  const before = await assign(party, id, "known");
+  await party.ok("POST", `/api/experiments/${id}/pause`, {});
+  assert.deepEqual(await assign(party, id, "known"), before);
+  const stranger = await assign(party, id, "stranger");
+  assert.deepEqual([stranger.reason, stranger.variant], ["paused", ""]);
+  await party.ok("POST", `/api/experiments/${id}/start`, {});
+  assert.equal((await assign(party, id, "stranger")).reason, "assigned");
+});
+
+test("units keep their variants after a node was killed", async (t) => {
+  const database = await freshDatabase();
+  t.after(() => database.drop());
+  const settings = { "auth.bootstrap_api_key": "sk_test_expcrash_0123456789abcdef", "database.url": database.url };
+  const node = await startNodeProcess(settings);
+  t.after(() => node.kill());
+  const own = await newParty(node);
+  const { id } = await startExperiment(own);
+  const acknowledged = new Map<string, ResponseData>();
+  let isKilled = false;
+  const callers = Array.from({ length: 8 }, async (_, caller) => {
+    for (let at = 0; !isKilled; at++) {
+      const unit = `${caller}-${at}`;
+      const response = await own.rest.call("POST", `/api/experiments/${id}/assign`, { unit }).catch(() => undefined);
+      if (response?.status === 200) acknowledged.set(unit, response.body.data);
+      if (acknowledged.size >= 200 && !isKilled) {
+        isKilled = true;
+        await node.kill();
+      }
+    }
+  });
+  await Promise.all(callers);
+  const next = await startService(settings, database.url);
+  const after = await assignAll(partyAt(next, own), id, [...acknowledged.keys()]);
+  assert.deepEqual(after, [...acknowledged.values()]);
+  const [{ stored, counted } = { stored: 0, counted: -1 }] = await database.sql<{ stored: number; counted: number }[]>`
+    select (select count(*)::int from experiment_exposures) as stored,
+      (select sum(units)::int from experiment_unit_counts) as counted`;
+  assert.equal(counted, stored);
+  await next.stop();
+});
+
+test("anybody can verify a receipt, and a changed one is not valid", async () => {
+  const { id } = await startExperiment(party);
+  const { receipt } = await assign(party, id, "ada");
+  const stranger = restClient(service.baseUrl);
+  const verify = async (token: string) =>
+    (await stranger.call("POST", "/api/experiments/receipts:verify", { token })).body.data;
+  assert.deepEqual(await verify(receipt.token), { valid: true, reason: "", receipt });
+  const [text, signature] = receipt.token.split(".");
+  const changed = Buffer.from(text, "base64url").toString().replace(receipt.variant, "another");
+  for (const [token, reason] of [
+    [`${Buffer.from(changed).toString("base64url")}.${signature}`, "wrong_signature"],
+    [`${text}.${Buffer.from("0123456789abcdef").toString("base64url")}`, "wrong_signature"],
+    [`${Buffer.from(changed.replace(/^1/, "2")).toString("base64url")}.${signature}`, "unsupported_version"],
+    ["nonsense", "malformed"],
+    [`${text}.${signature}.more`, "malformed"],
+  ] as const) {
+    assert.deepEqual(await verify(token), { valid: false, reason }, token);
+  }
+});
+
+test("first exposures count towards the quota experiment.assign, and repeats do not", async () => {
+  const own = await newParty(service, { quotas: { "experiment.assign": { limit_per_day: 2 } } });
+  const { id } = await startExperiment(own);
+  const first = await assign(own, id, "a");
+  await assign(own, id, "b");
+  await own.refused("QUOTA_EXCEEDED", "POST", `/api/experiments/${id}/assign`, { unit: "c" });
+  assert.deepEqual(await assign(own, id, "a"), first);
+});
+
+test("a variant's value is returned, and an unknown covariate is refused with what is known", async () => {
+  const variants = [{ key: "on", weight: 1, value: { colour: "red", size: 3 } }];
+  const { id } = await startExperiment(party, { variants });
+  assert.deepEqual((await assign(party, id, "a")).value, { colour: "red", size: 3 });
+  const request = { unit: "b", covariates: { revenu: 1 } };
+  const refused = await party.refused("INVALID_ARGUMENT", "POST", `/api/experiments/${id}/assign`, request);
+  assert.match(refused.body.detail, /it has revenue; did you mean revenue\?/);
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService } from "../harness/service.ts";
+import { freshName, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { assign, results, startExperiment } from "./experiment-fixture.ts";
+
+let party: Party;
+before(async () => {
+  party = await newParty(await startService());
+});
+
+async function run(steps: readonly object[], input: object): Promise<ResponseData> {
+  const key = `w${freshName()}`;
+  await party.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } });
+  await party.ok("POST", `/api/workflow-definitions/${key}/publish`, {});
+  const { data } = await party.ok("POST", "/api/workflow-runs", { definition: key, input });
+  return shown(
+    async () => (await party.ok("GET", `/api/workflow-runs/${data.run.id}`)).data,
+    ({ status }) => ["succeeded", "failed"].includes(status),
+  );
+}
+
+test("a workflow step gets the same variant as any other caller, with its value and receipt", async () => {
+  const variants = [
+    { key: "off", weight: 1, value: { limit: 1 } },
+    { key: "on", weight: 1, value: { limit: 9 } },
+  ];
+  const { id, key } = await startExperiment(party, { variants });
+  const steps = [
+    { id: "pick", experiment: { key, unit: "=input.user" } },
+    { id: "end", transform: { variant: "=steps.pick.variant", limit: "=steps.pick.value.limit" } },
+  ];
+  for (const user of ["ada", "grace", "edsger"]) {
+    const { status, output } = await run(steps, { user });
+    assert.equal(status, "succeeded");
+    const { variant, value } = await assign(party, id, user);
+    assert.deepEqual(output, { variant, limit: value.limit });
+  }
+});
+
+test("a workflow step of an unknown experiment fails with a code that can be caught", async () => {
+  const step = { id: "pick", experiment: { key: "unknown", unit: "ada" } };
+  const { status, error } = await run([{ ...step, retry: { max_attempts: 1 } }], {});
+  assert.deepEqual([status, error.code], ["failed", "experiment_not_found"]);
+  const caught = { ...step, retry: { max_attempts: 1 }, catch: [{ on: ["experiment_not_found"], steps: [] }] };
+  assert.equal((await run([caught], {})).status, "succeeded");
+});
+
+test("a rule assigns items by their key, and a variant can choose the pool", async () => {
+  const fast = await party.pool({ name: freshName(), strategy: "lowest_latency" });
+  const usual = await party.pool({ strategy: "round_robin" });
+  for (const pool of [fast, usual]) await party.recipient(pool);
+  const variants = [
+    { key: "usual", weight: 1 },
+    { key: "fast", weight: 1, value: { pool: fast } },
+  ];
+  const metrics = [
+    { key: "success", type: "proportion" },
+    { key: "latency_ms", type: "mean", direction: "decrease" },
+  ];
+  const { id, key } = await startExperiment(party, { variants, metrics, score_window_s: 0 });
+  await party.rule(usual, { type: "assign_experiment", experiment_key: key });
+  const decisions: ResponseData[] = [];
+  for (let at = 0; at < 12; at++) decisions.push(await party.route(usual, { key: `lead-${at}` }));
+  for (const { decision_id, pool_id, key: unit, experiments, trace } of decisions) {
+    const { variant } = await assign(party, id, unit);
+    assert.deepEqual(experiments, { [key]: variant });
+    assert.equal(pool_id, variant === "fast" ? fast : usual);
+    assert.ok(trace.some((each: ResponseData) => each.step === "experiment" && each.result === variant));
+    const { data } = await party.ok("GET", `/api/decisions/${decision_id}`);
+    assert.deepEqual(data.experiments, experiments);
+    const replayed = await party.ok("POST", `/api/decisions/${decision_id}:replay`, {});
+    assert.deepEqual(replayed.data.differences ?? [], []);
+  }
+  assert.equal(new Set(decisions.map(({ pool_id }) => pool_id)).size, 2);
+});
+
+test("outcomes of routed items are scores of their experiments, once each", async () => {
+  const pool = await party.pool();
+  await party.recipient(pool);
+  const metrics = [
+    { key: "success", type: "proportion" },
+    { key: "latency_ms", type: "mean", direction: "decrease" },
+  ];
+  const { id, key } = await startExperiment(party, { metrics, score_window_s: 0 });
+  await party.rule(pool, { type: "assign_experiment", experiment_key: key });
+  for (let at = 0; at < 4; at++) {
+    const { decision_id } = await party.route(pool, { key: `item-${at}` });
+    const outcome = { decision_id, status: "success", latency_ms: 40 };
+    if (at < 2) for (let times = 0; times < 3; times++) await party.ok("POST", "/api/outcomes", outcome);
+  }
+  for (let at = 0; at < 4; at++) await party.complete(await party.leaseOne(pool));
+  const meanOf = (found: ResponseData, metric: string) => {
+    const all = found.variants.map(({ metrics: each }: ResponseData) =>
+      each.find((one: ResponseData) => one.metric === metric),
+    );
+    const n = all.reduce((sum: number, each: ResponseData) => sum + each.n, 0);
+    return all.reduce((sum: number, each: ResponseData) => sum + (each.n === 0 ? 0 : each.mean * each.n), 0) / n;
+  };
+  const found = await shown(
+    () => results(party, id),
+    (each) => each.mature_units === 4 && meanOf(each, "success") === 1,
+  );
+  assert.equal(meanOf(found, "latency_ms") > 0, true);
+});
+
+test("an experiment that cannot assign never stops the routing", async () => {
+  const pool = await party.pool();
+  await party.recipient(pool);
+  await party.rule(pool, { type: "assign_experiment", experiment_key: "unknown" });
+  const decision = await party.route(pool, { key: "a" });
+  assert.deepEqual([decision.outcome, decision.experiments], ["routed", {}]);
+  assert.ok(decision.trace.some((each: ResponseData) => each.step === "experiment" && each.result === "not_found"));
+});
