@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { sized } from "../harness/run-size.ts";
 import { startS3Server } from "../harness/s3-server.ts";
 import { objectClient } from "./object-client.ts";
 
@@ -49,10 +50,10 @@ async function upload(url: string, key: string): Promise<void> {
 }
 
 for (const [backend, count, settings] of [
-  ["file", 50, { "objects.file.dir": directory }],
+  ["file", sized(20, 50), { "objects.file.dir": directory }],
   [
     "s3",
-    10,
+    sized(10, 50),
     {
       "objects.backend": "s3",
       "objects.s3.endpoint": s3.settings.endpoint,
