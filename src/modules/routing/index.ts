@@ -15,7 +15,7 @@ import { createAnomalies } from "./anomaly/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "./pools/index.ts";
 import { createQueues } from "./queues/index.ts";
-import { createAcceptance, createLivePools, createOutcomeSink, createRouter } from "./routing/index.ts";
+import { createAcceptance, createLivePools, createOutcomeSink, createRouter, decisionUsage } from "./routing/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -94,6 +94,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     findNamedPool: pools.findNamedPool,
     /** The records that packs contain. */
     packRecords: pools.packRecords,
+    /** What is metered. */
+    usageSources: [decisionUsage],
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

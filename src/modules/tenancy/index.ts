@@ -5,6 +5,7 @@
  * Member: a person with roles in a tenant. API key: a credential of a program. Secret: a value that callers can set and
  * use but never read. Dynamic configuration: settings that a tenant changes for itself.
  */
+import type { TenantId } from "../../platform/access/index.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
@@ -24,6 +25,8 @@ interface Parts extends AreaParts {
   readonly events: EventRecorder;
   /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;
+  /** The daily quotas that come with a tenant's entitlements, by operation. */
+  readonly readLimits: (tenantId: TenantId) => Promise<Readonly<Record<string, number>>>;
   /** Tables of other areas that are encrypted with the same master keys. */
   readonly sealed: readonly Reencryptable[];
 }

@@ -9,7 +9,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
-import { compileTemplate, createRuns, type FindPoolId, type TakeQuota } from "./runs/index.ts";
+import { compileTemplate, createRuns, type FindPoolId, runUsage, type TakeQuota } from "./runs/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
@@ -55,6 +55,8 @@ export function createWorkflows({ config, ...parts }: Parts) {
     compileTemplate,
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf)],
+    /** What is metered. */
+    usageSources: [runUsage],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
     /** Ends the long polls of workers when the node stops. */

@@ -28,6 +28,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_dlq:write",
     "marketplace:install",
     "connector_action:execute",
+    "usage:write",
   ],
   admin: ["*:*"],
   service: [
@@ -52,6 +53,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "workflow_run:write",
     "connector_action:read",
     "connector_action:execute",
+    "entitlement:read",
+    "usage:write",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],

@@ -32,6 +32,8 @@ import {
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
 
+export { executionUsage } from "./records/usage-source.ts";
+
 /** Why an action cannot be used, or that it can. */
 export type ActionUse = "usable" | "absent" | { readonly reason: string };
 
