@@ -2415,7 +2415,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.CreatePlanVersionResponse.version": "The record.",
   "service.api.GetPlanVersionRequest": "Identifies a version of a plan.",
   "service.api.GetPlanVersionRequest.plan_key": "The plan.",
-  "service.api.GetPlanVersionRequest.version": "The number of the version.",
+  "service.api.GetPlanVersionRequest.version": "The number of the version, or `latest`.",
   "service.api.GetPlanVersionResponse": "The requested version.",
   "service.api.GetPlanVersionResponse.version": "The record.",
   "service.api.ListPlanVersionsRequest": "Request for a page of versions of a plan.",

@@ -54,7 +54,8 @@ export function planHandlers(
       return create(CreatePlanVersionResponseSchema, { version: fromVersion(version) });
     },
 
-    async getPlanVersion(context, { planKey, version: planVersion }) {
+    async getPlanVersion(context, { planKey, version: wanted }) {
+      const planVersion = wanted === "latest" ? 0 : Number(wanted);
       const version = await service.findVersion(context.sql, { planKey, planVersion });
       return create(GetPlanVersionResponseSchema, { version: fromVersion(version) });
     },

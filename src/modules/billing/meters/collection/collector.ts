@@ -1,4 +1,4 @@
-import type { Database } from "../../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { UsageSource } from "../../../usage-source.ts";
 import { serviceUsageStore } from "../store.ts";
 import { collectionStore, type Progress } from "./collection-store.ts";
@@ -23,19 +23,29 @@ interface Parts {
  * second node can count anything twice.
  */
 export function createCollector({ db, sources }: Parts): Collector {
-  /** Counts the next window of a source; returns false if there is none. */
-  async function countNext({ meterKey, measure }: UsageSource, nowMs: number): Promise<boolean> {
+  /** Counts the next windows of a source; returns false if there are none. */
+  async function countNext(source: UsageSource, nowMs: number): Promise<boolean> {
     return db.transaction(async (tx) => {
       const store = collectionStore(tx);
-      const progress = await store.lock(meterKey, new Date(windowStart(nowMs)));
-      const next = nextWindow(progress, nowMs);
+      const progress = await store.lock(source.meterKey, new Date(windowStart(nowMs)));
+      const next = nextWindows(progress, nowMs);
       if (next === undefined) return false;
-      const from = new Date(next.fromMs);
-      const usage = await measure(tx, { from, until: new Date(next.fromMs + windowMs) });
-      await serviceUsageStore(tx).setMany(meterKey, from, usage);
-      await store.move(meterKey, next.progress);
+      await countWindows(tx, source, next.fromMs, next.untilMs);
+      await store.move(source.meterKey, next.progress);
       return true;
     });
+  }
+
+  /** Counts the windows of a range. A range without usage is measured once, so that a node catches up quickly. */
+  async function countWindows(tx: Sql, source: UsageSource, fromMs: number, untilMs: number): Promise<void> {
+    const from = new Date(fromMs);
+    const usage = await source.measure(tx, { from, until: new Date(untilMs) });
+    if (usage.length === 0) return;
+    const windows = (untilMs - fromMs) / windowMs;
+    if (windows === 1) return serviceUsageStore(tx).setMany(source.meterKey, from, usage);
+    const middleMs = fromMs + Math.floor(windows / 2) * windowMs;
+    await countWindows(tx, source, fromMs, middleMs);
+    await countWindows(tx, source, middleMs, untilMs);
   }
 
   /** Measures a gauge once per window. The past cannot be measured, so missed windows stay empty. */
@@ -63,13 +73,21 @@ export function createCollector({ db, sources }: Parts): Collector {
   };
 }
 
-/** The next window to count, and the progress afterwards: windows are counted first, and later settled. */
-function nextWindow(progress: Progress, nowMs: number): { fromMs: number; progress: Progress } | undefined {
+/** The largest number of windows that are counted in one transaction. */
+const windowsMax = 288;
+
+/** The next windows to count, and the progress afterwards: windows are counted first, and later settled. */
+function nextWindows(
+  progress: Progress,
+  nowMs: number,
+): { fromMs: number; untilMs: number; progress: Progress } | undefined {
   const settled = progress.settledUntil.getTime();
-  if (settled < settledUntil(nowMs) && settled < progress.countedUntil.getTime()) {
-    return { fromMs: settled, progress: { ...progress, settledUntil: new Date(settled + windowMs) } };
-  }
   const counted = progress.countedUntil.getTime();
-  if (counted >= countableUntil(nowMs)) return undefined;
-  return { fromMs: counted, progress: { ...progress, countedUntil: new Date(counted + windowMs) } };
+  const settledTo = Math.min(settledUntil(nowMs), counted, settled + windowsMax * windowMs);
+  if (settled < settledTo) {
+    return { fromMs: settled, untilMs: settledTo, progress: { ...progress, settledUntil: new Date(settledTo) } };
+  }
+  const countedTo = Math.min(countableUntil(nowMs), counted + windowsMax * windowMs);
+  if (counted >= countedTo) return undefined;
+  return { fromMs: counted, untilMs: countedTo, progress: { ...progress, countedUntil: new Date(countedTo) } };
 }
