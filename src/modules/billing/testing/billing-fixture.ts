@@ -16,7 +16,7 @@ export function billingFixture(db: Database, usageSources: readonly UsageSource[
   const platformTenantId = freshTenant();
   const clock = { nowMs: Date.UTC(2026, 0, 31, 12), now: () => clock.nowMs };
   const events = recordedEvents();
-  const config = loadConfig({ overrides: [] }).config;
+  const { config } = loadConfig({ overrides: ["server.internal_addr="] });
   const newNode = () =>
     createBilling({
       ...{ config, db, clock, events, usageSources },
