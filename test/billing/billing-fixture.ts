@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { announcedChanges } from "../../../../test/harness/changes.ts";
-import { freshTenant, perform, recordedEvents } from "../../../../test/harness/context.ts";
-import type { Context } from "../../../chain/call.ts";
-import { loadConfig } from "../../../config/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import { createMetrics } from "../../../platform/telemetry/index.ts";
-import type { UsageSource } from "../../usage-source.ts";
-import { createBilling } from "../index.ts";
+import type { Context } from "../../src/chain/call.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { createBilling } from "../../src/modules/billing/index.ts";
+import type { UsageSource } from "../../src/modules/usage-source.ts";
+import type { TenantId } from "../../src/platform/access/index.ts";
+import { createCursors } from "../../src/platform/cursor/index.ts";
+import type { Database } from "../../src/platform/db/index.ts";
+import { createMetrics } from "../../src/platform/telemetry/index.ts";
+import { announcedChanges } from "../harness/changes.ts";
+import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
 
 /** The area on a test database, with a clock that the test moves. */
 export function billingFixture(db: Database, usageSources: readonly UsageSource[] = []) {

@@ -11,13 +11,13 @@ import {
   type PreviewSubscriptionResponse,
   SetSubscriptionRequestSchema,
   type SetSubscriptionResponse,
-} from "../../../gen/service/api/billing_subscription_pb.ts";
+} from "../../gen/service/api/billing_subscription_pb.ts";
 import {
   EntitlementSource_Kind,
   GetEntitlementsRequestSchema,
   type GetEntitlementsResponse,
   IssueEntitlementSnapshotRequestSchema,
-} from "../../../gen/service/api/entitlement_pb.ts";
+} from "../../gen/service/api/entitlement_pb.ts";
 import {
   type Invoice,
   Invoice_Status,
@@ -25,7 +25,7 @@ import {
   type ListInvoicesResponse,
   PreviewInvoiceRequestSchema,
   type PreviewInvoiceResponse,
-} from "../../../gen/service/api/invoice_pb.ts";
+} from "../../gen/service/api/invoice_pb.ts";
 import {
   CreateMeterRequestSchema,
   GetUsageRequestSchema,
@@ -33,7 +33,7 @@ import {
   Meter_Aggregation,
   RecordUsageRequestSchema,
   type RecordUsageResponse,
-} from "../../../gen/service/api/meter_pb.ts";
+} from "../../gen/service/api/meter_pb.ts";
 import {
   CreatePlanRequestSchema,
   CreatePlanVersionRequestSchema,
@@ -41,14 +41,14 @@ import {
   PlanTerms_Interval,
   type PlanTermsSchema,
   Price_Model,
-} from "../../../gen/service/api/plan_pb.ts";
-import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { fc } from "../../../test/harness/random.ts";
-import { sized } from "../../../test/harness/run-size.ts";
-import type { TenantId } from "../../platform/access/index.ts";
-import { ulid } from "../../platform/ids/ulid.ts";
-import type { UsageSource } from "../usage-source.ts";
-import { billingFixture } from "./testing/billing-fixture.ts";
+} from "../../gen/service/api/plan_pb.ts";
+import type { UsageSource } from "../../src/modules/usage-source.ts";
+import type { TenantId } from "../../src/platform/access/index.ts";
+import { ulid } from "../../src/platform/ids/ulid.ts";
+import { failsWith, freshTenant, testDatabase } from "../harness/context.ts";
+import { fc } from "../harness/random.ts";
+import { sized } from "../harness/run-size.ts";
+import { billingFixture } from "./billing-fixture.ts";
 
 const db = await testDatabase();
 const hourMs = 3_600_000;
