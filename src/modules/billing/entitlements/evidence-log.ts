@@ -24,6 +24,9 @@ interface Parts {
   readonly entriesMax?: number;
 }
 
+/** A row whose calls are still being counted. */
+type CountedEvidence = Evidence & { count: number };
+
 const minuteMs = 60_000;
 
 /**
@@ -31,7 +34,9 @@ const minuteMs = 60_000;
  * added since the last flush: evidence is a report, not a bill.
  */
 export function createEvidenceLog({ db, log, onDropped, flushMs = 10_000, entriesMax = 10_000 }: Parts): EvidenceLog {
-  let waiting = new Map<string, Evidence & { count: number }>();
+  let waiting = new Map<string, CountedEvidence>();
+  // The last row of each operation and tenant. Most calls count in it, without building a key.
+  const recent = new Map<string, Map<string, CountedEvidence>>();
   let flushing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
@@ -46,17 +51,26 @@ export function createEvidenceLog({ db, log, onDropped, flushMs = 10_000, entrie
     }
   }
 
-  function merge(key: string, row: Evidence): void {
+  function merge(key: string, row: Evidence): CountedEvidence | undefined {
     const known = waiting.get(key);
-    if (known !== undefined) known.count += row.count;
-    else if (waiting.size < entriesMax) waiting.set(key, { ...row });
-    else onDropped();
+    if (known !== undefined) {
+      known.count += row.count;
+      return known;
+    }
+    if (waiting.size >= entriesMax) {
+      onDropped();
+      return undefined;
+    }
+    const added = { ...row };
+    waiting.set(key, added);
+    return added;
   }
 
   function flush(): Promise<void> {
     flushing = flushing.then(() => {
       const batch = waiting;
       waiting = new Map();
+      recent.clear();
       return store(batch);
     });
     return flushing;
@@ -65,11 +79,18 @@ export function createEvidenceLog({ db, log, onDropped, flushMs = 10_000, entrie
   return {
     add(evidence, nowMs) {
       const { tenantId, item, operation, mode, verdict, reason, snapshotVersion } = evidence;
+      const last = recent.get(operation)?.get(tenantId);
+      if (last !== undefined && isSame(last, evidence, nowMs)) {
+        last.count++;
+        return;
+      }
       const minute = Math.floor(nowMs / minuteMs) * minuteMs;
       const key = [tenantId, minute, item, operation, mode, verdict, reason, snapshotVersion].join("\0");
-      const known = waiting.get(key);
-      if (known !== undefined) known.count++;
-      else merge(key, { ...evidence, id: idOf(minute, key), minute: new Date(minute), count: 1 });
+      const id = waiting.get(key)?.id ?? idOf(minute, key);
+      const row = merge(key, { ...evidence, id, minute: new Date(minute), count: 1 });
+      if (row === undefined) return;
+      const byTenant = recent.get(operation) ?? new Map<string, CountedEvidence>();
+      recent.set(operation, byTenant.set(tenantId, row));
     },
     flush,
     start() {
@@ -80,6 +101,20 @@ export function createEvidenceLog({ db, log, onDropped, flushMs = 10_000, entrie
       await flush();
     },
   };
+}
+
+/** Whether a call counts in a row of evidence of the same operation and tenant. */
+function isSame(row: Evidence, call: Omit<Evidence, "id" | "minute" | "count">, nowMs: number): boolean {
+  const elapsedMs = nowMs - row.minute.getTime();
+  return (
+    elapsedMs >= 0 &&
+    elapsedMs < minuteMs &&
+    row.item === call.item &&
+    row.verdict === call.verdict &&
+    row.reason === call.reason &&
+    row.mode === call.mode &&
+    row.snapshotVersion === call.snapshotVersion
+  );
 }
 
 /** The id of a row of evidence: equal on all nodes. */

@@ -4,7 +4,14 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
-import { type Enforcement, type EntitlementState, type Evaluation, evaluate } from "./domain/evaluation.ts";
+import {
+  type Enforcement,
+  type EntitlementState,
+  type Evaluation,
+  evaluate,
+  type Reason,
+  type Verdict,
+} from "./domain/evaluation.ts";
 import type { EvidenceLog } from "./evidence-log.ts";
 import { entitlementStore } from "./store.ts";
 
@@ -32,11 +39,23 @@ interface CachedState {
 
 /** Creates this node's gate. Snapshots are in memory until the tenant changes. */
 export function createEntitlementGate({ db, changes, clock, metrics, enforcement, evidence }: Parts): EntitlementGate {
-  const decisions = metrics.counter({
-    name: "entitlement_decisions_total",
-    help: "Calls that were admitted without an entitlement (grace) or denied (deny), by reason.",
+  // Added to the metric at a scrape: prom-client hashes labels on every call, which costs more than the evaluation.
+  const counts = new Map<Reason, Map<Verdict, number>>();
+  metrics.gauge({
+    name: "entitlement_decisions",
+    help: "Calls since the start that were admitted without an entitlement (grace) or denied (deny), by reason.",
     labels: ["mode", "verdict", "reason"],
+    collect: (gauge) => {
+      for (const [reason, byVerdict] of counts)
+        for (const [verdict, count] of byVerdict) gauge.set({ mode: enforcement.mode, verdict, reason }, count);
+    },
   });
+  function countDecision(verdict: Verdict, reason: Reason): void {
+    const byVerdict = counts.get(reason) ?? new Map<Verdict, number>();
+    counts.set(reason, byVerdict);
+    byVerdict.set(verdict, (byVerdict.get(verdict) ?? 0) + 1);
+  }
+
   const states = createTenantCache<TenantId, CachedState>({
     changes,
     load: async (tenantId) => {
@@ -55,7 +74,7 @@ export function createEntitlementGate({ db, changes, clock, metrics, enforcement
     const { verdict, reason, evidence: isEvidence } = evaluate(enforcement, state, item, nowMs);
     if (verdict === "pass") return;
     const { mode } = enforcement;
-    decisions.inc({ mode, verdict, reason });
+    countDecision(verdict, reason);
     if (isEvidence) {
       const snapshotVersion = state?.version ?? 0;
       evidence.add({ tenantId, item, operation, mode, verdict, reason, snapshotVersion }, nowMs);
