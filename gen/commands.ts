@@ -37,6 +37,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/api_key_pb.ts").then((file) => file.ApiKeyService)]),
   },
   {
+    word: "billing-subscription",
+    description: "The subscription of a tenant to a plan.",
+    isGroup: true,
+    verbs: {"service.api.BillingSubscriptionService/SetSubscription":"set","service.api.BillingSubscriptionService/GetSubscription":"get","service.api.BillingSubscriptionService/PreviewSubscription":"preview","service.api.BillingSubscriptionService/CancelSubscription":"cancel"},
+    services: () => Promise.all([import("./service/api/billing_subscription_pb.ts").then((file) => file.BillingSubscriptionService)]),
+  },
+  {
     word: "config",
     description: "Dynamic configuration: settings that a tenant can change at run time.",
     isGroup: true,
@@ -121,6 +128,27 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/discovery_pb.ts").then((file) => file.DiscoveryService)]),
   },
   {
+    word: "entitlement",
+    description: "Entitlements: what a tenant may use. Operations name the entitlement that they need.",
+    isGroup: true,
+    verbs: {"service.api.EntitlementService/GetEntitlements":"get","service.api.EntitlementService/CheckEntitlements":"check"},
+    services: () => Promise.all([import("./service/api/entitlement_pb.ts").then((file) => file.EntitlementService)]),
+  },
+  {
+    word: "entitlement-snapshot",
+    description: "The entitlements of a tenant from one point in time on. It never changes.",
+    isGroup: true,
+    verbs: {"service.api.EntitlementService/IssueEntitlementSnapshot":"issue","service.api.EntitlementService/ListEntitlementSnapshots":"list"},
+    services: () => Promise.all([import("./service/api/entitlement_pb.ts").then((file) => file.EntitlementService)]),
+  },
+  {
+    word: "entitlement-evidence",
+    description: "Calls of one minute that were admitted without an entitlement, or denied.",
+    isGroup: true,
+    verbs: {"service.api.EntitlementService/ListEntitlementEvidence":"list"},
+    services: () => Promise.all([import("./service/api/entitlement_pb.ts").then((file) => file.EntitlementService)]),
+  },
+  {
     word: "environment",
     description: "A part of a tenant, such as production, with its own configuration and keys.",
     isGroup: true,
@@ -154,6 +182,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.IntegrationService/CreateIntegration":"create","service.api.IntegrationService/GetIntegration":"get","service.api.IntegrationService/ListIntegrations":"list","service.api.IntegrationService/UpdateIntegration":"update","service.api.IntegrationService/DeleteIntegration":"delete"},
     services: () => Promise.all([import("./service/api/integration_pb.ts").then((file) => file.IntegrationService)]),
+  },
+  {
+    word: "invoice",
+    description: "What a tenant owes for a billing period.",
+    isGroup: true,
+    verbs: {"service.api.InvoiceService/PreviewInvoice":"preview","service.api.InvoiceService/GetInvoice":"get","service.api.InvoiceService/ListInvoices":"list","service.api.InvoiceService/VoidInvoice":"void"},
+    services: () => Promise.all([import("./service/api/invoice_pb.ts").then((file) => file.InvoiceService)]),
   },
   {
     word: "layout",
@@ -196,6 +231,20 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.MemberService/ListTenantMembers":"list-members","service.api.TenantService/CreateTenant":"create","service.api.TenantService/GetTenant":"get","service.api.TenantService/UpdateTenant":"update","service.api.TenantService/DeleteTenant":"delete","service.api.TenantService/ListTenants":"list","service.api.TenantService/GetTenantQuota":"get-quota"},
     services: () => Promise.all([import("./service/api/member_pb.ts").then((file) => file.MemberService), import("./service/api/tenant_pb.ts").then((file) => file.TenantService)]),
+  },
+  {
+    word: "meter",
+    description: "A meter: what is counted, and how.",
+    isGroup: true,
+    verbs: {"service.api.MeterService/CreateMeter":"create","service.api.MeterService/GetMeter":"get","service.api.MeterService/ListMeters":"list","service.api.MeterService/ArchiveMeter":"archive"},
+    services: () => Promise.all([import("./service/api/meter_pb.ts").then((file) => file.MeterService)]),
+  },
+  {
+    word: "usage",
+    description: "Meters: what is counted. The service counts its own meters; callers report usage of the others.",
+    isGroup: true,
+    verbs: {"service.api.MeterService/RecordUsage":"record","service.api.MeterService/GetUsage":"get"},
+    services: () => Promise.all([import("./service/api/meter_pb.ts").then((file) => file.MeterService)]),
   },
   {
     word: "notification",
@@ -245,6 +294,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.OutboxService/ListOutboxMessages":"list"},
     services: () => Promise.all([import("./service/api/outbox_pb.ts").then((file) => file.OutboxService)]),
+  },
+  {
+    word: "plan",
+    description: "A plan: what tenants can subscribe to.",
+    isGroup: true,
+    verbs: {"service.api.PlanService/CreatePlan":"create","service.api.PlanService/GetPlan":"get","service.api.PlanService/ListPlans":"list","service.api.PlanService/ArchivePlan":"archive","service.api.PlanService/CreatePlanVersion":"create-version","service.api.PlanService/GetPlanVersion":"get-version","service.api.PlanService/ListPlanVersions":"list-versions"},
+    services: () => Promise.all([import("./service/api/plan_pb.ts").then((file) => file.PlanService)]),
   },
   {
     word: "pool",

@@ -128,6 +128,20 @@ export function createCapabilitySources({
       mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
     },
     {
+      ...simple("billing", "Billing", "Plans, subscriptions, meters, usage and invoices as records.", "PlanService"),
+      services: [
+        "service.api.PlanService",
+        "service.api.BillingSubscriptionService",
+        "service.api.MeterService",
+        "service.api.InvoiceService",
+      ],
+    },
+    {
+      ...simple("entitlements", "Entitlements", "What tenants may use, checked on every call.", "EntitlementService"),
+      settings: ["entitlement.enforcement", "entitlement.grace_unprovisioned"],
+      mode: () => entitlementPosture(config),
+    },
+    {
       ...simple("api_keys", "API keys", "API keys for programs.", "ApiKeyService"),
       settings: ["auth.api_key_enabled"],
       mode: () =>
@@ -199,6 +213,17 @@ function notificationPosture(config: Config): Posture {
     return { mode: "degraded", reason: "notification.dispatch.queue is none: no topics and no retries" };
   }
   return active;
+}
+
+function entitlementPosture(config: Config): Posture {
+  switch (config["entitlement.enforcement"]) {
+    case "off":
+      return { mode: "disabled", reason: "entitlement.enforcement is off: only an explicit deny denies" };
+    case "report":
+      return { mode: "degraded", reason: "entitlement.enforcement is report: missing entitlements are only recorded" };
+    case "strict":
+      return active;
+  }
 }
 
 async function issuerPosture(issuer: string): Promise<Posture> {

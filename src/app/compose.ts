@@ -2,6 +2,7 @@ import type { Plane } from "../chain/call.ts";
 import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
+import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
@@ -93,6 +94,7 @@ export async function compose(foundation: Foundation) {
     scopes: grantableScopes(definitions.flatMap(({ scopes }) => scopes)),
     sealed: [...operations.sealed, ...connectors.sealed],
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
+    readLimits: (tenantId) => billing.readLimits(tenantId),
   });
   const { tenants, secrets } = tenancy;
   const experiments = createExperiments({
@@ -125,7 +127,14 @@ export async function compose(foundation: Foundation) {
     call,
   });
 
-  const areas = [tenancy, connectors, routing, notifications, experiments, workflows, operations];
+  const billing = createBilling({
+    ...parts,
+    events,
+    readTenantState: tenants.readTenantState,
+    usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
+  });
+
+  const areas = [tenancy, connectors, routing, notifications, experiments, workflows, operations, billing];
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.flatMap((area) => area.jobs),
@@ -137,13 +146,14 @@ export async function compose(foundation: Foundation) {
   const invoke = await createInvokers({
     ...parts,
     tenancy,
+    checkEntitlement: billing.checkEntitlement,
     definitions,
     handlers: Object.assign({}, ...areas.map((area) => area.handlers)),
   });
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, experiments, address },
+    ...{ connectors, experiments, billing, address },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

@@ -1,5 +1,6 @@
 import type { Next, Plane, ServiceHandlers } from "../chain/call.ts";
 import { composeChain } from "../chain/compose.ts";
+import type { EntitlementCheck } from "../chain/entitlement.ts";
 import { createExecutor } from "../chain/execute.ts";
 import { createOperationCaller, type OperationCaller } from "../chain/operation-caller.ts";
 import { createAccessRecheck, createChain } from "../chain/order.ts";
@@ -14,6 +15,8 @@ import { readInstanceSecret } from "./storage.ts";
 interface Parts extends Foundation, AreaParts {
   readonly tenancy: Tenancy;
   readonly definitions: readonly Operation[];
+  /** Checks the entitlements of calls. */
+  readonly checkEntitlement: EntitlementCheck;
   /** Handlers by full service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
@@ -58,6 +61,7 @@ export async function createInvokers(parts: Parts): Promise<Invokers> {
       execute,
       readTenantState: tenants.readTenantState,
       apiVersion: currentVersion,
+      checkEntitlement: parts.checkEntitlement,
     }),
   };
 }

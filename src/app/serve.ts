@@ -96,6 +96,8 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       clearInterval(uses);
       return apiKeys.verifier.flushUses();
     });
+    node.billing.evidence.start();
+    closers.push(() => node.billing.evidence.stop());
     routing.live.start();
     closers.push(() => routing.live.stop());
     closers.push(() => routing.idle());

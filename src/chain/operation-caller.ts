@@ -4,6 +4,7 @@ import { fail } from "../errors/index.ts";
 import { grantedScopes, type TenantId } from "../platform/access/index.ts";
 import { createMessageChecker } from "../platform/validation/index.ts";
 import type { Call, Next } from "./call.ts";
+import type { EntitlementCheck } from "./entitlement.ts";
 import type { TenantStateReader } from "./tenant-state.ts";
 
 /** Who a call of the service itself is made for. */
@@ -28,15 +29,17 @@ interface Parts {
   readonly execute: Next;
   readonly readTenantState: TenantStateReader;
   readonly apiVersion: string;
+  readonly checkEntitlement?: EntitlementCheck | undefined;
 }
 
 const neverAborted = new AbortController().signal;
 
 /**
  * Creates a caller of operations without the steps that need a network request: authentication, authorization and rate
- * limits. Requests are validated, and quotas and idempotency apply as for all callers.
+ * limits. Requests are validated, and entitlements, quotas and idempotency apply as for all callers.
  */
-export function createOperationCaller({ operations, execute, readTenantState, apiVersion }: Parts): OperationCaller {
+export function createOperationCaller(parts: Parts): OperationCaller {
+  const { operations, execute, readTenantState, apiVersion, checkEntitlement } = parts;
   const byMethod = new Map(
     operations.map((operation) => [operation.method.parent.typeName + operation.method.name, operation]),
   );
@@ -50,6 +53,7 @@ export function createOperationCaller({ operations, execute, readTenantState, ap
     if (tenantState?.status !== "active") {
       throw fail("TENANT_SUSPENDED", { public: "The tenant is not active." });
     }
+    if (operation.governance.entitlement !== "") await checkEntitlement?.(tenantId, operation);
     const check = checkers.get(method) ?? createMessageChecker(method.input);
     checkers.set(method, check);
     const refusal = check(request);

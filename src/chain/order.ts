@@ -7,6 +7,7 @@ import type { RateLimiter } from "../platform/ratelimit/index.ts";
 import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
 import type { Call, Interceptor, Plane } from "./call.ts";
 import { composeChain } from "./compose.ts";
+import type { EntitlementCheck } from "./entitlement.ts";
 import { apiVersion } from "./steps/api-version.ts";
 import { type Authenticator, authentication } from "./steps/authentication.ts";
 import { authorization, scopesAndRoles } from "./steps/authorization.ts";
@@ -35,6 +36,8 @@ export interface ChainParts {
   readonly audit: Audit | undefined;
   readonly authenticators: Readonly<Record<Plane, readonly Authenticator[]>>;
   readonly readTenantState: TenantStateReader;
+  /** Undefined if entitlements are not checked at all. */
+  readonly checkEntitlement?: EntitlementCheck | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<unknown>;
   readonly observeDeprecated: (operation: string) => void;
@@ -76,11 +79,11 @@ export function createChain(plane: Plane, parts: ChainParts): readonly Intercept
 }
 
 /** The steps that decide whether a caller may make a call. */
-function accessSteps(plane: Plane, { config, authenticators, readTenantState }: ChainParts) {
+function accessSteps(plane: Plane, { config, authenticators, readTenantState, checkEntitlement }: ChainParts) {
   const authorizer = config["authz.provider"] === "builtin" ? scopesAndRoles : undefined;
   return [
     authentication(authenticators[plane], createChallenge(plane, config)),
-    authorization(authorizer, config["authz.allow_when_unconfigured"]),
+    authorization(authorizer, config["authz.allow_when_unconfigured"], checkEntitlement),
     tenantExtraction(readTenantState),
   ] as const;
 }

@@ -294,6 +294,16 @@ export const settings = {
     // Each day is a partition, and a list looks into all of them.
     maximum: 180,
   }),
+  "entitlement.enforcement": choice(
+    ["off", "report", "strict"],
+    "report",
+    "What happens to a call whose tenant lacks the entitlement of the operation. `off`: it is not evaluated. `report`: the call is admitted and recorded as evidence. `strict`: the call is denied, also if the tenant's entitlements are stale. An explicit deny denies in every mode.",
+  ),
+  "entitlement.grace_unprovisioned": flag(
+    false,
+    "Whether tenants that never had entitlements are admitted, even if `entitlement.enforcement` is `strict`.",
+  ),
+  "entitlement.evidence_retention_days": integer(30, "Days that evidence of entitlements is stored.", { minimum: 1 }),
   "events.retention_days": integer(30, "Days that events are stored.", { minimum: 1 }),
   "webhooks.retention_days": integer(30, "Days that webhook deliveries are stored after they have ended.", {
     minimum: 1,

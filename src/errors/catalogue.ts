@@ -63,6 +63,14 @@ export const catalogue = {
     meaning: "The caller is authenticated but does not have a role or scope that the operation requires.",
     remedy: "Use credentials with the roles and scopes that the API reference lists for the operation.",
   },
+  ENTITLEMENT_DENIED: {
+    http: 403,
+    connect: "permission_denied",
+    retryable: false,
+    title: "Not entitled",
+    meaning: "The tenant lacks the entitlement that the operation needs, or it is denied explicitly.",
+    remedy: "Change to a plan with the entitlement that `detail` names, or ask the operator of the service.",
+  },
   TENANT_MISMATCH: {
     http: 403,
     connect: "permission_denied",

@@ -42,6 +42,8 @@ const references = [
   "run_key",
   "records",
   "completion_code",
+  "plan_key",
+  "events",
 ];
 
 /** Replaces names in an example with those of existing records. */

@@ -17,6 +17,9 @@ const livesByItself = [
   "workflow_workers",
   "workflow_trigger_cursors",
   "connector_trigger_deliveries",
+  "entitlement_evidence",
+  "billing_collections",
+  "billing_service_usage",
 ];
 
 // A key's last use and an item's routing attempts also change at any time.

@@ -10,6 +10,7 @@ import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
+import { billingRequests } from "./fixtures/billing.ts";
 import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorActionRequests } from "./fixtures/connector-actions.ts";
@@ -104,6 +105,7 @@ async function partyOf(
 
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
 const known: FixtureRequests = {
+  ...billingRequests,
   ...connectSessionRequests,
   ...connectionRequests,
   ...connectorActionRequests,
@@ -156,6 +158,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",
   "service.api.ConnectionService/ListConnections.end_user_id",
   "service.api.WorkflowRunService/SignalWorkflowRunByKey.event_id",
+  "service.api.MeterService/RecordUsage.events.transaction_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
   "service.api.WorkflowStreamService/AcknowledgeWorkflowStream.consumer_id",

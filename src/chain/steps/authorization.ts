@@ -1,6 +1,7 @@
 import { fail } from "../../errors/index.ts";
 import { covers } from "../../platform/access/index.ts";
 import type { Call, Interceptor } from "../call.ts";
+import type { EntitlementCheck } from "../entitlement.ts";
 
 /** Throws PERMISSION_DENIED if a call is not allowed. */
 export type Authorizer = (call: Call) => void;
@@ -19,8 +20,15 @@ export const scopesAndRoles: Authorizer = ({ principal, operation }) => {
   }
 };
 
-/** Step 6: authorizes the call. Without an authorizer the setting authz.allow_when_unconfigured decides. */
-export function authorization(authorizer: Authorizer | undefined, allowWhenUnconfigured: boolean): Interceptor {
+/**
+ * Step 6: authorizes the call. Without an authorizer the setting authz.allow_when_unconfigured decides. Last, the
+ * entitlement that the operation names is checked: nobody learns about the entitlements of a tenant without access to it.
+ */
+export function authorization(
+  authorizer: Authorizer | undefined,
+  allowWhenUnconfigured: boolean,
+  checkEntitlement: EntitlementCheck | undefined,
+): Interceptor {
   return (call, next) => {
     if (call.operation.governance.authorizationRequired) {
       if (authorizer !== undefined) authorizer(call);
@@ -30,6 +38,11 @@ export function authorization(authorizer: Authorizer | undefined, allowWhenUncon
         });
       }
     }
-    return next(call);
+    const { operation, principal } = call;
+    if (operation.governance.entitlement === "" || principal === undefined || checkEntitlement === undefined) {
+      return next(call);
+    }
+    const checked = checkEntitlement(principal.tenantId, operation);
+    return checked === undefined ? next(call) : checked.then(() => next(call));
   };
 }

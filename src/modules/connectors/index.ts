@@ -13,7 +13,7 @@ import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createActions } from "./actions/index.ts";
+import { createActions, executionUsage } from "./actions/index.ts";
 import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
@@ -100,6 +100,8 @@ export function createConnectors(parts: Parts) {
     connectPages: connectSessions.pages,
     /** Whether a tenant can execute an action. */
     checkActionUse: actions.checkUse,
+    /** What is metered. */
+    usageSources: [executionUsage],
     /** Receives the webhook deliveries of providers. */
     receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */

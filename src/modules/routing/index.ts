@@ -22,6 +22,7 @@ import {
   createLivePools,
   createOutcomeSink,
   createRouter,
+  decisionUsage,
   type RecordScores,
 } from "./routing/index.ts";
 
@@ -108,6 +109,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     packRecords: pools.packRecords,
     /** Finds records that refer to records of other areas. */
     findUses: pools.findUses,
+    /** What is metered. */
+    usageSources: [decisionUsage],
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

@@ -25,6 +25,8 @@ interface Parts extends AreaParts {
   readonly events: EventRecorder;
   /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;
+  /** The daily quotas that come with a tenant's entitlements, by operation. */
+  readonly readLimits: (tenantId: TenantId) => Promise<Readonly<Record<string, number>>>;
   /** Tables of other areas that are encrypted with the same master keys. */
   readonly sealed: readonly Reencryptable[];
   /** Has the data of a tenant removed that is not in the database; returns whether any is left. */

@@ -12,7 +12,14 @@ import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
 import { createObjects } from "./objects/index.ts";
-import { compileTemplate, createRuns, type FindExperimentId, type FindPoolId, type TakeQuota } from "./runs/index.ts";
+import {
+  compileTemplate,
+  createRuns,
+  type FindExperimentId,
+  type FindPoolId,
+  runUsage,
+  type TakeQuota,
+} from "./runs/index.ts";
 import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
@@ -71,6 +78,8 @@ export function createWorkflows({ config, ...parts }: Parts) {
     compileTemplate,
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
+    /** What is metered. */
+    usageSources: [runUsage],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
     /** Ends the long polls of workers, and appends that wait, when the node stops. */

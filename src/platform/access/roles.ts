@@ -32,6 +32,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:write",
     "experiment:assign",
     "experiment:score",
+    "usage:write",
   ],
   admin: ["*:*"],
   service: [
@@ -61,6 +62,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:read",
     "experiment:assign",
     "experiment:score",
+    "entitlement:read",
+    "usage:write",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],

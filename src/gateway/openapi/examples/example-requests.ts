@@ -44,6 +44,20 @@ const triggerSettings = {
   target: { workflow: { definition: "order.fulfil", input: { order: "=event.data.text" }, run_key: "=event.id" } },
 };
 
+const planTerms = {
+  currency: "EUR",
+  interval: "INTERVAL_MONTH",
+  prices: [
+    { key: "base", name: "Base fee", model: "MODEL_FLAT", amount: 1900 },
+    {
+      ...{ key: "routes", name: "Routes", model: "MODEL_PER_UNIT", meter_key: "service.routes" },
+      ...{ included: 10_000, amount: 5, per_units: 1000 },
+    },
+  ],
+  entitlements: ["routing.route", "workflow.run"],
+  limits: { route: 50_000 },
+};
+
 const manifest = {
   manifest: 1,
   key: "acme-tickets",
@@ -260,6 +274,26 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     config: poolConfig,
   },
   UpdatePoolRequest: { description: "Questions of customers.", strategy: "round_robin", config: poolConfig },
+  CreatePlanRequest: { key: "starter", name: "Starter", self_service: true, terms: planTerms },
+  CreatePlanVersionRequest: { terms: planTerms },
+  SetSubscriptionRequest: { tenant_id: exampleId("tenant"), plan_key: "starter" },
+  PreviewSubscriptionRequest: { tenant_id: exampleId("tenant"), plan_key: "starter" },
+  PreviewInvoiceRequest: { tenant_id: exampleId("tenant") },
+  RecordUsageRequest: {
+    tenant_id: exampleId("tenant"),
+    events: [
+      { meter_key: "tokens", transaction_id: "call-1", properties: { tokens: "1200" } },
+      { meter_key: "tokens", transaction_id: "call-2", properties: { tokens: "300" } },
+    ],
+  },
+  IssueEntitlementSnapshotRequest: {
+    tenant_id: exampleId("tenant"),
+    source: { kind: "KIND_OPERATOR", ref: "contract 4711" },
+    fresh_until: "2030-01-01T00:00:00Z",
+    allow: ["routing.route", "workflow.run"],
+    deny: ["connector.execute"],
+    limits: { route: 50_000 },
+  },
   CreateRuleRequest: rule,
   UpdateRuleRequest: rule,
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },

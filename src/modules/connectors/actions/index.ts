@@ -33,6 +33,8 @@ import {
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
 
+export { executionUsage } from "./records/usage-source.ts";
+
 /** The input schema of an action that can be executed, or why it cannot. */
 export type ActionUse = "absent" | { readonly reason: string } | { readonly inputSchema: JsonObject };
 

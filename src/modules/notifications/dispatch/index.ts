@@ -48,6 +48,8 @@ import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
 import { createTriggerWriter } from "./triggers/trigger-writer.ts";
 
+export { deliveryUsage } from "./delivery/usage-source.ts";
+
 interface Parts {
   readonly db: Database;
   readonly signals: Signals;

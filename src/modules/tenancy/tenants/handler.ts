@@ -23,8 +23,16 @@ import type { Quotas } from "./quotas.ts";
 import type { TenantService } from "./service.ts";
 import { tenantStore } from "./store.ts";
 
+interface Parts {
+  readonly service: TenantService;
+  readonly quotas: Quotas;
+  readonly cursors: Cursors;
+  /** The daily quotas that come with a tenant's entitlements, by operation. */
+  readonly readLimits: (tenantId: Tenant["id"]) => Promise<Readonly<Record<string, number>>>;
+}
+
 /** Creates the handlers of TenantService. */
-export function tenantHandlers(service: TenantService, quotas: Quotas, cursors: Cursors): Handlers<typeof Rpc> {
+export function tenantHandlers({ service, quotas, cursors, readLimits }: Parts): Handlers<typeof Rpc> {
   return {
     async createTenant(context, request) {
       const { tenant, adminKey } = await service.createTenant(
@@ -87,7 +95,7 @@ export function tenantHandlers(service: TenantService, quotas: Quotas, cursors: 
     async getTenantQuota(context, request) {
       const tenant = await service.getTenant(context, request.tenantId);
       const { used, resetsAt } = await quotas.used(context.sql, tenant.id, request.operation);
-      const limit = tenant.quotas[request.operation]?.limit_per_day;
+      const limit = tenant.quotas[request.operation]?.limit_per_day ?? (await readLimits(tenant.id))[request.operation];
       return create(GetTenantQuotaResponseSchema, {
         quota: {
           operation: request.operation,

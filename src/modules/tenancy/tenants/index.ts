@@ -25,6 +25,8 @@ interface Parts extends TenantParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
+  /** The daily quotas that come with a tenant's entitlements, by operation; none by default. */
+  readonly readLimits?: (tenantId: TenantId) => Promise<Readonly<Record<string, number>>>;
   /** Whether settings that tenants set themselves are effective. */
   readonly tenantSettingsEnabled: boolean;
   /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
@@ -32,7 +34,15 @@ interface Parts extends TenantParts {
 }
 
 /** Creates the module. */
-export function createTenants({ db, clock, cursors, tenantSettingsEnabled, releaseTenant, ...parts }: Parts) {
+export function createTenants({
+  db,
+  clock,
+  cursors,
+  tenantSettingsEnabled,
+  readLimits = async () => ({}),
+  releaseTenant,
+  ...parts
+}: Parts) {
   const service = createTenantService(parts);
   const quotas = createQuotas(db.sql, clock);
   const cache = createTenantCache({
@@ -41,14 +51,16 @@ export function createTenants({ db, clock, cursors, tenantSettingsEnabled, relea
       const row = await tenantStore(db.sql).readState(tenantId);
       if (row === undefined) return undefined;
       const limits = Object.entries(row.quotas).map(([operation, quota]) => [operation, quota.limit_per_day] as const);
-      return { ...row, quotas: Object.fromEntries(limits), settings: tenantSettingsEnabled ? row.settings : {} };
+      // A quota of the tenant itself takes precedence over one of its plan.
+      const quotas = { ...(await readLimits(tenantId)), ...Object.fromEntries(limits) };
+      return { ...row, quotas, settings: tenantSettingsEnabled ? row.settings : {} };
     },
     tenantOf: (tenantId, state) => (state === undefined ? undefined : tenantId),
   });
   const readTenantState: TenantStateReader = (tenantId) => cache.get(tenantId);
 
   return {
-    handlers: tenantHandlers(service, quotas, cursors),
+    handlers: tenantHandlers({ service, quotas, cursors, readLimits }),
     jobs: [purgeTenantJob({ sql: db.sql, clock, releaseTenant })],
     quotas,
     readTenantState,

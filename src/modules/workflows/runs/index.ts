@@ -64,6 +64,7 @@ export type { FindPoolId } from "./effects/route-effect.ts";
 export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
 export { toPlain, toValue } from "./run-message.ts";
 export { ownStartRecord } from "./run-start.ts";
+export { runUsage } from "./usage-source.ts";
 
 interface Parts {
   readonly db: Database;

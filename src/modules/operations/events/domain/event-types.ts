@@ -16,6 +16,37 @@ export const eventTypes = {
   "secret.deleted": { meaning: "A secret was deleted.", data: ["name"] },
   "config.changed": { meaning: "A tenant set one of its settings.", data: ["key"] },
   "config.reset": { meaning: "A tenant returned a setting to its default.", data: ["key"] },
+  "entitlement.snapshot.issued": {
+    meaning: "The entitlements of a tenant were replaced.",
+    data: ["version", "source_kind", "source_ref"],
+  },
+  "billing.plan.created": { meaning: "A plan was created.", data: ["name"] },
+  "billing.plan.version_created": { meaning: "A version was added to a plan.", data: ["version", "digest"] },
+  "billing.plan.archived": { meaning: "A plan was archived: nobody can subscribe to it any more.", data: [] },
+  "billing.meter.created": { meaning: "A meter was created.", data: ["aggregation"] },
+  "billing.meter.archived": { meaning: "A meter was archived: it accepts no more usage.", data: [] },
+  "billing.subscription.created": {
+    meaning: "A tenant was subscribed to a plan.",
+    data: ["plan_key", "plan_version"],
+  },
+  "billing.subscription.changed": {
+    meaning: "A subscription was changed, or a change at the end of the period was scheduled.",
+    data: ["plan_key", "plan_version", "scheduled_plan_key"],
+  },
+  "billing.subscription.renewed": {
+    meaning: "The next period of a subscription began.",
+    data: ["plan_key", "plan_version", "period_start"],
+  },
+  "billing.subscription.canceled": { meaning: "A subscription was canceled.", data: ["effective"] },
+  "billing.invoice.previewed": {
+    meaning: "A preview of an invoice was stored.",
+    data: ["number", "currency", "total", "period_start", "period_end"],
+  },
+  "billing.invoice.issued": {
+    meaning: "An invoice was issued. The total is an integer in the smallest unit of the currency.",
+    data: ["number", "currency", "total", "period_start", "period_end"],
+  },
+  "billing.invoice.voided": { meaning: "An invoice that was issued in error was voided.", data: ["number", "reason"] },
   "pool.created": { meaning: "A pool was created.", data: ["name", "strategy", "environment_id"] },
   "pool.updated": { meaning: "A pool was changed.", data: ["fields"] },
   "pool.enabled": { meaning: "A pool was enabled.", data: ["name"] },

@@ -1,0 +1,8 @@
+import type { Operation } from "../definitions/index.ts";
+import type { TenantId } from "../platform/access/index.ts";
+
+/**
+ * Throws ENTITLEMENT_DENIED if a tenant may not use an operation that names an entitlement. Returns a promise only if the
+ * tenant's entitlements are not in memory.
+ */
+export type EntitlementCheck = (tenantId: TenantId, operation: Operation) => void | Promise<void>;

@@ -1,0 +1,59 @@
+import { fail } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { Meters } from "../meters/index.ts";
+import type { Plans } from "../plans/index.ts";
+import type { Period, Segment } from "../subscriptions/index.ts";
+import { type Draft, totalMax } from "./domain/invoice.ts";
+import { type RatedSegment, rateLines, totalOf } from "./domain/rating.ts";
+
+interface Parts {
+  readonly plans: Pick<Plans, "findVersions">;
+  readonly meters: Pick<Meters, "aggregate" | "watermark">;
+}
+
+/** Calculates what a period with some segments costs, given the usage so far. */
+export type Calculate = (
+  sql: Sql,
+  tenantId: TenantId,
+  period: Period,
+  segments: readonly Segment[],
+  nowMs: number,
+) => Promise<Draft>;
+
+/** Creates the calculation, which previews and invoices share. */
+export function createCalculation({ plans, meters }: Parts): Calculate {
+  return async (sql, tenantId, period, segments, nowMs) => {
+    const versions = await plans.findVersions(sql, segments);
+    const termsOf = new Map(versions.map(({ planKey, version, terms }) => [`${planKey}@${version}`, terms]));
+    const whole = { fromMs: period.startsAt.getTime(), untilMs: period.endsAt.getTime() };
+    const rated: RatedSegment[] = segments.map(({ planKey, planVersion, startsAt, endsAt }) => ({
+      ...{ planKey, planVersion, terms: termsOf.get(`${planKey}@${planVersion}`)! },
+      fromMs: startsAt.getTime(),
+      untilMs: endsAt?.getTime() ?? whole.untilMs,
+    }));
+    const usage = new Map<string, bigint>();
+    const keyOf = (meterKey: string, fromMs: number, untilMs: number) => `${meterKey}|${fromMs}|${untilMs}`;
+    for (const { terms, fromMs, untilMs } of rated) {
+      const part = { fromMs: Math.max(fromMs, whole.fromMs), untilMs: Math.min(untilMs, whole.untilMs) };
+      for (const { meterKey } of terms.prices) {
+        if (meterKey === "") continue;
+        const range = { from: new Date(part.fromMs), until: new Date(part.untilMs) };
+        const quantity = await meters.aggregate(sql, tenantId, meterKey, range);
+        usage.set(keyOf(meterKey, part.fromMs, part.untilMs), quantity);
+      }
+    }
+    const lines = rateLines(
+      whole,
+      rated,
+      (meterKey, part) => usage.get(keyOf(meterKey, part.fromMs, part.untilMs)) ?? 0n,
+    );
+    const total = totalOf(lines);
+    if (total > totalMax || lines.some(({ quantity }) => quantity > totalMax)) {
+      throw fail("FAILED_PRECONDITION", { public: "The usage or the total is too large for an invoice." });
+    }
+    const asOf = new Date(nowMs);
+    const counted = (await meters.watermark())?.countedUntil ?? period.startsAt;
+    return { currency: period.currency, lines, total, asOf, watermark: counted < asOf ? counted : asOf };
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Invoices: what tenants owe.
+ *
+ * Line: a price of a plan, for a segment of the period. Proration: the share of a flat price, or of included units, that a
+ * segment has. Rating: the calculation of lines. Preview: a stored calculation before the end of the period. Invoices are
+ * records; nothing is collected.
+ */
+import type { Context } from "../../../chain/call.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { Meters } from "../meters/index.ts";
+import type { Operators } from "../operators.ts";
+import type { Plans } from "../plans/index.ts";
+import type { Period, Segment, Subscriptions } from "../subscriptions/index.ts";
+import { createCalculation } from "./calculation.ts";
+import { fromDraft, invoiceHandlers } from "./handler.ts";
+import { invoiceJobs } from "./jobs.ts";
+import { createInvoiceService } from "./service.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly operators: Operators;
+  readonly plans: Plans;
+  readonly meters: Meters;
+  readonly subscriptions: () => Subscriptions;
+  readonly platformTenantId: () => string;
+}
+
+/** Creates the module. */
+export function createInvoices(parts: Parts) {
+  const calculate = createCalculation(parts);
+  const service = createInvoiceService({ ...parts, calculate });
+  return {
+    handlers: invoiceHandlers(service, parts.operators, parts.cursors),
+    jobs: invoiceJobs(service, { ...parts, sql: parts.db.sql }),
+    issueAll: service.issueAll,
+    /** Calculates what a period with some segments costs, given the usage so far. */
+    async draft({ sql, nowMs }: Context, tenantId: TenantId, period: Period, segments: readonly Segment[]) {
+      return fromDraft(await calculate(sql, tenantId, period, segments, nowMs));
+    },
+  };
+}

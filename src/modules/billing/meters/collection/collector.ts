@@ -1,0 +1,93 @@
+import type { Database, Sql } from "../../../../platform/db/index.ts";
+import type { UsageSource } from "../../../usage-source.ts";
+import { serviceUsageStore } from "../store.ts";
+import { collectionStore, type Progress } from "./collection-store.ts";
+import { countableUntil, gaugeWindowMs, settledUntil, windowMs, windowStart } from "./windows.ts";
+
+/** Counts the service's own usage. */
+export interface Collector {
+  /** Counts all windows that can be counted at a time. Several nodes can call this concurrently. */
+  collect(nowMs: number, signal: AbortSignal): Promise<void>;
+  /** The time up to which everything is counted, and counted for the last time; undefined before the first collection. */
+  watermark(): Promise<Progress | undefined>;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly sources: readonly UsageSource[];
+}
+
+/**
+ * Creates the collector. Usage is derived from rows that calls have stored, in windows. A window is one row of usage for
+ * each tenant, and its count replaces an earlier one. So a repeated count changes nothing, and neither a crash nor a
+ * second node can count anything twice.
+ */
+export function createCollector({ db, sources }: Parts): Collector {
+  /** Counts the next windows of a source; returns false if there are none. */
+  async function countNext(source: UsageSource, nowMs: number): Promise<boolean> {
+    return db.transaction(async (tx) => {
+      const store = collectionStore(tx);
+      const progress = await store.lock(source.meterKey, new Date(windowStart(nowMs)));
+      const next = nextWindows(progress, nowMs);
+      if (next === undefined) return false;
+      await countWindows(tx, source, next.fromMs, next.untilMs);
+      await store.move(source.meterKey, next.progress);
+      return true;
+    });
+  }
+
+  /** Counts the windows of a range. A range without usage is measured once, so that a node catches up quickly. */
+  async function countWindows(tx: Sql, source: UsageSource, fromMs: number, untilMs: number): Promise<void> {
+    const from = new Date(fromMs);
+    const usage = await source.measure(tx, { from, until: new Date(untilMs) });
+    if (usage.length === 0) return;
+    const windows = (untilMs - fromMs) / windowMs;
+    if (windows === 1) return serviceUsageStore(tx).setMany(source.meterKey, from, usage);
+    const middleMs = fromMs + Math.floor(windows / 2) * windowMs;
+    await countWindows(tx, source, fromMs, middleMs);
+    await countWindows(tx, source, middleMs, untilMs);
+  }
+
+  /** Measures a gauge once per window. The past cannot be measured, so missed windows stay empty. */
+  async function measureGauge({ meterKey, measure }: UsageSource, nowMs: number): Promise<void> {
+    const from = new Date(windowStart(nowMs, gaugeWindowMs));
+    const until = new Date(from.getTime() + gaugeWindowMs);
+    await db.transaction(async (tx) => {
+      const store = collectionStore(tx);
+      const { settledUntil: measuredUntil } = await store.lock(meterKey, from);
+      if (measuredUntil >= until) return;
+      await serviceUsageStore(tx).setMany(meterKey, from, await measure(tx, { from, until }));
+      await store.move(meterKey, { countedUntil: until, settledUntil: until });
+    });
+  }
+
+  return {
+    async collect(nowMs, signal) {
+      for (const source of sources) {
+        if (source.kind === "gauge") await measureGauge(source, nowMs);
+        else while (!signal.aborted && (await countNext(source, nowMs)));
+      }
+    },
+    watermark: () =>
+      collectionStore(db.sql).watermark(sources.filter(({ kind }) => kind === "count").map(({ meterKey }) => meterKey)),
+  };
+}
+
+/** The largest number of windows that are counted in one transaction. */
+const windowsMax = 288;
+
+/** The next windows to count, and the progress afterwards: windows are counted first, and later settled. */
+function nextWindows(
+  progress: Progress,
+  nowMs: number,
+): { fromMs: number; untilMs: number; progress: Progress } | undefined {
+  const settled = progress.settledUntil.getTime();
+  const counted = progress.countedUntil.getTime();
+  const settledTo = Math.min(settledUntil(nowMs), counted, settled + windowsMax * windowMs);
+  if (settled < settledTo) {
+    return { fromMs: settled, untilMs: settledTo, progress: { ...progress, settledUntil: new Date(settledTo) } };
+  }
+  const countedTo = Math.min(countableUntil(nowMs), counted + windowsMax * windowMs);
+  if (counted >= countedTo) return undefined;
+  return { fromMs: counted, untilMs: countedTo, progress: { ...progress, countedUntil: new Date(countedTo) } };
+}

@@ -1,0 +1,67 @@
+/**
+ * Meters: what is counted.
+ *
+ * Service meter: counted by the service itself, from what it has stored. Usage: a record of a meter, which counts once for
+ * its transaction id. Window: a range of time that the service counts as one record. Watermark: the time up to which the
+ * service has counted its own meters.
+ */
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { UsageSource } from "../../usage-source.ts";
+import type { Operators } from "../operators.ts";
+import { createCollector } from "./collection/collector.ts";
+import { usageJobs } from "./collection/jobs.ts";
+import { storageUsage } from "./collection/storage-source.ts";
+import { windowEnd } from "./collection/windows.ts";
+import { meterHandlers } from "./handler.ts";
+import { createMeterService } from "./meter-service.ts";
+import { createUsageService } from "./usage-service.ts";
+
+export { storageUsage };
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly operators: Operators;
+  readonly platformTenantId: () => TenantId;
+  readonly sources: readonly UsageSource[];
+  /** Prevents the invoicing of a tenant until the transaction ends; returns the end of its last invoiced period. */
+  readonly holdInvoices: (tx: Sql, tenantId: TenantId) => Promise<Date | undefined>;
+  /** The start of a tenant's current billing period; undefined without a subscription. */
+  readonly findPeriodStart: (sql: Sql, tenantId: TenantId) => Promise<Date | undefined>;
+}
+
+/** The module's public API. */
+export type Meters = ReturnType<typeof createMeters>;
+
+/** Creates the module. */
+export function createMeters({ db, sources, ...parts }: Parts) {
+  const meters = createMeterService(parts);
+  const usage = createUsageService({ ...parts, meters });
+  const collector = createCollector({ db, sources });
+  return {
+    handlers: meterHandlers({ ...parts, meters, usage, collector }),
+    jobs: usageJobs({ ...parts, sql: db.sql, collector }),
+    collector,
+    /** Which of some meters exist and are not archived. */
+    async findMeters(sql: Sql, keys: readonly string[]): Promise<ReadonlySet<string>> {
+      const active = (await meters.all(sql)).filter(({ status }) => status === "active");
+      return new Set(active.map(({ key }) => key).filter((key) => keys.includes(key)));
+    },
+    aggregate: usage.aggregate,
+    /** The time up to which the service has counted its own meters. */
+    watermark: collector.watermark,
+    /** Whether the service has counted its own usage before a time for the last time. */
+    async isSettled(until: Date): Promise<boolean> {
+      const settled = (await collector.watermark())?.settledUntil;
+      return settled !== undefined && settled.getTime() >= windowEnd(until.getTime());
+    },
+  };
+}

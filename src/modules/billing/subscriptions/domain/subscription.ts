@@ -1,0 +1,46 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Stamps } from "../../../../platform/records/index.ts";
+import type { Grants } from "../../entitlements/index.ts";
+
+/** A change at the end of the period: to another plan, or a cancellation if the plan's key is empty. */
+export interface ScheduledChange {
+  readonly planKey: string;
+  readonly planVersion: number;
+}
+
+/** The subscription of a tenant to a version of a plan. */
+export interface Subscription extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly planKey: string;
+  readonly planVersion: number;
+  readonly status: "active" | "canceled";
+  /** Periods are counted from here. */
+  readonly anchorAt: Date;
+  /** The number of the current period after the anchor, from 0. */
+  readonly periodNumber: number;
+  readonly periodStart: Date;
+  readonly periodEnd: Date;
+  /** Exceptions from the plan. */
+  readonly overrides: Grants;
+  readonly scheduled: ScheduledChange | null;
+}
+
+/** When a tenant had which version of a plan. */
+export interface Segment {
+  readonly planKey: string;
+  readonly planVersion: number;
+  readonly startsAt: Date;
+  /** Null for the current one. */
+  readonly endsAt: Date | null;
+}
+
+/** A billing period of a tenant. */
+export interface Period {
+  readonly tenantId: TenantId;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly currency: string;
+  /** open: the current one. closed: ended, not invoiced yet. */
+  readonly state: "open" | "closed" | "invoiced";
+}

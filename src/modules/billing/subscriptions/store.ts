@@ -1,0 +1,128 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { Grants } from "../entitlements/index.ts";
+import type { Period, Segment, Subscription } from "./domain/subscription.ts";
+
+interface StoredGrants extends Omit<Grants, "limits"> {
+  readonly limits: Readonly<Record<string, string>>;
+}
+
+type SubscriptionRow = Omit<Subscription, "overrides"> & { readonly overrides: StoredGrants };
+
+/** The SQL queries of subscriptions, their segments and periods. */
+export function subscriptionStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, plan_key, plan_version, status, anchor_at, period_number, period_start, period_end, overrides, scheduled,
+    created_at, updated_at, record_version`;
+  const periodColumns = sql`tenant_id, starts_at, ends_at, currency, state`;
+  return {
+    async find(tenantId: TenantId): Promise<Subscription | undefined> {
+      const [row] = await sql<SubscriptionRow[]>`
+        select ${columns} from billing_subscriptions where tenant_id = ${tenantId}`;
+      return row && toSubscription(row);
+    },
+
+    /** Finds a subscription and locks it until the transaction ends. */
+    async lock(tenantId: TenantId): Promise<Subscription | undefined> {
+      const [row] = await sql<SubscriptionRow[]>`
+        select ${columns} from billing_subscriptions where tenant_id = ${tenantId} for update`;
+      return row && toSubscription(row);
+    },
+
+    /** Keeps others from locking a subscription until the transaction ends; several callers can do so at once. */
+    async lockShared(tenantId: TenantId): Promise<void> {
+      await sql`select from billing_subscriptions where tenant_id = ${tenantId} for share`;
+    },
+
+    async insert(subscription: Subscription): Promise<Subscription> {
+      const { tenantId, id, planKey, planVersion, status, createdAt, updatedAt } = subscription;
+      const [row] = await sql<SubscriptionRow[]>`
+        insert into billing_subscriptions (tenant_id, id, plan_key, plan_version, status, anchor_at, period_number,
+          period_start, period_end, overrides, scheduled, created_at, updated_at)
+        values (${tenantId}, ${id}, ${planKey}, ${planVersion}, ${status}, ${subscription.anchorAt},
+          ${subscription.periodNumber}, ${subscription.periodStart}, ${subscription.periodEnd},
+          ${sql.json(toStored(subscription.overrides) as never)}, null, ${createdAt}, ${updatedAt})
+        returning ${columns}`;
+      return toSubscription(row!);
+    },
+
+    /** Stores a locked subscription. */
+    async update(subscription: Subscription, now: Date): Promise<Subscription> {
+      const { scheduled } = subscription;
+      const [row] = await sql<SubscriptionRow[]>`
+        update billing_subscriptions set
+          plan_key = ${subscription.planKey}, plan_version = ${subscription.planVersion}, status = ${subscription.status},
+          anchor_at = ${subscription.anchorAt}, period_number = ${subscription.periodNumber},
+          period_start = ${subscription.periodStart}, period_end = ${subscription.periodEnd},
+          overrides = ${sql.json(toStored(subscription.overrides) as never)},
+          scheduled = ${scheduled === null ? null : sql.json(scheduled as never)}::jsonb,
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${subscription.tenantId}
+        returning ${columns}`;
+      return toSubscription(row!);
+    },
+
+    async insertSegment(tenantId: TenantId, id: string, segment: Segment): Promise<void> {
+      await sql`
+        insert into billing_segments (tenant_id, id, plan_key, plan_version, starts_at, ends_at)
+        values (${tenantId}, ${id}, ${segment.planKey}, ${segment.planVersion}, ${segment.startsAt}, ${segment.endsAt})`;
+    },
+
+    async endSegment(tenantId: TenantId, endsAt: Date): Promise<void> {
+      await sql`
+        update billing_segments set ends_at = ${endsAt} where tenant_id = ${tenantId} and ends_at is null`;
+    },
+
+    /** The segments that touch a period, in order. */
+    async findSegments(
+      tenantId: TenantId,
+      { startsAt, endsAt }: Pick<Period, "startsAt" | "endsAt">,
+    ): Promise<Segment[]> {
+      return sql<Segment[]>`
+        select plan_key, plan_version, starts_at, ends_at from billing_segments
+        where tenant_id = ${tenantId} and starts_at < ${endsAt} and (ends_at is null or ends_at > ${startsAt})
+        order by starts_at, id`;
+    },
+
+    async insertPeriod({ tenantId, startsAt, endsAt, currency, state }: Period): Promise<void> {
+      await sql`
+        insert into billing_periods (tenant_id, starts_at, ends_at, currency, state)
+        values (${tenantId}, ${startsAt}, ${endsAt}, ${currency}, ${state})`;
+    },
+
+    async setPeriodState(tenantId: TenantId, startsAt: Date, state: Period["state"]): Promise<void> {
+      await sql`
+        update billing_periods set state = ${state} where tenant_id = ${tenantId} and starts_at = ${startsAt}`;
+    },
+
+    async findPeriod(tenantId: TenantId, startsAt: Date): Promise<Period | undefined> {
+      const [row] = await sql<Period[]>`
+        select ${periodColumns} from billing_periods where tenant_id = ${tenantId} and starts_at = ${startsAt}`;
+      return row;
+    },
+
+    /** Periods that have ended before a time and are open or closed, oldest first. */
+    async findEndedPeriods(state: "open" | "closed", before: Date, limit: number): Promise<Period[]> {
+      return sql<Period[]>`
+        select ${periodColumns} from billing_periods where state = ${state} and state <> 'invoiced' and ends_at <= ${before}
+        order by ends_at limit ${limit}`;
+    },
+
+    /** The end of the last invoiced period; undefined without one. */
+    async findInvoicedUntil(tenantId: TenantId): Promise<Date | undefined> {
+      const [row] = await sql<{ until: Date | null }[]>`
+        select max(ends_at) as until from billing_periods where tenant_id = ${tenantId} and state = 'invoiced'`;
+      return row!.until ?? undefined;
+    },
+  };
+}
+
+function toStored({ allow, deny, limits }: Grants): StoredGrants {
+  const texts = Object.entries(limits).map(([operation, limit]) => [operation, String(limit)] as const);
+  return { allow, deny, limits: Object.fromEntries(texts) };
+}
+
+function toSubscription({ overrides, ...row }: SubscriptionRow): Subscription {
+  const limits = Object.entries(overrides.limits).map(([operation, limit]) => [operation, BigInt(limit)] as const);
+  return { ...row, overrides: { ...overrides, limits: Object.fromEntries(limits) } };
+}

@@ -1,0 +1,32 @@
+import type { TenantId } from "../platform/access/index.ts";
+import type { Sql } from "../platform/db/index.ts";
+
+/** A time range without its end. */
+export interface UsageWindow {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** The usage of a tenant in a window. */
+export interface TenantUsage {
+  readonly tenantId: TenantId;
+  readonly quantity: number;
+}
+
+/** Something that an area does for tenants and that is metered. It is derived from stored rows, off the path of calls. */
+export interface UsageSource {
+  /** The meter that it feeds. */
+  readonly meterKey:
+    | "service.routes"
+    | "service.deliveries"
+    | "service.runs"
+    | "service.executions"
+    | "service.storage";
+  /**
+   * count: how often something happened in the window. Measuring a past window again gives the same result, or a greater
+   * one if a call was committed late. gauge: the current state, whatever the window.
+   */
+  readonly kind: "count" | "gauge";
+  /** Measures all tenants with usage. */
+  measure(sql: Sql, window: UsageWindow): Promise<TenantUsage[]>;
+}
