@@ -32,14 +32,14 @@ for (const [name, { document, path, message, position }] of Object.entries(refus
 test("all violations are reported together", () => {
   const document = documentOf([
     noteStep("a", ["=steps.b", "=item", "=1 +"]),
-    { id: "a", stream_append: {} },
+    { id: "a", wait_timer: { for: "1s" }, retry: { max_attempts: 2 } },
     { id: "c", route: { pool: "nowhere" } },
   ]);
   assert.deepEqual(
     checkDefinition(parsed(document), lookups).map(({ path, rule }) => [path, rule]),
     [
       ["steps[1].id", "duplicate_id"],
-      ["steps[1].stream_append", "not_available"],
+      ["steps[1].retry", "retry"],
       ["steps[2].route.pool", "missing_pool"],
       ["steps[0].transform[0]", "step_reference"],
       ["steps[0].transform[1]", "scope"],
@@ -192,5 +192,5 @@ test("without lookups, only what does not depend on other records is checked", (
     for (let result = work.next(); ; result = work.next()) if (result.done === true) return result.value;
   };
   assert.deepEqual(check(stepOf({ route: { pool: "nowhere" } })), []);
-  assert.equal(check(stepOf({ stream_append: {} })).length, 1);
+  assert.equal(check(stepOf({ wait_timer: { for: "1s" } }, { retry: { max_attempts: 2 } })).length, 1);
 });

@@ -43,6 +43,10 @@ const expression: JsonObject = { type: "string", pattern: "^=([^=]|$)" };
 const positive = durationSource.replace("^", "^(?!0+[a-z])");
 const duration: JsonObject = { type: "string", pattern: positive, examples: ["30s", "10m", "14d"] };
 const steps: JsonObject = { type: "array", maxItems: limits.steps, items: { $ref: "#/$defs/step" } };
+/** Only tasks and actions have `with`. */
+const withOnlyForInputs: JsonObject = {
+  dependentSchemas: { with: { anyOf: ["task", "action"].map((kind) => ({ required: [kind] })) } },
+};
 const onError: JsonObject = { enum: ["fail", "collect"], default: "fail" };
 
 function definitions(): JsonObject {
@@ -66,7 +70,7 @@ function definitions(): JsonObject {
         timeout: { $ref: "#/$defs/timeout" },
       }),
       oneOf: compensationKinds.map((kind) => ({ required: [kind] })),
-      dependentRequired: { with: ["task"] },
+      ...withOnlyForInputs,
     },
     input_schema: schemaOfSchemas({ $ref: "#/$defs/input_schema" }),
   };
@@ -92,9 +96,7 @@ function step(): JsonObject {
       ["id"],
     ),
     oneOf: stepKinds.map((kind) => ({ required: [kind] })),
-    dependentSchemas: {
-      with: { anyOf: ["task", "action"].map((kind) => ({ required: [kind] })) },
-    },
+    ...withOnlyForInputs,
   };
 }
 
