@@ -3,6 +3,7 @@ import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
+import { createIdentity, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
@@ -90,9 +91,13 @@ export async function compose(foundation: Foundation) {
     ...parts,
     events,
     scopes: grantableScopes(definitions.flatMap(({ scopes }) => scopes)),
-    sealed: [...operations.sealed, ...connectors.sealed],
+    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
   });
-  const { tenants, secrets } = tenancy;
+  const { tenants, secrets, apiKeys } = tenancy;
+  const identity = createIdentity({
+    ...parts,
+    ...{ events, apiKeys, members: tenancy.members.accounts, publicUrl: () => address.publicUrl },
+  });
   const routing = createRouting({
     ...parts,
     events,
@@ -114,7 +119,7 @@ export async function compose(foundation: Foundation) {
     call,
   });
 
-  const areas = [tenancy, connectors, routing, notifications, workflows, operations];
+  const areas = [tenancy, identity, connectors, routing, notifications, workflows, operations];
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.flatMap((area) => area.jobs),
@@ -126,13 +131,14 @@ export async function compose(foundation: Foundation) {
   const invoke = await createInvokers({
     ...parts,
     tenancy,
+    sessions: identity.sessions,
     definitions,
     handlers: Object.assign({}, ...areas.map((area) => area.handlers)),
   });
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, address },
+    ...{ connectors, identity, address },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

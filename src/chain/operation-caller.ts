@@ -57,6 +57,7 @@ export function createOperationCaller({ operations, execute, readTenantState, ap
     const roles = ["service"];
     const call: Call = {
       ...{ operation, plane: "internal", protocol: "connect", remoteAddress: "", peerCertificate: undefined },
+      httpMethod: "POST",
       header: (name) => (name === "idempotency-key" ? idempotencyKey : undefined),
       signal: neverAborted,
       decode: () => request,

@@ -14,6 +14,7 @@ import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorActionRequests } from "./fixtures/connector-actions.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
+import { identityRequests } from "./fixtures/identity.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
@@ -105,6 +106,7 @@ const known: FixtureRequests = {
   ...connectionRequests,
   ...connectorActionRequests,
   ...connectorManifestRequests,
+  ...identityRequests,
   ...integrationRequests,
   ...kernelRequests,
   ...layoutRequests,

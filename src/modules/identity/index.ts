@@ -1,0 +1,76 @@
+/**
+ * Identity: how people come in from the systems that know them.
+ *
+ * Session: a browser in which somebody is signed in. Connection: an identity provider that signs people in, by OpenID Connect or
+ * SAML. Sign-in: the pages and flows that lead to a session. SCIM: the protocol by which a directory provisions people.
+ */
+import type { Audit } from "../../platform/audit/index.ts";
+import type { Reencryptable } from "../../platform/crypto/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import type { ApiKeys, MemberAccounts } from "../tenancy/index.ts";
+import { createConnections, createMemberFinder, reencryptableConnections } from "./connections/index.ts";
+import { createSessions } from "./sessions/index.ts";
+import { createOidcFlow } from "./sign-in/oidc-flow.ts";
+import { createSignInPages } from "./sign-in/page-handler.ts";
+import { createSessionStarter } from "./sign-in/session-start.ts";
+
+export type { SessionAuthenticator } from "./sessions/index.ts";
+
+interface Parts extends AreaParts {
+  readonly events: EventRecorder;
+  readonly audit: Audit | undefined;
+  readonly members: MemberAccounts;
+  readonly apiKeys: Pick<ApiKeys, "access" | "revokeCreatedBy">;
+  /** The URL at which browsers reach the service. */
+  readonly publicUrl: () => string;
+}
+
+/** The tables of the area that are encrypted with the master keys. */
+export function sealedByIdentity(sql: Sql): readonly Reencryptable[] {
+  return [reencryptableConnections(sql)];
+}
+
+/** Creates the area. */
+export function createIdentity(parts: Parts) {
+  const { config, members, publicUrl } = parts;
+  const sessionMs = config["identity.sessions.max_hours"] * 3600_000;
+  const connections = createConnections({
+    ...parts,
+    isSamlEnabled: config["identity.saml.enabled"],
+    endSessions: (context, id) => sessions.service.endOfConnection(context, id, {}, "connection_deleted"),
+    applyGroupRoles: async () => {},
+  });
+  const sessions = createSessions({
+    ...parts,
+    sessionMs,
+    idleMs: config["identity.sessions.idle_minutes"] * 60_000,
+    rolesOfGroups: connections.rolesOfGroups,
+  });
+  const starter = createSessionStarter({
+    ...parts,
+    sessions: sessions.service,
+    findMember: createMemberFinder(members),
+  });
+  return {
+    handlers: {
+      "service.api.BrowserSessionService": sessions.handlers,
+      "service.api.SsoService": connections.handlers,
+    },
+    jobs: [...sessions.jobs, ...connections.jobs],
+    workers: [],
+    sessions: sessions.authenticator,
+    /** A link that signs a browser in with the access of an API key. */
+    async createLoginLink(apiKeyId: string): Promise<string> {
+      const context = { sql: parts.db.sql, tenantId: parts.platformTenantId(), nowMs: parts.clock.now() };
+      const { token } = await sessions.service.createLink(context, { memberId: "", apiKeyId }, "start", "");
+      return sessions.linkUrlOf(token);
+    },
+    pages: createSignInPages({
+      ...parts,
+      ...{ starter, sessionMs, publicUrl, metrics: sessions.metrics, sessions: sessions.service },
+      ...{ authenticator: sessions.authenticator, oidc: createOidcFlow(parts), samlPages: undefined },
+    }),
+  } satisfies Area & Record<string, unknown>;
+}
