@@ -62,13 +62,21 @@ describe("sign-in with OpenID Connect", () => {
     (await browser.send("GET", `${service.baseUrl}/api/v2/identity/session`)).json().data;
 
   test("an invited member signs in, with the roles of the member and of the groups", async () => {
-    issuer.accounts.ada = { email: "ada@acme.example", email_verified: true, name: "Ada", groups: ["Operators", "Others"] };
+    issuer.accounts.ada = {
+      email: "ada@acme.example",
+      email_verified: true,
+      name: "Ada",
+      groups: ["Operators", "Others"],
+    };
     const invited = await rest.call("POST", "/api/v2/members", { email: "ada@acme.example", roles: ["viewer"] });
     const browser = new PlainBrowser();
     const done = await signIn("ada", browser);
     assert.equal(done.headers.location, "/auth/sessions", done.body);
     const caller = await me(browser);
-    assert.deepEqual([caller.kind, caller.subject, caller.roles], ["user", `member:${invited.body.data.id}`, ["viewer"]]);
+    assert.deepEqual(
+      [caller.kind, caller.subject, caller.roles],
+      ["user", `member:${invited.body.data.id}`, ["viewer"]],
+    );
     assert.equal(caller.session.method, "oidc");
     const group = await rest.call("PUT", "/api/v2/identity/group-roles", { group: "operators", roles: ["operator"] });
     assert.deepEqual((await me(browser)).roles, ["viewer", "operator"]);

@@ -43,7 +43,10 @@ describe("browser sessions", () => {
     const opened = await browser.openLink(url);
     assert.match(String(opened.headers["set-cookie"]), /; Path=\/; HttpOnly; SameSite=Lax; Max-Age=28800$/);
     const { data } = (await me(browser)).json();
-    assert.deepEqual([data.kind, data.roles, data.session.method, data.session.current], ["api_key", ["admin"], "link", true]);
+    assert.deepEqual(
+      [data.kind, data.roles, data.session.method, data.session.current],
+      ["api_key", ["admin"], "link", true],
+    );
     assert.equal(data.session.user_agent, "PlainBrowser");
     const again = await new PlainBrowser().openLink(url);
     assert.deepEqual([again.status, again.headers["set-cookie"]], [403, undefined]);
@@ -55,7 +58,10 @@ describe("browser sessions", () => {
   test("a browser session can write with the header, and a link leads only to paths of the service", async () => {
     const browser = await signedIn();
     const environment = { key: "by-browser" };
-    const written = await browser.send("POST", `${first.baseUrl}/api/v2/environments`, { json: environment, headers: own });
+    const written = await browser.send("POST", `${first.baseUrl}/api/v2/environments`, {
+      json: environment,
+      headers: own,
+    });
     assert.equal(written.status, 200);
     for (const [wanted, path] of [
       ["/docs", "/docs"],
@@ -211,7 +217,8 @@ describe("browser sessions", () => {
       first.databaseUrl,
     );
     const browser = new PlainBrowser();
-    const link = (await restClient(service.baseUrl, first.adminKey).call("POST", "/api/v2/identity/login-links", {})).body;
+    const link = (await restClient(service.baseUrl, first.adminKey).call("POST", "/api/v2/identity/login-links", {}))
+      .body;
     await browser.openLink(link.data.url);
     assert.equal((await me(browser, service)).status, 200);
     const sql = connect(first.databaseUrl, 1);
