@@ -3,7 +3,7 @@ import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
-import { createIdentity, sealedByIdentity } from "../modules/identity/index.ts";
+import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
@@ -90,13 +90,14 @@ export async function compose(foundation: Foundation) {
   const tenancy = createTenancy({
     ...parts,
     events,
-    scopes: grantableScopes(definitions.flatMap(({ scopes }) => scopes)),
+    scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
     sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
   });
   const { tenants, secrets, apiKeys } = tenancy;
   const identity = createIdentity({
     ...parts,
     ...{ events, apiKeys, members: tenancy.members.accounts, publicUrl: () => address.publicUrl },
+    readTenantState: tenants.readTenantState,
   });
   const routing = createRouting({
     ...parts,

@@ -63,7 +63,8 @@ export async function startSignInIssuer(): Promise<SignInIssuer> {
       });
       provider.use(async (ctx, next) => {
         await next();
-        if (ctx.path === "/token" && ctx.status === 200) issuer.alterTokens?.(ctx.body as Record<string, unknown>);
+        const { body } = ctx as unknown as { body: Record<string, unknown> };
+        if (ctx.path === "/token" && body?.id_token !== undefined) issuer.alterTokens?.(body);
       });
     },
   };

@@ -20,6 +20,7 @@ import {
   sessionStore,
   setCookie,
 } from "../sessions/index.ts";
+import { inTenant } from "../tenant-work.ts";
 import type { OidcFlow } from "./oidc-flow.ts";
 import { createPageShell, type PageDocument } from "./page-shell.ts";
 import {
@@ -32,7 +33,7 @@ import {
   signInDocument,
 } from "./page-views.ts";
 import type { SamlPages } from "./saml-pages.ts";
-import { inTenant, type SessionStarter, type SigningBrowser } from "./session-start.ts";
+import type { SessionStarter, SigningBrowser } from "./session-start.ts";
 
 /** A request of a browser. */
 export interface PageRequest {

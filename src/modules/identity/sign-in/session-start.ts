@@ -1,10 +1,10 @@
-import type { TenantId } from "../../../platform/access/index.ts";
 import type { Audit } from "../../../platform/audit/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { EventContext } from "../../operations/index.ts";
 import type { ExternalPerson, MemberFinder, SignInRefusal, SsoConnection } from "../connections/index.ts";
 import type { BrowserSession, NewSession, SessionService } from "../sessions/index.ts";
+import { inTenant } from "../tenant-work.ts";
 
 /** The browser that signs in. */
 export interface SigningBrowser {
@@ -29,21 +29,6 @@ interface Parts {
   readonly audit: Audit | undefined;
   readonly sessions: SessionService;
   readonly findMember: MemberFinder;
-}
-
-/** Runs work for a tenant in a transaction, and afterwards what must follow the commit. */
-export async function inTenant<T>(
-  { db, clock }: Pick<Parts, "db" | "clock">,
-  tenantId: TenantId,
-  work: (context: EventContext) => Promise<T>,
-): Promise<T> {
-  const actions: (() => unknown)[] = [];
-  const nowMs = clock.now();
-  const result = await db.transaction((sql) =>
-    work({ tenantId, sql, nowMs, afterCommit: (action) => void actions.push(action) }),
-  );
-  for (const action of actions) await action();
-  return result;
 }
 
 /** Creates the starter. */

@@ -101,12 +101,12 @@ export function memberStore(sql: Sql) {
       entries: readonly { readonly memberId: string; readonly roles: readonly string[] }[],
     ): Promise<number> {
       const { count } = await sql`
-        update members set group_roles = array(select jsonb_array_elements_text(wanted.roles)),
+        update members set group_roles = array(select jsonb_array_elements_text(wanted.roles::jsonb)),
           updated_at = now(), record_version = record_version + 1
         from unnest(${entries.map(({ memberId }) => memberId)}::text[],
-          ${entries.map(({ roles }) => JSON.stringify(roles))}::jsonb[]) as wanted(id, roles)
+          ${entries.map(({ roles }) => JSON.stringify(roles))}::text[]) as wanted(id, roles)
         where members.tenant_id = ${tenantId} and members.id = wanted.id
-          and members.group_roles is distinct from array(select jsonb_array_elements_text(wanted.roles))`;
+          and members.group_roles is distinct from array(select jsonb_array_elements_text(wanted.roles::jsonb))`;
       return count;
     },
 

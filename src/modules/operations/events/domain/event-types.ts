@@ -24,6 +24,16 @@ export const eventTypes = {
   "sso_connection.updated": { meaning: "The connection of an identity provider was changed.", data: ["fields"] },
   "sso_connection.deleted": { meaning: "The connection of an identity provider was deleted.", data: ["name"] },
   "group_roles.changed": { meaning: "The roles of a group were set or removed.", data: ["group", "roles"] },
+  "scim_user.provisioned": { meaning: "A directory provisioned a person.", data: ["member_id", "active"] },
+  "scim_user.deactivated": {
+    meaning: "A directory deactivated or deleted a person, whose sessions and keys were ended.",
+    data: ["sessions", "keys"],
+  },
+  "scim_group.changed": {
+    meaning: "A directory changed a group.",
+    data: ["display_name", "added", "removed"],
+  },
+  "scim_group.deleted": { meaning: "A directory deleted a group.", data: ["display_name"] },
   "secret.created": { meaning: "A secret was created.", data: ["name"] },
   "secret.updated": { meaning: "A secret was changed.", data: ["name", "version", "fields"] },
   "secret.deleted": { meaning: "A secret was deleted.", data: ["name"] },
