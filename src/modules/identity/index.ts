@@ -14,11 +14,18 @@ import type { RateLimiter } from "../../platform/ratelimit/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../tenancy/index.ts";
-import { createConnections, createMemberFinder, reencryptableConnections } from "./connections/index.ts";
+import {
+  connectionUrls,
+  createConnections,
+  createMemberFinder,
+  reencryptableConnections,
+} from "./connections/index.ts";
+import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
 import { createScimHandler, createScimService, scimScope } from "./scim/index.ts";
 import { createSessions } from "./sessions/index.ts";
 import { createOidcFlow } from "./sign-in/oidc-flow.ts";
 import { createSignInPages } from "./sign-in/page-handler.ts";
+import { createSamlPages } from "./sign-in/saml-pages.ts";
 import { createSessionStarter } from "./sign-in/session-start.ts";
 
 export type { SessionAuthenticator } from "./sessions/index.ts";
@@ -73,6 +80,11 @@ export function createIdentity(parts: Parts) {
   const scimUrl = () => `${publicUrl()}/scim/v2`;
   const scim = createScimService({ ...parts, sessions: sessions.service, baseUrl: scimUrl });
   const verifyKey = async (key: string, address: string) => (await apiKeys.verifier.verify(key, address))?.principal;
+  const saml = createSamlFlow({
+    ...parts,
+    skewMs: config["identity.saml.clock_skew_s"] * 1000,
+    urlsOf: (connection) => connectionUrls(connection, publicUrl()),
+  });
   const starter = createSessionStarter({
     ...parts,
     sessions: sessions.service,
@@ -83,7 +95,7 @@ export function createIdentity(parts: Parts) {
       "service.api.BrowserSessionService": sessions.handlers,
       "service.api.SsoService": connections.handlers,
     },
-    jobs: [...sessions.jobs, ...connections.jobs],
+    jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(parts)],
     workers: [],
     sessions: sessions.authenticator,
     /** A link that signs a browser in with the access of an API key. */
@@ -99,7 +111,10 @@ export function createIdentity(parts: Parts) {
     pages: createSignInPages({
       ...parts,
       ...{ starter, sessionMs, publicUrl, metrics: sessions.metrics, sessions: sessions.service },
-      ...{ authenticator: sessions.authenticator, oidc: createOidcFlow(parts), samlPages: undefined },
+      ...{ authenticator: sessions.authenticator, oidc: createOidcFlow(parts) },
+      samlPages: config["identity.saml.enabled"]
+        ? (tools) => createSamlPages({ ...parts, saml, sessions: sessions.service }, tools)
+        : undefined,
     }),
   } satisfies Area & Record<string, unknown>;
 }

@@ -176,6 +176,12 @@ export function attemptStore(sql: Sql) {
       return count === 1;
     },
 
+    async findByTicket(ticketHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
+      const [row] = await sql<SignInAttempt[]>`
+        select ${columns} from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now}`;
+      return row;
+    },
+
     /** Spends a verified attempt by its ticket. */
     async spendTicket(ticketHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
       const [row] = await sql<SignInAttempt[]>`
