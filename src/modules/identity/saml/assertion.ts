@@ -30,7 +30,7 @@ export interface AssertionContent {
 }
 
 const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
-const attributeValuesMax = 2000;
+const attributeValuesMax = 1000;
 /** The longest time that an assertion may be valid, so that replays need not be remembered longer. */
 const validMsMax = 24 * 3600_000;
 

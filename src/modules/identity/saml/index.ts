@@ -66,7 +66,7 @@ export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Parts) {
     /** The address at the identity provider where the browser signs in. */
     async start(connection: SamlConnection, requestId: string): Promise<string> {
       const { createSaml } = await load();
-      return createSaml(connection, selfOf(connection), skewMs, requestId).getAuthorizeUrlAsync("", undefined, {});
+      return createSaml(connection, selfOf(connection), { skewMs, requestId }).getAuthorizeUrlAsync("", undefined, {});
     },
 
     async receive(connection: SamlConnection, message: string): Promise<VerifiedResponse> {
@@ -92,7 +92,7 @@ export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Parts) {
         ...{ issuer: connection.settings.idpEntityId, nameID: data.name_id, nameIDFormat: data.name_id_format ?? "" },
         ...(data.session_index !== undefined && { sessionIndex: data.session_index }),
       };
-      return createSaml(connection, selfOf(connection), skewMs).getLogoutUrlAsync(user, "", {});
+      return createSaml(connection, selfOf(connection), { skewMs }).getLogoutUrlAsync(user, "", {});
     },
 
     /** Reads a signed request of the identity provider to sign somebody out. */
@@ -110,7 +110,7 @@ export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Parts) {
     /** The address that tells the identity provider that somebody was signed out. */
     async confirmSignOut(connection: SamlConnection, requestId: string, relayState: string): Promise<string> {
       const { createSaml } = await load();
-      const saml = createSaml(connection, selfOf(connection), skewMs);
+      const saml = createSaml(connection, selfOf(connection), { skewMs });
       const request = { ID: requestId };
       return new Promise((resolve, reject) => {
         saml.getLogoutResponseUrl(request, relayState, {}, true, (error, url) => {

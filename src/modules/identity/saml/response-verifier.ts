@@ -32,12 +32,18 @@ export interface VerifiedContent {
 
 const success = "urn:oasis:names:tc:SAML:2.0:status:Success";
 
+interface SamlOptions {
+  readonly skewMs: number;
+  /** The id of the request that is created. */
+  readonly requestId?: string;
+  readonly isResponseSigned?: boolean;
+}
+
 /** Creates the library's object for a connection. Only what it verifies well is left to it. */
 export function createSaml(
   connection: SamlConnection,
   self: ServiceIdentity,
-  skewMs: number,
-  requestId?: string,
+  { skewMs, requestId, isResponseSigned = false }: SamlOptions,
 ): SamlLibrary {
   const { settings } = connection;
   return new SAML({
@@ -53,7 +59,8 @@ export function createSaml(
     signatureAlgorithm: "sha256",
     digestAlgorithm: "sha256",
     wantAssertionsSigned: true,
-    wantAuthnResponseSigned: false,
+    // A response need not be signed, but a signature that it has must be valid.
+    wantAuthnResponseSigned: isResponseSigned,
     acceptedClockSkewMs: skewMs,
     // Requests are compared with the attempts in the database. The library would forget a request at the first bad response.
     validateInResponseTo: "never",
@@ -88,7 +95,8 @@ export async function verifyResponse(
   }
 
   const inResponseTo = attributeOf(response, "InResponseTo");
-  const saml = createSaml(connection, self, skewMs);
+  const isResponseSigned = childrenOf(response, signatureNs, "Signature").length > 0;
+  const saml = createSaml(connection, self, { skewMs, isResponseSigned });
   const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: Buffer.from(xml).toString("base64") });
   require(profile?.getAssertionXml !== undefined, "the response has no assertion");
   // Only what was signed is read.

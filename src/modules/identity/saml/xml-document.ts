@@ -6,7 +6,7 @@ export const assertionNs = "urn:oasis:names:tc:SAML:2.0:assertion";
 export const signatureNs = "http://www.w3.org/2000/09/xmldsig#";
 export const encryptionNs = "http://www.w3.org/2001/04/xmlenc#";
 
-const bytesMax = 160 * 1024;
+const bytesMax = 96 * 1024;
 const depthMax = 64;
 
 /**
