@@ -96,8 +96,8 @@ export async function compose(foundation: Foundation) {
   const { tenants, secrets, apiKeys } = tenancy;
   const identity = createIdentity({
     ...parts,
-    ...{ events, apiKeys, members: tenancy.members.accounts, publicUrl: () => address.publicUrl },
-    readTenantState: tenants.readTenantState,
+    ...{ events, apiKeys, members: tenancy.members.accounts, readTenantState: tenants.readTenantState },
+    publicUrl: () => address.publicUrl,
   });
   const routing = createRouting({
     ...parts,

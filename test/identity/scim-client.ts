@@ -43,7 +43,7 @@ export async function scimClient(service: TestService, adminKey = service.adminK
 export const userUrn = "urn:ietf:params:scim:schemas:core:2.0:User";
 export const enterpriseUrn = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 export const groupUrn = "urn:ietf:params:scim:schemas:core:2.0:Group";
-export const patchUrn = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
+const patchUrn = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 
 /** The body of a PATCH request. */
 export function patchOf(...Operations: object[]): object {

@@ -23,10 +23,7 @@ import {
 import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
 import { createScimHandler, createScimService, scimScope } from "./scim/index.ts";
 import { createSessions } from "./sessions/index.ts";
-import { createOidcFlow } from "./sign-in/oidc-flow.ts";
-import { createSignInPages } from "./sign-in/page-handler.ts";
-import { createSamlPages } from "./sign-in/saml-pages.ts";
-import { createSessionStarter } from "./sign-in/session-start.ts";
+import { createSignIn } from "./sign-in/index.ts";
 
 export type { SessionAuthenticator } from "./sessions/index.ts";
 
@@ -85,11 +82,6 @@ export function createIdentity(parts: Parts) {
     skewMs: config["identity.saml.clock_skew_s"] * 1000,
     urlsOf: (connection) => connectionUrls(connection, publicUrl()),
   });
-  const starter = createSessionStarter({
-    ...parts,
-    sessions: sessions.service,
-    findMember: createMemberFinder(members),
-  });
   return {
     handlers: {
       "service.api.BrowserSessionService": sessions.handlers,
@@ -108,13 +100,9 @@ export function createIdentity(parts: Parts) {
     scim: config["identity.scim.enabled"]
       ? createScimHandler({ ...parts, service: scim, verifyKey, admit, baseUrl: scimUrl })
       : undefined,
-    pages: createSignInPages({
-      ...parts,
-      ...{ starter, sessionMs, publicUrl, metrics: sessions.metrics, sessions: sessions.service },
-      ...{ authenticator: sessions.authenticator, oidc: createOidcFlow(parts) },
-      samlPages: config["identity.saml.enabled"]
-        ? (tools) => createSamlPages({ ...parts, saml, sessions: sessions.service }, tools)
-        : undefined,
+    pages: createSignIn({
+      ...{ ...parts, sessions, sessionMs, findMember: createMemberFinder(members) },
+      saml: config["identity.saml.enabled"] ? saml : undefined,
     }),
   } satisfies Area & Record<string, unknown>;
 }

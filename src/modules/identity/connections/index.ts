@@ -16,7 +16,6 @@ import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { attemptStore, groupRoleStore } from "./store.ts";
 
 export { type ConnectionUrls, connectionUrls } from "./connection-urls.ts";
-export { asPem } from "./domain/certificate.ts";
 export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } from "./domain/connection.ts";
 export { createMemberFinder, type MemberFinder, type SignInRefusal } from "./sign-in.ts";
 export { attemptStore, bindingOf, connectionStore, reencryptableConnections, type SignInAttempt } from "./store.ts";

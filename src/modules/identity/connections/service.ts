@@ -39,7 +39,7 @@ export interface ConnectionUpdate extends Omit<ConnectionChange, "settings" | "c
   readonly provider?: ProviderInput | undefined;
 }
 
-const connectionsMax = 50;
+const connectionsMax = 200;
 
 /** The operations on connections and roles of groups. */
 export type ConnectionService = ReturnType<typeof createConnectionService>;
@@ -63,30 +63,38 @@ export function createConnectionService(parts: ConnectionParts) {
     return { ciphertext: keyring.seal(secret, bindingOf(ids)), keyId: keyring.activeKeyId };
   }
 
-  function checkProvider(input: ProviderInput): void {
+  /** Checks the settings of a provider; certificates are stored as PEM. */
+  function checkedProvider(input: ProviderInput): ProviderInput {
     if (input.kind === "oidc") {
       checkUrl("oidc.issuer", input.settings.issuer);
-      return;
+      const { protocol, hostname } = new URL(input.settings.issuer);
+      if (protocol !== "https:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) {
+        throw invalid("oidc.issuer", "https", "must start with https://, except on this machine");
+      }
+      return input;
     }
     if (!isSamlEnabled) {
       throw fail("FAILED_PRECONDITION", { public: "SAML is off: the operator must set identity.saml.enabled=true." });
     }
     checkUrl("saml.sso_url", input.settings.ssoUrl);
     if (input.settings.sloUrl !== "") checkUrl("saml.slo_url", input.settings.sloUrl);
-    for (const [at, pem] of input.settings.certificates.entries()) checkedCertificate(`saml.certificates[${at}]`, pem);
+    const certificates = input.settings.certificates.map((pem, at) =>
+      checkedCertificate(`saml.certificates[${at}]`, pem).toString(),
+    );
+    return { kind: "saml", settings: { ...input.settings, certificates } };
   }
 
   return {
     async createConnection(context: Context, input: NewConnection): Promise<SsoConnection> {
       const { sql, tenantId, nowMs } = context;
       checkGrant(context, "default_roles", input.defaultRoles);
-      checkProvider(input.provider);
       const store = connectionStore(sql);
       if ((await store.count(tenantId)) >= connectionsMax) {
         throw fail("FAILED_PRECONDITION", { public: `A tenant can have at most ${connectionsMax} connections.` });
       }
       const ids = { tenantId, id: ulid(nowMs) };
-      const { provider, ...fields } = input;
+      const { provider: given, ...fields } = input;
+      const provider = checkedProvider(given);
       const common = { ...ids, ...fields, status: "active", ...newStamps(nowMs) } as const;
       const pair = provider.kind === "saml" ? await createKeyPair(ids.id) : undefined;
       const sealed = seal(provider.kind === "oidc" ? provider.clientSecret : pair!.privateKey, ids);
@@ -166,11 +174,11 @@ export function createConnectionService(parts: ConnectionParts) {
   };
 
   /** The change that replaces the settings of the provider. */
-  function replacement(current: SsoConnection, provider: ProviderInput): ConnectionChange {
+  function replacement(current: SsoConnection, given: ProviderInput): ConnectionChange {
+    const provider = checkedProvider(given);
     if (provider.kind !== current.kind) {
       throw invalid(provider.kind, "kind", `must not be set, because the connection is of the kind ${current.kind}`);
     }
-    checkProvider(provider);
     if (provider.kind === "saml") {
       const { ownCertificate } = current.settings as SamlSettings;
       return { settings: { ...provider.settings, ownCertificate } };

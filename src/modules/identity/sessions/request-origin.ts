@@ -1,7 +1,7 @@
 import { fail } from "../../../errors/index.ts";
 
 /** The header that scripts of the service's own pages send. Forms and links of other sites cannot set it. */
-export const sessionHeader = "x-switchyard-session";
+const sessionHeader = "x-switchyard-session";
 
 const safeMethods = new Set(["GET", "HEAD"]);
 

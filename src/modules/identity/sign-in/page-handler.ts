@@ -22,6 +22,7 @@ import {
 } from "../sessions/index.ts";
 import { inTenant } from "../tenant-work.ts";
 import type { OidcFlow } from "./oidc-flow.ts";
+import type { PageRequest, PageResponse, PageTools } from "./page-request.ts";
 import { createPageShell, type PageDocument } from "./page-shell.ts";
 import {
   departureDocument,
@@ -35,49 +36,10 @@ import {
 import type { SamlPages } from "./saml-pages.ts";
 import type { SessionStarter, SigningBrowser } from "./session-start.ts";
 
-/** A request of a browser. */
-export interface PageRequest {
-  readonly method: "GET" | "POST";
-  /** The path without the prefix `/auth/`. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  /** The query as sent, without the question mark. */
-  readonly rawQuery: string;
-  /** The body of a form; empty for GET. */
-  readonly form: URLSearchParams;
-  /** Reads a header by its lower-case name. */
-  readonly header: (name: string) => string | undefined;
-  readonly address: string;
-}
-
-/** The response of a page. */
-export interface PageResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** A refused request counts against its address. */
-  readonly verdict: "verified" | "refused" | "neutral";
-}
-
 /** The pages on which people sign in and out. */
 export interface SignInPages {
   /** Undefined if there is no such page. */
   handle(request: PageRequest): Promise<PageResponse | undefined>;
-}
-
-/** Helpers that the pages share. */
-export interface PageTools {
-  respond(document: PageDocument, status?: number): PageResponse;
-  refuse(reason: PageRefusal, cause?: unknown): PageResponse;
-  redirect(url: string, cookie?: string): PageResponse;
-  browserOf(request: PageRequest): SigningBrowser;
-  /** Starts the browser's session for a verified sign-in. */
-  signIn(
-    request: PageRequest,
-    connection: SsoConnection,
-    person: Parameters<SessionStarter["byProvider"]>[1],
-    returnTo: string,
-  ): Promise<PageResponse>;
 }
 
 interface Parts {

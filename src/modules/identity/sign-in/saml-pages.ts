@@ -15,7 +15,7 @@ import {
   type SessionService,
 } from "../sessions/index.ts";
 import { inTenant } from "../tenant-work.ts";
-import type { PageRequest, PageResponse, PageTools } from "./page-handler.ts";
+import type { PageRequest, PageResponse, PageTools } from "./page-request.ts";
 import type { PageDocument } from "./page-shell.ts";
 import { signedOutDocument } from "./page-views.ts";
 

@@ -19,7 +19,7 @@ export function checkedCertificate(field: string, pem: string): X509Certificate 
 }
 
 /** A certificate in PEM. Metadata contain only its base64 part. */
-export function asPem(text: string): string {
+function asPem(text: string): string {
   if (text.includes("-----BEGIN")) return text;
   const lines = text.replace(/\s+/g, "").match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
