@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { attemptStore, connectionStore, connectionUrls, type SsoConnection } from "../connections/index.ts";
+import { attemptStore, connectionStore, connectionUrls } from "../connections/index.ts";
 import {
   formToken,
   hasFormToken,
