@@ -45,16 +45,9 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     word: "session",
-    description: "Browser sessions: how people use the service in a browser. A session is kept by the service; the browser has a cookie.",
-    isGroup: true,
-    verbs: {"service.api.BrowserSessionService/GetCurrentSession":"current"},
-    services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
-  },
-  {
-    word: "browser-session",
     description: "A browser in which somebody is signed in.",
     isGroup: true,
-    verbs: {"service.api.BrowserSessionService/ListBrowserSessions":"list","service.api.BrowserSessionService/RevokeBrowserSession":"revoke"},
+    verbs: {"service.api.BrowserSessionService/GetCurrentSession":"current","service.api.BrowserSessionService/ListBrowserSessions":"list","service.api.BrowserSessionService/RevokeBrowserSession":"revoke"},
     services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
   },
   {
