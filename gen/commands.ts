@@ -44,6 +44,20 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/billing_subscription_pb.ts").then((file) => file.BillingSubscriptionService)]),
   },
   {
+    word: "login-link",
+    description: "Creates a link that signs a browser in, once and within minutes, with the access of the caller",
+    isGroup: false,
+    verbs: {"service.api.BrowserSessionService/CreateLoginLink":"login-link"},
+    services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
+  },
+  {
+    word: "session",
+    description: "A browser in which somebody is signed in.",
+    isGroup: true,
+    verbs: {"service.api.BrowserSessionService/GetCurrentSession":"current","service.api.BrowserSessionService/ListBrowserSessions":"list","service.api.BrowserSessionService/RevokeBrowserSession":"revoke"},
+    services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
+  },
+  {
     word: "config",
     description: "Dynamic configuration: settings that a tenant can change at run time.",
     isGroup: true,
@@ -378,6 +392,20 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.SecretService/CreateSecret":"create","service.api.SecretService/GetSecret":"get","service.api.SecretService/UpdateSecret":"update","service.api.SecretService/DeleteSecret":"delete","service.api.SecretService/ListSecrets":"list","service.api.SecretService/AccessSecret":"access"},
     services: () => Promise.all([import("./service/api/secret_pb.ts").then((file) => file.SecretService)]),
+  },
+  {
+    word: "sso-connection",
+    description: "A connection to an identity provider that signs people in.",
+    isGroup: true,
+    verbs: {"service.api.SsoService/CreateSsoConnection":"create","service.api.SsoService/GetSsoConnection":"get","service.api.SsoService/ListSsoConnections":"list","service.api.SsoService/UpdateSsoConnection":"update","service.api.SsoService/DeleteSsoConnection":"delete"},
+    services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
+  },
+  {
+    word: "group-roles",
+    description: "A group of the identity provider and its roles.",
+    isGroup: true,
+    verbs: {"service.api.SsoService/SetGroupRoles":"set","service.api.SsoService/ListGroupRoles":"list","service.api.SsoService/DeleteGroupRoles":"delete"},
+    services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
   },
   {
     word: "subscriber",

@@ -4,6 +4,7 @@ import { AdmissionService } from "./service/api/admission_pb.ts";
 import { AnomalyService } from "./service/api/anomaly_pb.ts";
 import { ApiKeyService } from "./service/api/api_key_pb.ts";
 import { BillingSubscriptionService } from "./service/api/billing_subscription_pb.ts";
+import { BrowserSessionService } from "./service/api/browser_session_pb.ts";
 import { ConfigService } from "./service/api/config_pb.ts";
 import { ConnectSessionService } from "./service/api/connect_session_pb.ts";
 import { ConnectionService } from "./service/api/connection_pb.ts";
@@ -33,6 +34,7 @@ import { RecipientService } from "./service/api/recipient_pb.ts";
 import { RoutingService, OutcomeService } from "./service/api/routing_pb.ts";
 import { RuleService } from "./service/api/rule_pb.ts";
 import { SecretService } from "./service/api/secret_pb.ts";
+import { SsoService } from "./service/api/sso_pb.ts";
 import { SubscriberService } from "./service/api/subscriber_pb.ts";
 import { TenantService } from "./service/api/tenant_pb.ts";
 import { TopicService } from "./service/api/topic_pb.ts";
@@ -49,4 +51,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, BillingSubscriptionService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OutboxService, PlanService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, ConfigService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OutboxService, PlanService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

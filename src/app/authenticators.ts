@@ -2,6 +2,7 @@ import type { Call, Plane } from "../chain/call.ts";
 import type { Authenticator } from "../chain/steps/authentication.ts";
 import type { Config } from "../config/index.ts";
 import { fail } from "../errors/index.ts";
+import type { SessionAuthenticator } from "../modules/identity/index.ts";
 import type { ApiKeyVerifier, Members } from "../modules/tenancy/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
@@ -13,6 +14,7 @@ interface Parts {
   readonly clock: Clock;
   readonly apiKeys: ApiKeyVerifier;
   readonly members: Members;
+  readonly sessions: SessionAuthenticator;
   readonly platformTenantId: () => TenantId;
 }
 
@@ -24,6 +26,7 @@ export function createAuthenticators(parts: Parts): Record<Plane, Authenticator[
   external.push(refuseTwoCredentials);
   if (config["auth.api_key_enabled"]) external.push(byApiKey(parts.apiKeys));
   if (config["api.oidc_issuer"] !== "") external.push(byToken(parts));
+  external.push((call) => parts.sessions.authenticate(call));
   if (config["auth.allow_anonymous"])
     external.push((call) => (hasCredentials(call) ? undefined : anonymous(platformTenantId(), "viewer")));
 
@@ -96,6 +99,7 @@ function byToken({ config, members, clock }: Parts): Authenticator {
       scopes: grantedScopes(roles, []),
       environmentMode: member?.environmentMode ?? "any",
       expiresAt: member?.expiresAt ?? undefined,
+      memberId: member?.id,
     };
   };
 }

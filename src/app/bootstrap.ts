@@ -16,6 +16,7 @@ interface Parts {
 /** The admin key of the operator who started the node. */
 export interface AdminAccess {
   readonly key: string;
+  readonly keyId: string;
   /** The file with the key; undefined for the key in auth.bootstrap_api_key. */
   readonly file: string | undefined;
   /** Whether this start created the key. */
@@ -35,8 +36,11 @@ export async function ensureAdminAccess({ config, db, apiKeys, tenantId }: Parts
     await apiKeys.ensureBootstrapKey(db, tenantId, chosen, nowMs);
   }
   if (config["database.url"] !== "") return undefined;
-  const isValid = async (key: string) => (await apiKeys.verifier.verify(key)) !== undefined;
-  if (chosen !== "") return (await isValid(chosen)) ? { key: chosen, file: undefined, isNew: false } : undefined;
+  const accessWith = async (key: string, file: string | undefined, isNew: boolean) => {
+    const verified = await apiKeys.verifier.verify(key);
+    return verified && { key, keyId: verified.key.id, file, isNew };
+  };
+  if (chosen !== "") return accessWith(chosen, undefined, false);
   // The file is written before the database row, so that no stored key is unknown to the operator. A start that stopped in
   // between left only the file, so every start stores its key again. A revoked key stays revoked.
   const file = resolve(config["data.dir"], "admin.key");
@@ -45,5 +49,5 @@ export async function ensureAdminAccess({ config, db, apiKeys, tenantId }: Parts
   if (!keyFormat.test(key))
     throw new Error(`${file} contains no valid API key. Delete the file; the next start creates a new key.`);
   await apiKeys.ensureBootstrapKey(db, tenantId, key, nowMs);
-  return (await isValid(key)) ? { key, file, isNew } : undefined;
+  return accessWith(key, file, isNew);
 }

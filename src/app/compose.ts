@@ -5,6 +5,7 @@ import { type Operation, readOperations } from "../definitions/index.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
+import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
@@ -91,17 +92,22 @@ export async function compose(foundation: Foundation) {
   const tenancy = createTenancy({
     ...parts,
     events,
-    scopes: grantableScopes(definitions.flatMap(({ scopes }) => scopes)),
-    sealed: [...operations.sealed, ...connectors.sealed],
+    scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
+    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
     readLimits: (tenantId) => billing.readLimits(tenantId),
   });
-  const { tenants, secrets } = tenancy;
+  const { tenants, secrets, apiKeys } = tenancy;
   const experiments = createExperiments({
     ...parts,
     events,
     quotas: () => tenants.quotas,
     receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
+  });
+  const identity = createIdentity({
+    ...parts,
+    ...{ events, apiKeys, members: tenancy.members.accounts, readTenantState: tenants.readTenantState },
+    publicUrl: () => address.publicUrl,
   });
   const routing = createRouting({
     ...parts,
@@ -134,7 +140,7 @@ export async function compose(foundation: Foundation) {
     usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
   });
 
-  const areas = [tenancy, connectors, routing, notifications, experiments, workflows, operations, billing];
+  const areas = [tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing];
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.flatMap((area) => area.jobs),
@@ -147,13 +153,14 @@ export async function compose(foundation: Foundation) {
     ...parts,
     tenancy,
     checkEntitlement: billing.checkEntitlement,
+    sessions: identity.sessions,
     definitions,
     handlers: Object.assign({}, ...areas.map((area) => area.handlers)),
   });
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, experiments, billing, address },
+    ...{ connectors, identity, experiments, billing, address },
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

@@ -7,6 +7,7 @@ import { createAccessRecheck, createChain } from "../chain/order.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
 import type { AreaParts } from "../modules/area.ts";
+import type { SessionAuthenticator } from "../modules/identity/index.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
 import { createAuthenticators } from "./authenticators.ts";
 import type { Foundation } from "./foundation.ts";
@@ -14,6 +15,8 @@ import { readInstanceSecret } from "./storage.ts";
 
 interface Parts extends Foundation, AreaParts {
   readonly tenancy: Tenancy;
+  /** Identifies callers by their browser session. */
+  readonly sessions: SessionAuthenticator;
   readonly definitions: readonly Operation[];
   /** Checks the entitlements of calls. */
   readonly checkEntitlement: EntitlementCheck;

@@ -14,6 +14,8 @@ import { type createProbes, requireRead } from "../gateway/health.ts";
 import { buildOpenApi } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
+import { createScimEndpoint } from "../gateway/scim.ts";
+import { createSignInPageHandler } from "../gateway/sign-in-pages.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
@@ -131,6 +133,9 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
   if (plane === "external") {
     handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
+    handlers.push(createSignInPageHandler({ handle: node.identity.pages.handle }));
+    const { scim } = node.identity;
+    if (scim !== undefined) handlers.push(createScimEndpoint({ handle: scim }));
     handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
   }
   return createEdge({

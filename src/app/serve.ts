@@ -25,6 +25,8 @@ export interface Service {
   readonly planes: Planes;
   /** The operator's admin key, if it may be shown. */
   readonly admin: AdminAccess | undefined;
+  /** A link that signs a browser in as the operator, once, if the admin key may be shown. */
+  readonly loginLink: string | undefined;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
   /**
@@ -80,7 +82,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     });
 
-    const { tenancy, routing, connectors, experiments, notifications, workflows, operations } = node;
+    const { tenancy, identity, routing, connectors, experiments, notifications, workflows, operations } = node;
     const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
     closers.push(() => notifications.providers.close());
@@ -91,10 +93,11 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => node.changes.stop());
     const platform = await node.loadPlatformTenant();
     const admin = await ensureAdminAccess({ config, db, apiKeys, tenantId: platform.id });
-    const uses = setInterval(() => apiKeys.verifier.flushUses(), 15_000);
+    const flushUses = () => Promise.all([apiKeys.verifier.flushUses(), identity.sessions.flushUses()]);
+    const uses = setInterval(flushUses, 15_000);
     closers.push(() => {
       clearInterval(uses);
-      return apiKeys.verifier.flushUses();
+      return flushUses();
     });
     node.billing.evidence.start();
     closers.push(() => node.billing.evidence.stop());
@@ -133,11 +136,12 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
       workflows.endWaits();
     });
     servingStatus.set(true);
+    const loginLink = admin && role !== "worker" ? await identity.createLoginLink(admin.keyId) : undefined;
     log.info(
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
       "serving",
     );
-    return { planes, admin, lost: storage.lost, stop };
+    return { planes, admin, loginLink, lost: storage.lost, stop };
   } catch (error) {
     await stop();
     throw error;

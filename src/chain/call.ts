@@ -22,6 +22,8 @@ export interface Call {
   readonly operation: Operation;
   readonly plane: Plane;
   readonly protocol: "rest" | "connect" | "grpc" | "grpc_web" | "mcp";
+  /** The HTTP method. */
+  readonly httpMethod: string;
   readonly header: HeaderReader;
   /** Subject of a verified client certificate, on a mutual-TLS listener. */
   readonly peerCertificate: { readonly commonName: string; readonly organization: string } | undefined;

@@ -61,6 +61,7 @@ export function createOperationCaller(parts: Parts): OperationCaller {
     const roles = ["service"];
     const call: Call = {
       ...{ operation, plane: "internal", protocol: "connect", remoteAddress: "", peerCertificate: undefined },
+      httpMethod: "POST",
       header: (name) => (name === "idempotency-key" ? idempotencyKey : undefined),
       signal: neverAborted,
       decode: () => request,

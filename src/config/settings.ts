@@ -146,6 +146,23 @@ export const settings = {
     "Whether calls are allowed (`true`) or denied (`false`) when `authz.provider` is `none`.",
   ),
 
+  "identity.sessions.max_hours": integer(8, "Hours after which a browser session ends, however much it is used.", {
+    minimum: 1,
+    maximum: 720,
+  }),
+  "identity.sessions.idle_minutes": integer(60, "Minutes after which a browser session ends if it is not used.", {
+    minimum: 1,
+    maximum: 43_200,
+  }),
+  "identity.scim.enabled": flag(
+    false,
+    "Whether directories can provision people at `/scim/v2`, with a key that has the scope `scim:write`.",
+  ),
+  "identity.saml.enabled": flag(false, "Whether tenants can connect SAML identity providers, which sign people in."),
+  "identity.saml.clock_skew_s": integer(60, "Seconds that the clocks of SAML identity providers may differ.", {
+    maximum: 300,
+  }),
+
   "api.oidc_issuer": text(
     "",
     "URL of the OpenID Connect issuer whose tokens are accepted, for example `https://id.example.com`. Empty: no tokens are accepted.",

@@ -42,6 +42,7 @@ class ExchangeCall implements Call {
   readonly operation: Operation;
   readonly plane: Plane;
   readonly protocol: Call["protocol"];
+  readonly httpMethod: string;
   readonly peerCertificate: Call["peerCertificate"];
   readonly remoteAddress: string;
   readonly decode: Call["decode"];
@@ -70,6 +71,7 @@ class ExchangeCall implements Call {
     this.operation = operation;
     this.plane = exchange.plane;
     this.protocol = protocol;
+    this.httpMethod = request.method ?? "";
     this.peerCertificate = peerCertificateOf(request);
     this.remoteAddress = request.socket.remoteAddress ?? "";
     this.decode = decode;

@@ -21,7 +21,12 @@ interface Step {
 
 let service: TestService;
 before(async () => {
-  service = await startService({ "audit.sink": "", "notification.outbox.enabled": "true" });
+  service = await startService({
+    "audit.sink": "",
+    "notification.outbox.enabled": "true",
+    "identity.scim.enabled": "true",
+    "identity.saml.enabled": "true",
+  });
 });
 
 const documents = [

@@ -16,6 +16,7 @@ import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorActionRequests } from "./fixtures/connector-actions.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
 import { experimentRequests } from "./fixtures/experiments.ts";
+import { identityRequests } from "./fixtures/identity.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
 import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
@@ -111,6 +112,7 @@ const known: FixtureRequests = {
   ...connectorActionRequests,
   ...connectorManifestRequests,
   ...experimentRequests,
+  ...identityRequests,
   ...integrationRequests,
   ...kernelRequests,
   ...layoutRequests,

@@ -8,7 +8,7 @@ import type { LoadedConfig } from "../../config/index.ts";
  * message read it from its file.
  */
 export function formatStartMessage(
-  { planes, admin }: Pick<Service, "planes" | "admin">,
+  { planes, admin, loginLink }: Pick<Service, "planes" | "admin" | "loginLink">,
   { config }: LoadedConfig,
 ): string {
   const { baseUrl } = planes;
@@ -16,6 +16,7 @@ export function formatStartMessage(
   if (config["notification.outbox.enabled"]) {
     lines.push(`  outbox      ${baseUrl}/outbox${admin?.isNew ? `#key=${admin.key}` : ""}`);
   }
+  if (loginLink !== undefined) lines.push(`  sign in     ${loginLink} (works once, within ten minutes)`);
   if (config["auth.api_key_enabled"]) lines.push(`  admin key   ${adminKeyText(admin)}`);
   const key = admin?.file === undefined ? "<your key>" : `$(cat ${quoted(admin.file)})`;
   lines.push(

@@ -7,7 +7,7 @@ export type EnvironmentMode = "any" | "production_only" | "non_production_only";
 /** An authenticated caller. */
 export interface Principal {
   readonly tenantId: TenantId;
-  /** The token's subject, or `key:<id>`, or `service:<name>`. */
+  /** The token's subject, or `member:<id>`, `key:<id>` or `service:<name>`. */
   readonly subject: string;
   readonly kind: "user" | "api_key" | "service" | "anonymous";
   readonly roles: readonly string[];
@@ -16,6 +16,10 @@ export interface Principal {
   readonly environmentMode: EnvironmentMode;
   /** When the credentials or the membership behind them expire; undefined if they do not. */
   readonly expiresAt?: Date | undefined;
+  /** The member behind a token or a browser session. */
+  readonly memberId?: string | undefined;
+  /** The browser session of the call. */
+  readonly sessionId?: string | undefined;
 }
 
 /** Whether everything that a mode allows is also allowed by an outer mode. */

@@ -3,9 +3,10 @@
  * `*:read` does not cover guarded resources, see guardedResources.
  */
 export const roleGrants: Readonly<Record<string, readonly string[]>> = {
-  viewer: ["*:read"],
+  viewer: ["*:read", "browser_session:write"],
   operator: [
     "*:read",
+    "browser_session:write",
     "environment:write",
     "event:write",
     "webhook:write",

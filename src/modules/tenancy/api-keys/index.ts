@@ -34,6 +34,8 @@ export function createApiKeys({ db, clock, cursors, log, ...parts }: Parts) {
     handlers: apiKeyHandlers(service, verifier, cursors),
     verifier,
     issue: service.issue,
+    access: service.access,
+    revokeCreatedBy: service.revokeCreatedBy,
     ensureBootstrapKey: service.ensureBootstrapKey,
   };
 }

@@ -6,6 +6,7 @@ import { fail, invalid } from "../../../errors/index.ts";
 import {
   beyondCeiling,
   type EnvironmentMode,
+  type Principal,
   roleGrants,
   type TenantId,
   unknownRole,
@@ -14,8 +15,8 @@ import { type Database, notFound, type Sql, type TenantChanges } from "../../../
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
-import type { EventRecorder } from "../../operations/index.ts";
-import type { ApiKey, StoredApiKey } from "./domain/api-key.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import { type ApiKey, principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
 /** The input for a new key. */
@@ -119,6 +120,23 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
       const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
       if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
       return issue(context, context.tenantId, { ...input, expiresAt });
+    },
+
+    /** The access that a key gives at the moment; undefined if it is not valid any more. */
+    async access(sql: Sql, tenantId: TenantId, id: string, nowMs: number): Promise<Principal | undefined> {
+      const key = await apiKeyStore(sql).find(tenantId, id);
+      return key === undefined || statusOf(key, nowMs) !== "active" ? undefined : principalOf(key);
+    },
+
+    /** Revokes the keys that a person created, under any of the person's subjects. */
+    async revokeCreatedBy(context: EventContext, creators: readonly string[], by: string): Promise<number> {
+      const { sql, tenantId, nowMs } = context;
+      const revoked = await apiKeyStore(sql).revokeCreatedBy(tenantId, creators, by, new Date(nowMs));
+      if (revoked.length === 0) return 0;
+      await changes.record(sql, tenantId);
+      context.afterCommit(() => changes.published(tenantId));
+      for (const { id, name, prefix } of revoked) await events.record(context, "api_key.revoked", id, { name, prefix });
+      return revoked.length;
     },
 
     async getApiKey({ sql, tenantId }: Context, id: string): Promise<ApiKey> {

@@ -38,6 +38,14 @@ export function apiKeyStore(sql: Sql) {
       return row;
     },
 
+    /** Revokes the keys that any of these callers created. */
+    async revokeCreatedBy(tenantId: TenantId, creators: readonly string[], by: string, now: Date): Promise<ApiKey[]> {
+      return sql<ApiKey[]>`
+        update api_keys set revoked_at = ${now}, revoked_by = ${by}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and created_by = any(${creators as string[]}) and revoked_at is null
+        returning ${columns}`;
+    },
+
     async replaceSecret(tenantId: TenantId, id: string, secretHash: string, now: Date): Promise<void> {
       await sql`
         update api_keys set secret_hash = ${secretHash}, updated_at = ${now}, record_version = record_version + 1

@@ -2,12 +2,12 @@ import { availableParallelism } from "node:os";
 import bcrypt from "bcrypt";
 import { keyFormat } from "../../../config/index.ts";
 import { fail } from "../../../errors/index.ts";
-import { grantedScopes, type Principal } from "../../../platform/access/index.ts";
+import type { Principal } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createTenantCache, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { createCheckQueue } from "./check-queue.ts";
-import { type StoredApiKey, statusOf } from "./domain/api-key.ts";
+import { principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 import { createVerificationCache } from "./verification-cache.ts";
 
@@ -162,17 +162,5 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
         .touch(recorded)
         .catch((error) => log.warn({ err: error }, "could not store the last use of API keys"));
     },
-  };
-}
-
-function principalOf(key: StoredApiKey): Principal {
-  return {
-    tenantId: key.tenantId,
-    subject: `key:${key.id}`,
-    kind: "api_key",
-    roles: key.roles,
-    scopes: grantedScopes(key.roles, key.scopes),
-    environmentMode: key.environmentMode,
-    expiresAt: key.expiresAt ?? undefined,
   };
 }

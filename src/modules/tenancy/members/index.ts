@@ -6,11 +6,13 @@
  */
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import { createMemberAccounts } from "./accounts.ts";
 import { memberHandlers } from "./handler.ts";
 import { createMemberResolver } from "./resolver.ts";
 import { createMemberService, type MemberParts } from "./service.ts";
 
-export type { MemberRoles } from "./domain/member.ts";
+export type { MemberAccounts } from "./accounts.ts";
+export type { Member, MemberRoles } from "./domain/member.ts";
 
 interface Parts extends MemberParts {
   readonly db: Database;
@@ -25,5 +27,6 @@ export function createMembers({ db, cursors, ...parts }: Parts) {
   return {
     handlers: memberHandlers(createMemberService(parts), cursors),
     resolve: createMemberResolver(db, parts.changes),
+    accounts: createMemberAccounts(parts),
   };
 }

@@ -11,7 +11,7 @@ import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
-import { createMembers } from "./index.ts";
+import { createMembers, type MemberRoles } from "./index.ts";
 
 const db = await testDatabase();
 
@@ -33,6 +33,11 @@ async function startNode() {
 
 const { members } = await startNode();
 const { resolve, handlers } = members;
+/** What a member may do, without who it is. */
+const accessOf = (member: MemberRoles | undefined) => {
+  const { id: _, subject: __, ...access } = member!;
+  return access;
+};
 const invite = async (tenantId: TenantId, request: object) =>
   (await perform(db, { tenantId }, handlers.inviteMember, InviteMemberRequestSchema, request)).member!.id;
 const update = (tenantId: TenantId, memberId: string, change: object) =>
@@ -60,7 +65,7 @@ const unbounded = { environmentMode: "any", expiresAt: null };
 test("the first call with a verified email address activates an invited member, ignoring case", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "Ada@Example.com", roles: ["operator"] });
-  assert.deepEqual(await resolve(tenantId, "idp|ada", "ada@example.COM", true), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "idp|ada", "ada@example.COM", true)), {
     ...unbounded,
     roles: ["operator"],
     status: "active",
@@ -81,7 +86,7 @@ test("only the invited subject activates a member invited by subject", async () 
   const tenantId = freshTenant();
   await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
   assert.equal(await resolve(tenantId, "eve", "ada@example.com", true), undefined);
-  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "ada", undefined, false)), {
     ...unbounded,
     roles: ["viewer"],
     status: "active",
@@ -102,7 +107,7 @@ test("of many concurrent first calls, one activates the member and all get the s
     nodes[n % 3]!.members.resolve(tenantId, "ada", "ada@example.com", true),
   );
   for (const member of await Promise.all(calls))
-    assert.deepEqual(member, { ...unbounded, roles: ["viewer"], status: "active" });
+    assert.deepEqual(accessOf(member), { ...unbounded, roles: ["viewer"], status: "active" });
   assert.equal((await stored(id))!.recordVersion, 2);
 });
 
@@ -116,7 +121,7 @@ test("of two people with the same email address, only the first becomes the memb
 test("members and non-members are cached until the tenant changes", async () => {
   const tenantId = freshTenant();
   const id = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["viewer"] });
-  assert.deepEqual(await remembered(tenantId, "ada", undefined, false), {
+  assert.deepEqual(accessOf(await remembered(tenantId, "ada", undefined, false)), {
     ...unbounded,
     roles: ["viewer"],
     status: "active",
@@ -124,13 +129,13 @@ test("members and non-members are cached until the tenant changes", async () => 
   assert.equal(await remembered(tenantId, "eve", undefined, false), undefined);
 
   await update(tenantId, id, { roleSet: { roles: ["operator"] } });
-  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "ada", undefined, false)), {
     ...unbounded,
     roles: ["operator"],
     status: "active",
   });
   await invite(tenantId, { email: "eve@example.com", subject: "eve", roles: ["viewer"] });
-  assert.deepEqual(await resolve(tenantId, "eve", undefined, false), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "eve", undefined, false)), {
     ...unbounded,
     roles: ["viewer"],
     status: "active",
@@ -142,17 +147,21 @@ test("a suspended member has no roles, even if suspended before the first call",
   const seen = await invite(tenantId, { email: "ada@example.com", subject: "ada", roles: ["admin"] });
   await resolve(tenantId, "ada", undefined, false);
   await update(tenantId, seen, { status: Status.SUSPENDED });
-  assert.deepEqual(await resolve(tenantId, "ada", undefined, false), { ...unbounded, roles: [], status: "suspended" });
+  assert.deepEqual(accessOf(await resolve(tenantId, "ada", undefined, false)), {
+    ...unbounded,
+    roles: [],
+    status: "suspended",
+  });
 
   const unseen = await invite(tenantId, { email: "bob@example.com", roles: ["admin"] });
   await update(tenantId, unseen, { status: Status.SUSPENDED });
-  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "bob", "bob@example.com", true)), {
     ...unbounded,
     roles: [],
     status: "suspended",
   });
   await update(tenantId, unseen, { status: Status.ACTIVE });
-  assert.deepEqual(await resolve(tenantId, "bob", "bob@example.com", true), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "bob", "bob@example.com", true)), {
     ...unbounded,
     roles: ["admin"],
     status: "active",
@@ -164,15 +173,26 @@ test("a removed member resolves as removed and without roles until invited again
   const id = await invite(tenantId, { email: "ada@example.com", roles: ["admin"] });
   await resolve(tenantId, "ada", "ada@example.com", true);
   await remove(tenantId, id);
-  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "ada", "ada@example.com", true)), {
     ...unbounded,
     roles: [],
     status: "removed",
   });
   await invite(tenantId, { email: "ada@example.com", roles: ["viewer"] });
-  assert.deepEqual(await resolve(tenantId, "ada", "ada@example.com", true), {
+  assert.deepEqual(accessOf(await resolve(tenantId, "ada", "ada@example.com", true)), {
     ...unbounded,
     roles: ["viewer"],
     status: "active",
   });
+});
+
+test("the first token binds a member who signed in without one, and roles through groups count", async () => {
+  const tenantId = freshTenant();
+  const context = { tenantId, sql: db.sql, nowMs: Date.now(), afterCommit: () => {} };
+  const person = { email: "ada@example.com", displayName: "Ada", roles: ["viewer"], isActive: true };
+  const { id } = await members.accounts.create(context, person);
+  await members.accounts.setGroupRoles(context, [{ memberId: id, roles: ["operator", "viewer"] }]);
+  const member = await resolve(tenantId, "idp|ada", "ada@example.com", true);
+  assert.deepEqual([member!.id, member!.subject, member!.roles], [id, "idp|ada", ["viewer", "operator"]]);
+  assert.equal(await resolve(tenantId, "idp|eve", "ada@example.com", true), undefined);
 });

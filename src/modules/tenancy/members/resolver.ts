@@ -16,7 +16,7 @@ interface Resolved {
   readonly member: MemberRoles | undefined;
 }
 
-/** Creates a resolver with a cache. On a cache miss it reads the member, and activates an invited one. */
+/** Creates a resolver with a cache. On a cache miss it reads the member, and binds it to the subject. */
 export function createMemberResolver(db: Database, changes: TenantChanges): MemberResolver {
   async function activate(tenantId: TenantId, id: string, bearer: Bearer): Promise<Member | undefined> {
     const activated = await db.transaction(async (tx) => {
@@ -34,7 +34,9 @@ export function createMemberResolver(db: Database, changes: TenantChanges): Memb
     async load(key) {
       const { tenantId, ...bearer } = parse(key);
       const found = await memberStore(db.sql).findByBearer(tenantId, bearer);
-      const member = found?.status === "invited" ? await activate(tenantId, found.id, bearer) : found;
+      // A member who signed in without a token is active already, but not bound to the subject of tokens.
+      const isUnbound = found?.status === "invited" || (found?.status === "active" && found.subject === "");
+      const member = isUnbound ? await activate(tenantId, found.id, bearer) : found;
       return { member: member && toMemberRoles(member) };
     },
     tenantOf: (key) => parse(key).tenantId,

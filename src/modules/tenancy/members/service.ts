@@ -49,6 +49,7 @@ export function createMemberService({ changes, events }: MemberParts) {
         environmentMode,
         expiresAt: expiresAt ?? null,
         id: ulid(nowMs),
+        groupRoles: [],
         status: "invited",
         ...newStamps(nowMs),
       });

@@ -1,13 +1,13 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { Bearer, Member, MemberChange } from "./domain/member.ts";
+import type { Bearer, Member, MemberChange, ProvisionedChange } from "./domain/member.ts";
 
 /** The SQL queries of members. The row of a removed member stays, and only `findByBearer` returns it. */
 export function memberStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, subject, email, display_name, roles, status, environment_mode, expires_at, created_at, updated_at,
-    record_version`;
+    tenant_id, id, subject, email, display_name, roles, group_roles, status, environment_mode, expires_at, created_at,
+    updated_at, record_version`;
   return {
     async insert(member: Member): Promise<Member> {
       const [row] = await sql<Member[]>`
@@ -74,11 +74,48 @@ export function memberStore(sql: Sql) {
       return row;
     },
 
-    /** Activates an invited member at the first call; undefined if a concurrent call did so first. */
+    /** Finds the member with an email address. */
+    async findByEmail(tenantId: TenantId, email: string): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        select ${columns} from members
+        where tenant_id = ${tenantId} and lower(email) = lower(${email}) and status <> 'removed'`;
+      return row;
+    },
+
+    /** Changes what the identity provider decides about a member. Undefined fields stay unchanged. */
+    async provision(tenantId: TenantId, id: string, change: ProvisionedChange, now: Date): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        update members set
+          email = coalesce(${change.email ?? null}, email),
+          display_name = coalesce(${change.displayName ?? null}, display_name),
+          status = coalesce(${change.status ?? null}, status),
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Sets the roles that members have through groups; returns the number of changed members. */
+    async setGroupRoles(
+      tenantId: TenantId,
+      entries: readonly { readonly memberId: string; readonly roles: readonly string[] }[],
+    ): Promise<number> {
+      const { count } = await sql`
+        update members set group_roles = array(select jsonb_array_elements_text(wanted.roles::jsonb)),
+          updated_at = now(), record_version = record_version + 1
+        from unnest(${entries.map(({ memberId }) => memberId)}::text[],
+          ${entries.map(({ roles }) => JSON.stringify(roles))}::text[]) as wanted(id, roles)
+        where members.tenant_id = ${tenantId} and members.id = wanted.id
+          and members.group_roles is distinct from array(select jsonb_array_elements_text(wanted.roles::jsonb))`;
+      return count;
+    },
+
+    /** Binds a member to a token's subject and activates it, at the first call; undefined if a concurrent call did so first. */
     async activate(tenantId: TenantId, id: string, subject: string): Promise<Member | undefined> {
       const [row] = await sql<Member[]>`
         update members set status = 'active', subject = ${subject}, updated_at = now(), record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and status = 'invited' and subject in ('', ${subject})
+        where tenant_id = ${tenantId} and id = ${id} and subject in ('', ${subject})
+          and (status = 'invited' or (status = 'active' and subject = ''))
         returning ${columns}`;
       return row;
     },

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Html, html } from "./html.ts";
+import { Html, html } from "../../../../platform/html/index.ts";
 
 /** A document of the hosted page. */
 export interface PageDocument {

@@ -1,7 +1,7 @@
 import { unreachable } from "../../../../errors/index.ts";
+import { type Html, html } from "../../../../platform/html/index.ts";
 import type { AuthMode } from "../../manifests/index.ts";
 import type { EndView, FormField, FormView, PageFrame, PageView, RefusalReason } from "../flow/page-view.ts";
-import { type Html, html } from "./html.ts";
 import type { PageDocument } from "./page-shell.ts";
 
 /** Renders views of opened sessions. */

@@ -1,4 +1,9 @@
-import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
+import {
+  type EnvironmentMode,
+  grantedScopes,
+  type Principal,
+  type TenantId,
+} from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
 /** An API key without its secret. */
@@ -30,4 +35,17 @@ export type ApiKeyStatus = "active" | "revoked" | "expired";
 export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKeyStatus {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "active";
+}
+
+/** The caller that a key identifies. */
+export function principalOf(key: ApiKey): Principal {
+  return {
+    tenantId: key.tenantId,
+    subject: `key:${key.id}`,
+    kind: "api_key",
+    roles: key.roles,
+    scopes: grantedScopes(key.roles, key.scopes),
+    environmentMode: key.environmentMode,
+    expiresAt: key.expiresAt ?? undefined,
+  };
 }

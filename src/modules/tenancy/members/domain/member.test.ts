@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { grantedScopes, roleBeyond, unknownRole } from "../../../../platform/access/index.ts";
 import { type Member, type MemberStatus, statusAfter, toMemberRoles } from "./member.ts";
 
-const member = (status: MemberStatus, subject: string) => ({ status, subject, roles: ["viewer"] }) as unknown as Member;
+const member = (status: MemberStatus, subject: string) =>
+  ({ status, subject, roles: ["viewer"], groupRoles: ["viewer"] }) as unknown as Member;
 
 test("only a member with a subject can be set to active; others wait for their first call", () => {
   const table = [

@@ -13,6 +13,8 @@ export interface Member extends Stamps {
   readonly email: string;
   readonly displayName: string;
   readonly roles: readonly string[];
+  /** Roles through groups of the identity provider. */
+  readonly groupRoles: readonly string[];
   readonly status: MemberStatus;
   /** The environments that the member can use, regardless of the token. */
   readonly environmentMode: EnvironmentMode;
@@ -35,12 +37,21 @@ export interface MemberChange {
   readonly expiresAt?: Date | undefined;
 }
 
+/** What an identity provider decides about a member. */
+export interface ProvisionedChange {
+  readonly email?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly status?: MemberStatus | undefined;
+}
+
 /** The part of a member that authorization needs. */
-export type MemberRoles = Pick<Member, "roles" | "status" | "environmentMode" | "expiresAt">;
+export type MemberRoles = Pick<Member, "id" | "subject" | "roles" | "status" | "environmentMode" | "expiresAt">;
 
 /** Returns a member's effective roles: only an active member has any. */
-export function toMemberRoles({ roles, status, environmentMode, expiresAt }: Member): MemberRoles {
-  return { roles: status === "active" ? roles : [], status, environmentMode, expiresAt };
+export function toMemberRoles(member: Member): MemberRoles {
+  const { id, subject, status, environmentMode, expiresAt } = member;
+  const roles = status === "active" ? [...new Set([...member.roles, ...member.groupRoles])] : [];
+  return { id, subject, roles, status, environmentMode, expiresAt };
 }
 
 /** Returns what a change grants to a member; undefined if it grants nothing new. */

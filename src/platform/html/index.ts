@@ -1,3 +1,7 @@
+/**
+ * HTML: builds documents from templates, with escaped texts.
+ */
+
 /** Text that is HTML already. */
 export class Html {
   readonly text: string;

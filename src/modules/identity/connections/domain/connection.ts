@@ -1,0 +1,93 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Stamps } from "../../../../platform/records/index.ts";
+
+/** The settings of an OpenID Connect provider. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly groupsClaim: string;
+  readonly trustEmail: boolean;
+}
+
+/** The settings of a SAML identity provider. */
+export interface SamlSettings {
+  readonly idpEntityId: string;
+  readonly ssoUrl: string;
+  readonly sloUrl: string;
+  /** PEM, one or two. */
+  readonly certificates: readonly string[];
+  readonly emailAttribute: string;
+  readonly groupsAttribute: string;
+  readonly nameAttribute: string;
+  readonly allowIdpInitiated: boolean;
+  readonly requireEncryption: boolean;
+  /** The certificate of this service for the connection, PEM. */
+  readonly ownCertificate: string;
+}
+
+interface Common extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly name: string;
+  readonly status: "active" | "disabled";
+  readonly justInTime: boolean;
+  readonly defaultRoles: readonly string[];
+  readonly emailDomains: readonly string[];
+  /** Sealed: the client secret of OIDC, the private key of SAML; empty if there is none. */
+  readonly ciphertext: string;
+}
+
+/** A connection to an OpenID Connect provider. */
+export interface OidcConnection extends Common {
+  readonly kind: "oidc";
+  readonly settings: OidcSettings;
+}
+
+/** A connection to a SAML identity provider. */
+export interface SamlConnection extends Common {
+  readonly kind: "saml";
+  readonly settings: SamlSettings;
+}
+
+/** An identity provider that signs people of a tenant in. */
+export type SsoConnection = OidcConnection | SamlConnection;
+
+/** The fields that an update can change. */
+export interface ConnectionChange {
+  readonly name?: string | undefined;
+  readonly status?: "active" | "disabled" | undefined;
+  readonly justInTime?: boolean | undefined;
+  readonly defaultRoles?: readonly string[] | undefined;
+  readonly emailDomains?: readonly string[] | undefined;
+  readonly settings?: OidcSettings | SamlSettings | undefined;
+  readonly ciphertext?: string | undefined;
+  readonly keyId?: string | undefined;
+}
+
+/** A group of the identity provider and its roles. */
+export interface GroupRoles extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+}
+
+/** A person as an identity provider names it, after all checks. */
+export interface ExternalPerson {
+  readonly subject: string;
+  readonly email: string;
+  readonly isEmailVerified: boolean;
+  readonly displayName: string;
+  readonly groups: readonly string[];
+  /** The end of the session that the identity provider sets, in milliseconds. */
+  readonly notAfterMs?: number | undefined;
+  /** What the sign-out at the identity provider needs. */
+  readonly providerData: Readonly<Record<string, string>>;
+}
+
+/** Whether an email address is in one of the domains; every address is if there are no domains. */
+export function isInDomains(email: string, domains: readonly string[]): boolean {
+  const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+  return domains.length === 0 || (email.includes("@") && domains.includes(domain));
+}

@@ -1,0 +1,52 @@
+/**
+ * Connections: identity providers that sign people of a tenant in.
+ *
+ * Connection: the settings of one provider. Account: a person at a provider, who is a member here. Attempt: a sign-in that a
+ * browser has started. Just in time: to create the member at the first sign-in. Group roles: the roles of a provider's group.
+ */
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { connectionUrls } from "./connection-urls.ts";
+import type { SsoConnection } from "./domain/connection.ts";
+import { ssoHandlers } from "./handler.ts";
+import { type ConnectionParts, createConnectionService } from "./service.ts";
+import { attemptStore, groupRoleStore } from "./store.ts";
+
+export { type ConnectionUrls, connectionUrls } from "./connection-urls.ts";
+export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } from "./domain/connection.ts";
+export { createMemberFinder, type MemberFinder, type SignInRefusal } from "./sign-in.ts";
+export { attemptStore, bindingOf, connectionStore, reencryptableConnections, type SignInAttempt } from "./store.ts";
+
+interface Parts extends ConnectionParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly publicUrl: () => string;
+  readonly platformTenantId: () => string;
+}
+
+const everyMs = 60_000;
+const atOnce = 1000;
+
+/** Creates the module. */
+export function createConnections(parts: Parts) {
+  const { db, clock, cursors, publicUrl, platformTenantId } = parts;
+  const service = createConnectionService(parts);
+  const urlsOf = (connection: SsoConnection) => connectionUrls(connection, publicUrl());
+  const expiredAttemptsJob: JobKind = {
+    kind: "identity.delete_expired_attempts",
+    every: { ms: everyMs, tenantId: platformTenantId },
+    async handler({ signal }) {
+      const store = attemptStore(db.sql);
+      await runInBatches(signal, atOnce, (limit) => store.deleteExpired(new Date(clock.now()), limit));
+    },
+  };
+  return {
+    handlers: ssoHandlers({ service, cursors, urlsOf }),
+    jobs: [expiredAttemptsJob],
+    rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => groupRoleStore(db.sql).rolesOf(tenantId, groups),
+  };
+}

@@ -1,0 +1,208 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { beyondCeiling, roleGrants, unknownRole } from "../../../platform/access/index.ts";
+import type { Keyring } from "../../../platform/crypto/index.ts";
+import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { urlRefusal } from "../../../platform/egress/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import { checkedCertificate } from "./domain/certificate.ts";
+import type { ConnectionChange, GroupRoles, OidcSettings, SamlSettings, SsoConnection } from "./domain/connection.ts";
+import { createKeyPair } from "./key-pair.ts";
+import { bindingOf, connectionStore, groupRoleStore } from "./store.ts";
+
+/** Dependencies of the service. */
+export interface ConnectionParts {
+  readonly changes: TenantChanges;
+  readonly events: EventRecorder;
+  readonly keyring: Keyring | undefined;
+  readonly isSamlEnabled: boolean;
+  /** Ends the sessions of people who signed in with a connection. */
+  readonly endSessions: (context: EventContext, connectionId: string) => Promise<unknown>;
+  /** Applies changed roles of groups to the members of SCIM groups. */
+  readonly applyGroupRoles: (context: EventContext) => Promise<void>;
+}
+
+/** The settings of a provider, as a caller sends them. */
+export type ProviderInput =
+  | { readonly kind: "oidc"; readonly settings: OidcSettings; readonly clientSecret: string }
+  | { readonly kind: "saml"; readonly settings: Omit<SamlSettings, "ownCertificate"> };
+
+/** The input for a new connection. */
+export interface NewConnection extends Pick<SsoConnection, "name" | "justInTime" | "defaultRoles" | "emailDomains"> {
+  readonly provider: ProviderInput;
+}
+
+/** The input of an update. */
+export interface ConnectionUpdate extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId"> {
+  readonly provider?: ProviderInput | undefined;
+}
+
+const connectionsMax = 200;
+
+/** The operations on connections and roles of groups. */
+export type ConnectionService = ReturnType<typeof createConnectionService>;
+
+/** Creates the service of connections. */
+export function createConnectionService(parts: ConnectionParts) {
+  const { changes, events, keyring, isSamlEnabled, endSessions, applyGroupRoles } = parts;
+
+  async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
+    await changes.record(sql, tenantId);
+    afterCommit(() => changes.published(tenantId));
+  }
+
+  function seal(secret: string, ids: { tenantId: string; id: string }): { ciphertext: string; keyId: string } {
+    if (secret === "") return { ciphertext: "", keyId: "" };
+    if (keyring === undefined) {
+      throw fail("FAILED_PRECONDITION", {
+        public: "Secrets cannot be stored: the operator must set connector.encryption_key.",
+      });
+    }
+    return { ciphertext: keyring.seal(secret, bindingOf(ids)), keyId: keyring.activeKeyId };
+  }
+
+  /** Checks the settings of a provider; certificates are stored as PEM. */
+  function checkedProvider(input: ProviderInput): ProviderInput {
+    if (input.kind === "oidc") {
+      checkUrl("oidc.issuer", input.settings.issuer);
+      const { protocol, hostname } = new URL(input.settings.issuer);
+      if (protocol !== "https:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) {
+        throw invalid("oidc.issuer", "https", "must start with https://, except on this machine");
+      }
+      return input;
+    }
+    if (!isSamlEnabled) {
+      throw fail("FAILED_PRECONDITION", { public: "SAML is off: the operator must set identity.saml.enabled=true." });
+    }
+    checkUrl("saml.sso_url", input.settings.ssoUrl);
+    if (input.settings.sloUrl !== "") checkUrl("saml.slo_url", input.settings.sloUrl);
+    const certificates = input.settings.certificates.map((pem, at) =>
+      checkedCertificate(`saml.certificates[${at}]`, pem).toString(),
+    );
+    return { kind: "saml", settings: { ...input.settings, certificates } };
+  }
+
+  return {
+    async createConnection(context: Context, input: NewConnection): Promise<SsoConnection> {
+      const { sql, tenantId, nowMs } = context;
+      checkGrant(context, "default_roles", input.defaultRoles);
+      const store = connectionStore(sql);
+      if ((await store.count(tenantId)) >= connectionsMax) {
+        throw fail("FAILED_PRECONDITION", { public: `A tenant can have at most ${connectionsMax} connections.` });
+      }
+      const ids = { tenantId, id: ulid(nowMs) };
+      const { provider: given, ...fields } = input;
+      const provider = checkedProvider(given);
+      const common = { ...ids, ...fields, status: "active", ...newStamps(nowMs) } as const;
+      const pair = provider.kind === "saml" ? await createKeyPair(ids.id) : undefined;
+      const sealed = seal(provider.kind === "oidc" ? provider.clientSecret : pair!.privateKey, ids);
+      const connection = await store.insert(
+        provider.kind === "oidc"
+          ? { ...common, kind: "oidc", settings: provider.settings, ciphertext: sealed.ciphertext }
+          : {
+              ...{ ...common, kind: "saml", ciphertext: sealed.ciphertext },
+              settings: { ...provider.settings, ownCertificate: pair!.certificate },
+            },
+        sealed.keyId,
+      );
+      await changed(context);
+      await events.record(context, "sso_connection.created", connection.id, { name: input.name, kind: provider.kind });
+      return connection;
+    },
+
+    async getConnection({ sql, tenantId }: Context, id: string): Promise<SsoConnection> {
+      const connection = await connectionStore(sql).find(tenantId, id);
+      if (connection === undefined) throw notFound("connection");
+      return connection;
+    },
+
+    async updateConnection(
+      context: Context,
+      id: string,
+      { provider, ...update }: ConnectionUpdate,
+      expectedVersion: number | undefined,
+    ): Promise<SsoConnection> {
+      const { sql, tenantId, nowMs } = context;
+      const store = connectionStore(sql);
+      const current = await store.lock(tenantId, id);
+      if (current === undefined) throw notFound("connection");
+      if (isEmptyChange(update) && provider === undefined)
+        return unchangedRecord(current, expectedVersion, "connection");
+      if (update.defaultRoles !== undefined) checkGrant(context, "default_role_set.roles", update.defaultRoles);
+      const change: ConnectionChange = { ...update, ...(provider && replacement(current, provider)) };
+      const connection = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
+      if (connection === undefined) throw updateRefusal(current, "connection");
+      if (update.status === "disabled") await endSessions(context, id);
+      await changed(context);
+      const fields = [...changedFields(update), ...(provider === undefined ? [] : [provider.kind])];
+      await events.record(context, "sso_connection.updated", id, { fields });
+      return connection;
+    },
+
+    async deleteConnection(context: Context, id: string): Promise<SsoConnection> {
+      const { sql, tenantId } = context;
+      const removed = await connectionStore(sql).remove(tenantId, id);
+      if (removed === undefined) throw notFound("connection");
+      await endSessions(context, id);
+      await changed(context);
+      await events.record(context, "sso_connection.deleted", id, { name: removed.name });
+      return removed;
+    },
+
+    async setGroupRoles(context: Context, name: string, roles: readonly string[]): Promise<GroupRoles> {
+      const { sql, tenantId, nowMs } = context;
+      checkGrant(context, "roles", roles);
+      const group = { tenantId, id: ulid(nowMs), name, roles, ...newStamps(nowMs) };
+      const stored = await groupRoleStore(sql).set(group);
+      await applyGroupRoles(context);
+      await changed(context);
+      await events.record(context, "group_roles.changed", stored.id, { group: name, roles });
+      return stored;
+    },
+
+    async deleteGroupRoles(context: Context, id: string): Promise<GroupRoles> {
+      const { sql, tenantId } = context;
+      const removed = await groupRoleStore(sql).remove(tenantId, id);
+      if (removed === undefined) throw notFound("group");
+      await applyGroupRoles(context);
+      await changed(context);
+      await events.record(context, "group_roles.changed", id, { group: removed.name, roles: [] });
+      return removed;
+    },
+  };
+
+  /** The change that replaces the settings of the provider. */
+  function replacement(current: SsoConnection, given: ProviderInput): ConnectionChange {
+    const provider = checkedProvider(given);
+    if (provider.kind !== current.kind) {
+      throw invalid(provider.kind, "kind", `must not be set, because the connection is of the kind ${current.kind}`);
+    }
+    if (provider.kind === "saml") {
+      const { ownCertificate } = current.settings as SamlSettings;
+      return { settings: { ...provider.settings, ownCertificate } };
+    }
+    return {
+      settings: provider.settings,
+      // An empty client secret keeps the stored one.
+      ...(provider.clientSecret !== "" && seal(provider.clientSecret, current)),
+    };
+  }
+}
+
+/** Rejects roles that do not exist, and roles that exceed the caller's own. */
+function checkGrant({ principal }: Context, field: string, roles: readonly string[]): void {
+  const unknown = unknownRole(roles);
+  if (unknown >= 0) {
+    throw invalid(`${field}[${unknown}]`, "role", `must be one of ${Object.keys(roleGrants).join(", ")}`);
+  }
+  const grant = { roles, scopes: [], environmentMode: "any", expiresAt: undefined } as const;
+  const beyond = beyondCeiling(principal, grant);
+  if (beyond !== undefined && roles.length > 0) throw fail("PERMISSION_DENIED", { public: beyond });
+}
+
+function checkUrl(field: string, url: string): void {
+  const refusal = urlRefusal(url);
+  if (refusal !== undefined) throw invalid(field, "url", refusal);
+}

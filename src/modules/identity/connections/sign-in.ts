@@ -1,0 +1,64 @@
+import { unreachable } from "../../../errors/index.ts";
+import { isSubject } from "../../../platform/tokens/index.ts";
+import type { EventContext } from "../../operations/index.ts";
+import type { Member, MemberAccounts } from "../../tenancy/index.ts";
+import { type ExternalPerson, isInDomains, type SsoConnection } from "./domain/connection.ts";
+import { connectionStore } from "./store.ts";
+
+/** Why a person who is known to the identity provider may not sign in. */
+export type SignInRefusal = "not_a_member" | "inactive" | "email_domain" | "email_unverified" | "invalid_person";
+
+/** Finds or creates the member that a person is. Runs in the transaction that starts the session. */
+export type MemberFinder = (
+  context: EventContext,
+  connection: SsoConnection,
+  person: ExternalPerson,
+) => Promise<{ readonly member: Member } | { readonly refusal: SignInRefusal }>;
+
+/** Creates the finder. */
+export function createMemberFinder(members: MemberAccounts): MemberFinder {
+  return async (context, connection, person) => {
+    const { sql, tenantId } = context;
+    const { subject, email, isEmailVerified } = person;
+    if (!isSubject(subject) || (email !== "" && !isSubject(email))) return { refusal: "invalid_person" };
+    if (!isInDomains(email, connection.emailDomains)) return { refusal: "email_domain" };
+    const store = connectionStore(sql);
+    // Two first sign-ins of one person at the same time create one member.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`sso|${tenantId}|${email.toLowerCase() || subject}`}, 0))`;
+    const knownId = await store.findAccount(tenantId, connection.id, subject);
+    const known = knownId === undefined ? undefined : await members.find(sql, tenantId, knownId);
+    const member = known ?? (await memberOfEmail());
+    if (member === undefined) return createMember();
+    switch (member.status) {
+      case "active":
+        return { member };
+      case "invited":
+        return { member: (await members.activate(context, member.id)) ?? member };
+      case "suspended":
+      case "removed":
+        return { refusal: "inactive" };
+      default:
+        return unreachable(member.status);
+    }
+
+    /** The member with the person's address, if that is not the account of somebody else at this provider. */
+    async function memberOfEmail(): Promise<Member | undefined> {
+      if (email === "" || !isEmailVerified) return undefined;
+      const found = await members.findByEmail(sql, tenantId, email);
+      if (found === undefined || (await store.hasAccount(tenantId, connection.id, found.id))) return undefined;
+      await store.setAccount(tenantId, connection.id, subject, found.id);
+      return found;
+    }
+
+    async function createMember(): ReturnType<MemberFinder> {
+      if (!connection.justInTime) return { refusal: "not_a_member" };
+      if (email === "" || !isEmailVerified) return { refusal: "email_unverified" };
+      // Somebody else at this provider has the address.
+      if ((await members.findByEmail(sql, tenantId, email)) !== undefined) return { refusal: "not_a_member" };
+      const roles = connection.defaultRoles;
+      const created = await members.create(context, { email, displayName: person.displayName, roles, isActive: true });
+      await store.setAccount(tenantId, connection.id, subject, created.id);
+      return { member: created };
+    }
+  };
+}

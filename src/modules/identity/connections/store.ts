@@ -1,0 +1,265 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { ConnectionChange, ExternalPerson, GroupRoles, SsoConnection } from "./domain/connection.ts";
+
+/** A sign-in that a browser has started. */
+export interface SignInAttempt {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly connectionId: string;
+  readonly cookieHash: Buffer;
+  readonly returnTo: string;
+  readonly identity: ExternalPerson | null;
+  readonly expiresAt: Date;
+}
+
+/** The field that a connection's secret is bound to. */
+export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonly id: string }) {
+  return { tenantId, recordId: id, field: "sso_connections.ciphertext" };
+}
+
+/** The SQL queries of connections. */
+export function connectionStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, name, kind, status, just_in_time, default_roles, email_domains, settings, ciphertext, created_at,
+    updated_at, record_version`;
+  return {
+    async insert(connection: SsoConnection, keyId: string): Promise<SsoConnection> {
+      const [row] = await sql<SsoConnection[]>`
+        insert into sso_connections (tenant_id, id, name, kind, status, just_in_time, default_roles, email_domains,
+          settings, ciphertext, key_id, created_at, updated_at)
+        values (${connection.tenantId}, ${connection.id}, ${connection.name}, ${connection.kind}, ${connection.status},
+          ${connection.justInTime}, ${connection.defaultRoles as string[]}, ${connection.emailDomains as string[]},
+          ${sql.json(connection.settings)}, ${connection.ciphertext}, ${keyId}, ${connection.createdAt},
+          ${connection.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
+      const [row] = await sql<SsoConnection[]>`
+        select ${columns} from sso_connections where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async lock(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
+      const [row] = await sql<SsoConnection[]>`
+        select ${columns} from sso_connections where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    /** Without a tenant, because a browser that signs in knows only the connection. */
+    async findForSignIn(id: string): Promise<SsoConnection | undefined> {
+      const [row] = await sql<SsoConnection[]>`
+        select ${columns} from sso_connections where id = ${id} and status = 'active'
+          and exists (select from tenants where tenants.id = sso_connections.tenant_id and tenants.status = 'active')`;
+      return row;
+    },
+
+    /** The active connections of the tenant with a slug. */
+    async listForSignIn(slug: string): Promise<SsoConnection[]> {
+      return sql<SsoConnection[]>`
+        select ${columns} from sso_connections where status = 'active'
+          and tenant_id = (select id from tenants where slug = ${slug} and status = 'active')
+        order by id limit 20`;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from sso_connections where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    async list(tenantId: TenantId, page: Page): Promise<PageRows<SsoConnection>> {
+      const where = sql`tenant_id = ${tenantId}`;
+      return readKeyset<SsoConnection>(sql, { columns, table: "sso_connections", where }, page);
+    },
+
+    /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: ConnectionChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<SsoConnection | undefined> {
+      const [row] = await sql<SsoConnection[]>`
+        update sso_connections set
+          name = coalesce(${change.name ?? null}, name),
+          status = coalesce(${change.status ?? null}, status),
+          just_in_time = coalesce(${change.justInTime ?? null}::boolean, just_in_time),
+          default_roles = coalesce(${(change.defaultRoles as string[] | undefined) ?? null}::text[], default_roles),
+          email_domains = coalesce(${(change.emailDomains as string[] | undefined) ?? null}::text[], email_domains),
+          settings = coalesce(${change.settings === undefined ? null : sql.json(change.settings)}::jsonb, settings),
+          ciphertext = coalesce(${change.ciphertext ?? null}, ciphertext),
+          key_id = coalesce(${change.keyId ?? null}, key_id),
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
+      await sql`delete from sso_accounts where tenant_id = ${tenantId} and connection_id = ${id}`;
+      await sql`delete from sso_attempts where tenant_id = ${tenantId} and connection_id = ${id}`;
+      const [row] = await sql<SsoConnection[]>`
+        delete from sso_connections where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    async findAccount(tenantId: TenantId, connectionId: string, subject: string): Promise<string | undefined> {
+      const [row] = await sql<{ memberId: string }[]>`
+        select member_id from sso_accounts
+        where tenant_id = ${tenantId} and connection_id = ${connectionId} and subject = ${subject}`;
+      return row?.memberId;
+    },
+
+    /** Whether a member has an account of this connection already. */
+    async hasAccount(tenantId: TenantId, connectionId: string, memberId: string): Promise<boolean> {
+      const rows = await sql`
+        select from sso_accounts
+        where tenant_id = ${tenantId} and member_id = ${memberId} and connection_id = ${connectionId}`;
+      return rows.length > 0;
+    },
+
+    async setAccount(tenantId: TenantId, connectionId: string, subject: string, memberId: string): Promise<void> {
+      await sql`
+        insert into sso_accounts (tenant_id, connection_id, subject, member_id, created_at)
+        values (${tenantId}, ${connectionId}, ${subject}, ${memberId}, now())
+        on conflict (tenant_id, connection_id, subject) do update set member_id = excluded.member_id`;
+    },
+  };
+}
+
+/** The SQL queries of sign-ins that browsers have started. */
+export function attemptStore(sql: Sql) {
+  const columns = sql`tenant_id, id, connection_id, cookie_hash, return_to, identity, expires_at`;
+  return {
+    async insert(attempt: Omit<SignInAttempt, "identity">, stateHash: Buffer, now: Date): Promise<void> {
+      await sql`
+        insert into sso_attempts (tenant_id, id, connection_id, state_hash, cookie_hash, return_to, expires_at, created_at)
+        values (${attempt.tenantId}, ${attempt.id}, ${attempt.connectionId}, ${stateHash}, ${attempt.cookieHash},
+          ${attempt.returnTo}, ${attempt.expiresAt}, ${now})`;
+    },
+
+    async findByState(connectionId: string, stateHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
+      const [row] = await sql<SignInAttempt[]>`
+        select ${columns} from sso_attempts
+        where state_hash = ${stateHash} and connection_id = ${connectionId} and expires_at > ${now}
+          and ticket_hash is null`;
+      return row;
+    },
+
+    /** Spends an attempt by its state; undefined if it is unknown, expired or was spent. */
+    async spendState(connectionId: string, stateHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
+      const [row] = await sql<SignInAttempt[]>`
+        delete from sso_attempts
+        where state_hash = ${stateHash} and connection_id = ${connectionId} and expires_at > ${now}
+          and ticket_hash is null
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Stores the verified person of an attempt; false if the attempt was spent meanwhile. */
+    async verify(
+      { tenantId, id }: Pick<SignInAttempt, "tenantId" | "id">,
+      identity: ExternalPerson,
+      ticketHash: Buffer,
+      expiresAt: Date,
+    ): Promise<boolean> {
+      const { count } = await sql`
+        update sso_attempts set identity = ${sql.json(identity)}, ticket_hash = ${ticketHash}, expires_at = ${expiresAt}
+        where tenant_id = ${tenantId} and id = ${id} and ticket_hash is null`;
+      return count === 1;
+    },
+
+    async findByTicket(ticketHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
+      const [row] = await sql<SignInAttempt[]>`
+        select ${columns} from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now}`;
+      return row;
+    },
+
+    /** Spends a verified attempt by its ticket. */
+    async spendTicket(ticketHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
+      const [row] = await sql<SignInAttempt[]>`
+        delete from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now} returning ${columns}`;
+      return row;
+    },
+
+    async deleteExpired(before: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        delete from sso_attempts where (tenant_id, id) in (
+          select tenant_id, id from sso_attempts where expires_at < ${before} limit ${limit})`;
+      return count;
+    },
+  };
+}
+
+/** The SQL queries of the roles of groups. */
+export function groupRoleStore(sql: Sql) {
+  const columns = sql`tenant_id, id, name, roles, created_at, updated_at, record_version`;
+  return {
+    async set(group: GroupRoles): Promise<GroupRoles> {
+      const [row] = await sql<GroupRoles[]>`
+        insert into group_roles (tenant_id, id, name, roles, created_at, updated_at)
+        values (${group.tenantId}, ${group.id}, ${group.name}, ${group.roles as string[]}, ${group.createdAt},
+          ${group.updatedAt})
+        on conflict (tenant_id, lower(name)) do update
+        set name = excluded.name, roles = excluded.roles, updated_at = excluded.updated_at,
+          record_version = group_roles.record_version + 1
+        returning ${columns}`;
+      return row!;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<GroupRoles | undefined> {
+      const [row] = await sql<GroupRoles[]>`
+        delete from group_roles where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, page: Page): Promise<PageRows<GroupRoles>> {
+      return readKeyset<GroupRoles>(sql, { columns, table: "group_roles", where: sql`tenant_id = ${tenantId}` }, page);
+    },
+
+    /** The roles of groups, by name. */
+    async rolesOf(tenantId: TenantId, names: readonly string[]): Promise<string[]> {
+      const rows = await sql<{ roles: string[] }[]>`
+        select roles from group_roles
+        where tenant_id = ${tenantId} and lower(name) = any(select lower(each) from unnest(${names as string[]}::text[]) as each)`;
+      return [...new Set(rows.flatMap(({ roles }) => roles))];
+    },
+  };
+}
+
+/** The secrets of connections of all tenants, for re-encryption. */
+export function reencryptableConnections(sql: Sql): Reencryptable {
+  return {
+    bindingOf,
+    async next(activeKeyId, after, limit) {
+      return sql<StaleValue[]>`
+        select tenant_id, id, ciphertext from sso_connections
+        where key_id <> '' and (key_id < ${activeKeyId} or key_id > ${activeKeyId})
+          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
+        order by tenant_id, id limit ${limit}`;
+    },
+    async replace(activeKeyId, replacements) {
+      const { count } = await sql`
+        with unchanged as (
+          select sso_connections.tenant_id, sso_connections.id, sealed.replacement
+          from sso_connections join unnest(
+              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
+              ${replacements.map((each) => each.ciphertext)}::text[],
+              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
+            on sso_connections.tenant_id = sealed.tenant_id and sso_connections.id = sealed.id
+              and sso_connections.ciphertext = sealed.ciphertext
+          order by sso_connections.tenant_id, sso_connections.id for update of sso_connections)
+        update sso_connections set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
+        from unchanged
+        where sso_connections.tenant_id = unchanged.tenant_id and sso_connections.id = unchanged.id`;
+      return count;
+    },
+  };
+}

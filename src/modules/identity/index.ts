@@ -1,0 +1,108 @@
+/**
+ * Identity: how people come in from the systems that know them.
+ *
+ * Session: a browser in which somebody is signed in. Connection: an identity provider that signs people in, by OpenID Connect or
+ * SAML. Sign-in: the pages and flows that lead to a session. SCIM: the protocol by which a directory provisions people.
+ */
+import type { TenantStateReader } from "../../chain/tenant-state.ts";
+import { fail } from "../../errors/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Audit } from "../../platform/audit/index.ts";
+import type { Reencryptable } from "../../platform/crypto/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { RateLimiter } from "../../platform/ratelimit/index.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import type { ApiKeys, MemberAccounts } from "../tenancy/index.ts";
+import {
+  connectionUrls,
+  createConnections,
+  createMemberFinder,
+  reencryptableConnections,
+} from "./connections/index.ts";
+import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
+import { createScimHandler, createScimService, scimScope } from "./scim/index.ts";
+import { createSessions } from "./sessions/index.ts";
+import { createSignIn } from "./sign-in/index.ts";
+
+export type { SessionAuthenticator } from "./sessions/index.ts";
+
+/** Scopes that keys can have and that no operation requires. */
+export const identityScopes: readonly string[] = [scimScope];
+
+interface Parts extends AreaParts {
+  readonly events: EventRecorder;
+  readonly audit: Audit | undefined;
+  readonly members: MemberAccounts;
+  readonly apiKeys: Pick<ApiKeys, "access" | "revokeCreatedBy" | "verifier">;
+  readonly readTenantState: TenantStateReader;
+  readonly limiter: RateLimiter | undefined;
+  /** The URL at which browsers reach the service. */
+  readonly publicUrl: () => string;
+}
+
+/** The tables of the area that are encrypted with the master keys. */
+export function sealedByIdentity(sql: Sql): readonly Reencryptable[] {
+  return [reencryptableConnections(sql)];
+}
+
+/** Creates the area. */
+export function createIdentity(parts: Parts) {
+  const { config, members, apiKeys, publicUrl } = parts;
+  /** Admits a request of a directory, within the tenant's rate. */
+  async function admit(tenantId: TenantId): Promise<void> {
+    if ((await parts.readTenantState(tenantId))?.status !== "active") {
+      throw fail("TENANT_SUSPENDED", { public: "The tenant is not active." });
+    }
+    const rps = config["ratelimit.tenant_rps"];
+    if (rps === 0 || parts.limiter === undefined) return;
+    const burst = rps * config["ratelimit.burst_s"];
+    const { allowed } = await parts.limiter.take(`scim|${tenantId}`, 1, { rps, burst });
+    if (!allowed) throw fail("RATE_LIMITED", { public: "Too many requests. Send them more slowly." });
+  }
+
+  const sessionMs = config["identity.sessions.max_hours"] * 3600_000;
+  const connections = createConnections({
+    ...parts,
+    isSamlEnabled: config["identity.saml.enabled"],
+    endSessions: (context, id) => sessions.service.endOfConnection(context, id, {}, "connection_deleted"),
+    applyGroupRoles: (context) => scim.applyGroupRoles(context),
+  });
+  const sessions = createSessions({
+    ...parts,
+    sessionMs,
+    idleMs: config["identity.sessions.idle_minutes"] * 60_000,
+    rolesOfGroups: connections.rolesOfGroups,
+  });
+  const scimUrl = () => `${publicUrl()}/scim/v2`;
+  const scim = createScimService({ ...parts, sessions: sessions.service, baseUrl: scimUrl });
+  const verifyKey = async (key: string, address: string) => (await apiKeys.verifier.verify(key, address))?.principal;
+  const saml = createSamlFlow({
+    ...parts,
+    skewMs: config["identity.saml.clock_skew_s"] * 1000,
+    urlsOf: (connection) => connectionUrls(connection, publicUrl()),
+  });
+  return {
+    handlers: {
+      "service.api.BrowserSessionService": sessions.handlers,
+      "service.api.SsoService": connections.handlers,
+    },
+    jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(parts)],
+    workers: [],
+    sessions: sessions.authenticator,
+    /** A link that signs a browser in with the access of an API key. */
+    async createLoginLink(apiKeyId: string): Promise<string> {
+      const context = { sql: parts.db.sql, tenantId: parts.platformTenantId(), nowMs: parts.clock.now() };
+      const { token } = await sessions.service.createLink(context, { memberId: "", apiKeyId }, "start", "");
+      return sessions.linkUrlOf(token);
+    },
+    /** Answers the requests of directories; undefined if SCIM is off. */
+    scim: config["identity.scim.enabled"]
+      ? createScimHandler({ ...parts, service: scim, verifyKey, admit, baseUrl: scimUrl })
+      : undefined,
+    pages: createSignIn({
+      ...{ ...parts, sessions, sessionMs, findMember: createMemberFinder(members) },
+      saml: config["identity.saml.enabled"] ? saml : undefined,
+    }),
+  } satisfies Area & Record<string, unknown>;
+}

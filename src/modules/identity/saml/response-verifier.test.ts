@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { before, test } from "node:test";
+import { fc } from "../../../../test/harness/random.ts";
+import {
+  createIdpKey,
+  encryptAssertion,
+  type IdpKey,
+  type ResponseParts,
+  responseXml,
+  type SignatureOptions,
+  sign,
+} from "../../../../test/identity/saml-builder.ts";
+import type { SamlConnection } from "../connections/index.ts";
+import { verifyResponse } from "./response-verifier.ts";
+
+const issuer = "https://idp.example/entity";
+const recipient = "https://service.example/auth/saml/c/acs";
+const audience = "https://service.example/auth/saml/c/metadata";
+
+let idp: IdpKey;
+let other: IdpKey;
+let service: IdpKey;
+
+before(async () => {
+  [idp, other, service] = await Promise.all([createIdpKey(), createIdpKey(), createIdpKey()]);
+});
+
+function connection(settings: object = {}): SamlConnection {
+  return {
+    kind: "saml",
+    settings: {
+      ...{ idpEntityId: issuer, ssoUrl: "https://idp.example/sso", sloUrl: "", certificates: [idp.certificate] },
+      ...{ emailAttribute: "", groupsAttribute: "", nameAttribute: "", allowIdpInitiated: false },
+      ...{ requireEncryption: false, ownCertificate: service.certificate },
+      ...settings,
+    },
+  } as unknown as SamlConnection;
+}
+
+const unsigned = (parts: Partial<ResponseParts> = {}) => responseXml({ issuer, recipient, audience, ...parts });
+const signed = (parts: Partial<ResponseParts> = {}, options: SignatureOptions = {}) =>
+  sign(unsigned(parts), "Assertion", idp, options);
+const twiceSigned = (parts: Partial<ResponseParts> = {}) => sign(signed(parts), "Response", idp);
+
+async function nameIn(xml: string, settings: object = {}): Promise<string> {
+  const self = { entityId: audience, acsUrl: recipient, privateKey: service.privateKey };
+  const message = Buffer.from(xml).toString("base64");
+  const times = { nowMs: Date.now(), skewMs: 60_000 };
+  return (await verifyResponse(connection(settings), self, message, times)).content.nameId;
+}
+
+const refused = (xml: string, what: string, settings: object = {}) =>
+  assert.rejects(nameIn(xml, settings), Error, what);
+
+test("a signed assertion is accepted, with and without a signature of the response, and encrypted", async () => {
+  for (const xml of [signed(), twiceSigned(), await encryptAssertion(signed(), service.certificate)]) {
+    assert.equal(await nameIn(xml), "ada@acme.example");
+  }
+  const outer = sign(await encryptAssertion(signed(), service.certificate), "Response", idp);
+  assert.equal(await nameIn(outer), "ada@acme.example");
+  assert.equal(await nameIn(`<?xml version="1.0" encoding="UTF-8"?>\n${signed()}`), "ada@acme.example");
+});
+
+test("two certificates are accepted while the identity provider changes its key", async () => {
+  const both = { certificates: [other.certificate, idp.certificate] };
+  assert.equal(await nameIn(signed(), both), "ada@acme.example");
+  assert.equal(await nameIn(sign(unsigned(), "Assertion", other), both), "ada@acme.example");
+  await refused(sign(unsigned(), "Assertion", service), "a third key", both);
+});
+
+test("an assertion that is not signed, or signed by somebody else, is refused", async () => {
+  await refused(unsigned(), "no signature");
+  await refused(sign(unsigned(), "Response", idp), "only the response is signed");
+  await refused(sign(unsigned(), "Assertion", other), "another key");
+  await refused(sign(signed(), "Response", other), "the response is signed with another key");
+  const bare = signed().replace(/<ds:SignatureValue>[^<]*|<SignatureValue>[^<]*/, (found) => `${found.split(">")[0]}>`);
+  await refused(bare, "an empty signature value");
+});
+
+test("weak and unusual signatures are refused", async () => {
+  const dsig = "http://www.w3.org/2000/09/xmldsig#";
+  const c14n = "http://www.w3.org/2001/10/xml-exc-c14n#";
+  await refused(signed({}, { signature: `${dsig}rsa-sha1` }), "SHA-1 signature");
+  await refused(signed({}, { digest: `${dsig}sha1` }), "SHA-1 digest");
+  await refused(signed({}, { canonicalization: `${c14n}WithComments` }), "canonicalization with comments");
+  await refused(signed({}, { transforms: [c14n] }), "without the enveloped transform");
+  await refused(signed({}, { transforms: [`${dsig}enveloped-signature`, `${c14n}WithComments`] }), "comments are kept");
+  // A public certificate used as the secret of an HMAC.
+  const rsa = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
+  const hmac = signed().replaceAll(rsa, `${dsig}hmac-sha1`);
+  const info = /<SignedInfo.*<\/SignedInfo>/s.exec(hmac)?.[0] ?? "";
+  const value = createHmac("sha1", idp.certificate).update(info).digest("base64");
+  await refused(hmac.replace(/<SignatureValue>[^<]*/, `<SignatureValue>${value}`), "HMAC with the certificate");
+});
+
+test("an assertion for another service, request, time or purpose is refused", async () => {
+  const cases: Partial<ResponseParts>[] = [
+    { issuer: "https://evil.example" },
+    { responseIssuer: "https://evil.example" },
+    { audience: "https://other.example" },
+    { recipient: "https://other.example/acs", destination: recipient },
+    { destination: "https://other.example/acs" },
+    { subjectInResponseTo: "_other" },
+    { subjectInResponseTo: "" },
+    { inResponseTo: "", subjectInResponseTo: "_request" },
+    { notOnOrAfterS: -120 },
+    { notOnOrAfterS: 3600 * 48 },
+    { notBeforeS: 120 },
+    { sessionEndsS: -120 },
+    { statement: "" },
+    { conditions: "" },
+    { conditions: "<saml:Conditions/>" },
+    { nameId: "" },
+    { status: "urn:oasis:names:tc:SAML:2.0:status:Responder" },
+    { confirmationMethod: "urn:oasis:names:tc:SAML:2.0:cm:sender-vouches" },
+    { assertionId: "_same", responseId: "_same" },
+    { assertionId: "1' or '1'='1" },
+  ];
+  for (const parts of cases) await refused(signed(parts), JSON.stringify(parts));
+  await refused(sign(signed({ destination: "" }), "Response", idp), "a signed response must have a destination");
+  assert.equal(await nameIn(signed({ destination: "" })), "ada@acme.example");
+  assert.equal(await nameIn(signed({ notOnOrAfterS: -30 })), "ada@acme.example", "clocks may differ by a minute");
+});
+
+test("signature wrapping, all eight kinds, is refused", async () => {
+  const good = signed({ nameId: "mallory@acme.example" });
+  const [assertion] = /<saml:Assertion .*<\/saml:Assertion>/s.exec(good) as [string];
+  const [signature] = /<Signature .*<\/Signature>/s.exec(assertion) as [string];
+  const plain = assertion.replace(signature, "");
+  const evil = plain.replace(/ID="[^"]*"/, 'ID="_evil"').replaceAll("mallory@", "ada@");
+  const within = (inner: string) => good.replace(assertion, () => inner);
+  const evilWith = (more: string) => evil.replace("<saml:Subject>", () => `${more}<saml:Subject>`);
+  const whole = twiceSigned({ nameId: "mallory@acme.example" });
+  const [outer] = [...whole.matchAll(/<Signature .*?<\/Signature>/gs)].map(([text]) => text) as [string];
+  const evilWhole = whole
+    .replace(outer, "")
+    .replace(/ID="[^"]*"/, 'ID="_evil"')
+    .replaceAll("mallory@", "ada@");
+  const object = (inner: string) => signature.replace("</Signature>", () => `<Object>${inner}</Object></Signature>`);
+  const attacks: Record<string, string> = {
+    "1": evilWhole.replace(
+      "</saml:Issuer>",
+      () => `</saml:Issuer>${outer.replace("</Signature>", () => `${whole.replace(outer, "")}</Signature>`)}`,
+    ),
+    "2": evilWhole.replace("</saml:Issuer>", () => `</saml:Issuer>${outer}${whole.replace(outer, "")}`),
+    "3": within(evil + assertion),
+    "4": within(evil.replace("</saml:Assertion>", () => `${assertion}</saml:Assertion>`)),
+    "5": within(evilWith(signature) + plain),
+    "6": within(evilWith(object(plain))),
+    "7": within(`<samlp:Extensions>${evil}</samlp:Extensions>${assertion}`),
+    "8": within(evilWith(object(assertion))),
+    behind: within(assertion + evil),
+    "in a value": within(assertion.replace("</saml:AttributeValue>", () => `${evil}</saml:AttributeValue>`)),
+    "same id": within(evil.replace("_evil", /ID="([^"]*)"/.exec(assertion)![1]!) + assertion),
+    "other namespace": within(
+      evil.replace("<saml:Assertion ", '<x:Assertion xmlns:x="urn:x" ').replace("</saml:Assertion>", "</x:Assertion>") +
+        assertion,
+    ),
+    "lower-case id": within(
+      assertion.replace(
+        "<saml:Subject>",
+        () => `<saml:Advice id="${/ID="([^"]*)"/.exec(assertion)![1]}"/><saml:Subject>`,
+      ),
+    ),
+  };
+  for (const [kind, xml] of Object.entries(attacks)) await refused(xml, `wrapping ${kind}`);
+  assert.equal(await nameIn(good), "mallory@acme.example", "the assertion itself is valid");
+});
+
+test("comments, entities, document types and other tricks of parsers are refused", async () => {
+  const tricks: Record<string, string> = {
+    "a comment in the name id": signed({ nameId: "ada@acme.example.evil.example" }).replace(
+      "ada@acme.example.evil",
+      "ada@acme.example<!---->.evil",
+    ),
+    "a comment that was signed": signed({ nameId: "ada@acme.example<!-- x -->.evil.example" }),
+    "a CDATA section": signed({ nameId: "<![CDATA[ada@acme.example]]>" }),
+    "an instruction": signed().replace("<saml:Subject>", "<?x y?><saml:Subject>"),
+    "a document type": `<!DOCTYPE Response>${signed()}`,
+    "an entity": `<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]>${signed({ nameId: "x" }).replace(">x<", ">&e;<")}`,
+    "many entities": `<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>${signed()}`,
+    "an undefined entity": signed().replace("ada@acme.example<", "&evil;<"),
+    "another encoding": `<?xml version="1.0" encoding="UTF-16"?>${signed()}`,
+    "a child in the name id": signed({ nameId: "ada@acme.example<x/>" }),
+    "a control character": signed().replace("<saml:Subject>", "\u0001<saml:Subject>"),
+    "text behind the end": `${signed()}<x/>`,
+    "not XML": "hello",
+    "too large": unsigned({ groups: Array.from({ length: 3000 }, () => "g".repeat(80)) }),
+    "too many groups": signed({ groups: Array.from({ length: 1100 }, () => "g") }),
+    "too deep": signed({ statement: `${"<x>".repeat(80)}${"</x>".repeat(80)}` }),
+  };
+  for (const [kind, xml] of Object.entries(tricks)) await refused(xml, kind);
+  const self = { entityId: audience, acsUrl: recipient, privateKey: service.privateKey };
+  for (const message of ["", "%%%", "A", "=".repeat(8)]) {
+    await assert.rejects(verifyResponse(connection(), self, message, { nowMs: Date.now(), skewMs: 0 }));
+  }
+});
+
+test("weak or foreign encryption is refused, and plain assertions where encryption is required", async () => {
+  const cbc = { data: "http://www.w3.org/2001/04/xmlenc#aes256-cbc" };
+  await refused(await encryptAssertion(signed(), service.certificate, cbc), "CBC");
+  const pkcs1 = { key: "http://www.w3.org/2001/04/xmlenc#rsa-1_5" };
+  await refused(await encryptAssertion(signed(), service.certificate, pkcs1), "PKCS #1 v1.5");
+  await refused(await encryptAssertion(signed(), other.certificate), "for another key");
+  await refused(await encryptAssertion(unsigned(), service.certificate), "encrypted, but not signed");
+  await refused(
+    sign(await encryptAssertion(unsigned(), service.certificate), "Response", idp),
+    "only the response is signed",
+  );
+  const required = { requireEncryption: true };
+  await refused(signed(), "not encrypted", required);
+  assert.equal(await nameIn(await encryptAssertion(signed(), service.certificate), required), "ada@acme.example");
+  const broken = (await encryptAssertion(signed(), service.certificate)).replace(/(CipherValue>[^<]{600})./, "$1A");
+  await refused(broken, "altered cipher text");
+});
+
+test("500 mutated responses are refused", async () => {
+  const good = twiceSigned();
+  assert.equal(await nameIn(good), "ada@acme.example");
+  // The last characters of base64 carry bits that are not decoded.
+  const isFree = (at: number) => !/^.{0,3}={0,2}<\/(?:SignatureValue|DigestValue)>/s.test(good.slice(at, at + 30));
+  const letters = [...good.matchAll(/[A-Za-z0-9]/g)].map(({ index }) => index).filter(isFree);
+  const names = [
+    "Issuer",
+    "Status",
+    "Assertion",
+    "Subject",
+    "NameID",
+    "SubjectConfirmation",
+    "Conditions",
+    "AudienceRestriction",
+  ];
+  const more = ["Audience", "AuthnStatement", "AuthnContext", "AttributeStatement", "Attribute", "AttributeValue"];
+  const elements = [...names, ...more].map(
+    (name) => new RegExp(`<samlp?:${name}[ >].*?</samlp?:${name}>`, "s").exec(good)![0],
+  );
+  const replaceLetter = fc
+    .tuple(fc.constantFrom(...letters), fc.constantFrom(..."AZaz09qK"))
+    .filter(([at, letter]) => good[at] !== letter)
+    .map(([at, letter]) => good.slice(0, at) + letter + good.slice(at + 1));
+  const dropLetter = fc.constantFrom(...letters).map((at) => good.slice(0, at) + good.slice(at + 1));
+  const dropElement = fc.constantFrom(...elements).map((element) => good.replace(element, ""));
+  const repeatElement = fc.constantFrom(...elements).map((element) => good.replace(element, () => element + element));
+  const swapElements = fc
+    .tuple(fc.constantFrom(...elements), fc.constantFrom(...elements))
+    .filter(([a, b]) => a !== b && !a.includes(b) && !b.includes(a))
+    .map(([a, b]) =>
+      good
+        .replace(a, "\u0000")
+        .replace(b, () => a)
+        .replace("\u0000", () => b),
+    );
+  const dropTail = fc.constantFrom(...letters).map((at) => good.slice(0, at));
+  const insert = fc
+    .tuple(fc.constantFrom(...elements), fc.constantFrom("<x/>", "x", "<saml:Audience>y</saml:Audience>", "<!-- -->"))
+    .map(([element, added]) => good.replace(element, () => added + element));
+  const mutated = fc.oneof(replaceLetter, dropLetter, dropElement, repeatElement, swapElements, dropTail, insert);
+  await fc.assert(
+    fc.asyncProperty(mutated, async (xml) => {
+      fc.pre(xml !== good);
+      await assert.rejects(nameIn(xml), Error);
+    }),
+    { numRuns: 500 },
+  );
+});

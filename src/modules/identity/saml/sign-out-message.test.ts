@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { createSign } from "node:crypto";
+import { before, test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { createIdpKey, type IdpKey } from "../../../../test/identity/saml-builder.ts";
+import type { SamlConnection } from "../connections/index.ts";
+import { readSignOutRequest } from "./sign-out-message.ts";
+
+const issuer = "https://idp.example/entity";
+const destination = "https://service.example/auth/saml/c/slo";
+const sha256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
+let idp: IdpKey;
+let other: IdpKey;
+
+before(async () => {
+  [idp, other] = await Promise.all([createIdpKey(), createIdpKey()]);
+});
+
+function queryOf(
+  changes: { issuer?: string; destination?: string; ageS?: number; key?: string; algorithm?: string } = {},
+): string {
+  const issued = new Date(Date.now() - (changes.ageS ?? 0) * 1000).toISOString();
+  const xml = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_l1" Version="2.0" IssueInstant="${issued}" Destination="${changes.destination ?? destination}"><saml:Issuer>${changes.issuer ?? issuer}</saml:Issuer><saml:NameID>ada@acme.example</saml:NameID><samlp:SessionIndex>_s1</samlp:SessionIndex></samlp:LogoutRequest>`;
+  const message = encodeURIComponent(deflateRawSync(xml).toString("base64"));
+  const signed = `SAMLRequest=${message}&RelayState=r&SigAlg=${encodeURIComponent(changes.algorithm ?? sha256)}`;
+  const signature = createSign("RSA-SHA256")
+    .update(signed)
+    .sign(changes.key ?? idp.privateKey, "base64");
+  return `${signed}&Signature=${encodeURIComponent(signature)}`;
+}
+
+const read = (query: string) => {
+  const connection = {
+    settings: { idpEntityId: issuer, certificates: [idp.certificate] },
+  } as unknown as SamlConnection;
+  return readSignOutRequest(connection, query, destination, { nowMs: Date.now(), skewMs: 60_000 });
+};
+
+test("a signed request to sign out names the person and the session", async () => {
+  const { id, nameId, sessionIndex } = await read(queryOf());
+  assert.deepEqual([id, nameId, sessionIndex], ["_l1", "ada@acme.example", "_s1"]);
+});
+
+test("a request to sign out that is not signed, altered, old or for another service is refused", async () => {
+  const good = queryOf();
+  const cases: Record<string, string> = {
+    "no signature": good.replace(/&Signature=.*/, ""),
+    "an empty signature": good.replace(/&Signature=.*/, "&Signature="),
+    "another relay state": good.replace("RelayState=r", "RelayState=x"),
+    "no relay state": good.replace("&RelayState=r", ""),
+    "two messages": `${good}&SAMLRequest=x`,
+    "another key": queryOf({ key: other.privateKey }),
+    "SHA-1": queryOf({ algorithm: "http://www.w3.org/2000/09/xmldsig#rsa-sha1" }),
+    "another issuer": queryOf({ issuer: "https://evil.example" }),
+    "another destination": queryOf({ destination: "https://other.example" }),
+    "an old one": queryOf({ ageS: 3600 }),
+    nothing: "",
+  };
+  for (const [what, query] of Object.entries(cases)) await assert.rejects(read(query), Error, what);
+});

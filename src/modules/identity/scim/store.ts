@@ -1,0 +1,242 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { Stamps } from "../../../platform/records/index.ts";
+import type { Attributes } from "./domain/resource.ts";
+
+/** A person that a directory provisions. */
+export interface ScimUser extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly memberId: string;
+  readonly userName: string;
+  readonly externalId: string;
+  readonly active: boolean;
+  readonly attributes: Attributes;
+}
+
+/** A group that a directory provisions. */
+export interface ScimGroup extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly displayName: string;
+  readonly externalId: string;
+}
+
+/** A person in a group. */
+export interface Membership {
+  readonly groupId: string;
+  readonly groupName: string;
+  readonly userId: string;
+  readonly userName: string;
+}
+
+/** Columns that have an index, for filters. */
+export interface Lookup {
+  readonly column: "id" | "name" | "external_id";
+  readonly value: string;
+}
+
+/** The SQL queries of provisioned people. */
+export function scimUserStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, member_id, user_name, external_id, active, attributes, created_at, updated_at, record_version`;
+  const condition = (lookup: Lookup | undefined) => {
+    if (lookup === undefined) return sql``;
+    if (lookup.column === "id") return sql`and id = ${lookup.value}`;
+    if (lookup.column === "external_id") return sql`and external_id = ${lookup.value}`;
+    return sql`and lower(user_name) = lower(${lookup.value})`;
+  };
+  return {
+    async insert(user: ScimUser): Promise<ScimUser> {
+      const [row] = await sql<ScimUser[]>`
+        insert into scim_users (tenant_id, id, member_id, user_name, external_id, active, attributes, created_at, updated_at)
+        values (${user.tenantId}, ${user.id}, ${user.memberId}, ${user.userName}, ${user.externalId}, ${user.active},
+          ${sql.json(user.attributes)}, ${user.createdAt}, ${user.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<ScimUser | undefined> {
+      const [row] = await sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async lock(tenantId: TenantId, id: string): Promise<ScimUser | undefined> {
+      const [row] = await sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    async findByName(tenantId: TenantId, userName: string): Promise<ScimUser | undefined> {
+      const [row] = await sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and lower(user_name) = lower(${userName})`;
+      return row;
+    },
+
+    async findByMember(tenantId: TenantId, memberId: string): Promise<ScimUser | undefined> {
+      const [row] = await sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and member_id = ${memberId}`;
+      return row;
+    },
+
+    async update(user: ScimUser, now: Date): Promise<ScimUser> {
+      const [row] = await sql<ScimUser[]>`
+        update scim_users set user_name = ${user.userName}, external_id = ${user.externalId}, active = ${user.active},
+          attributes = ${sql.json(user.attributes)}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${user.tenantId} and id = ${user.id}
+        returning ${columns}`;
+      return row!;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<void> {
+      await sql`delete from scim_group_members where tenant_id = ${tenantId} and user_id = ${id}`;
+      await sql`delete from scim_users where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from scim_users where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    async page(tenantId: TenantId, offset: number, limit: number): Promise<ScimUser[]> {
+      return sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} order by id offset ${offset} limit ${limit}`;
+    },
+
+    /** The next people after an id, in the order of ids. */
+    async scan(tenantId: TenantId, lookup: Lookup | undefined, after: string, limit: number): Promise<ScimUser[]> {
+      return sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and id > ${after} ${condition(lookup)}
+        order by id limit ${limit}`;
+    },
+
+    /** The ids among these that are people of the tenant. */
+    async existing(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
+      const rows = await sql<{ id: string }[]>`
+        select id from scim_users where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
+      return rows.map(({ id }) => id);
+    },
+
+    /** The roles that people have through their groups, by member. */
+    async rolesByMember(
+      tenantId: TenantId,
+      userIds: readonly string[] | undefined,
+    ): Promise<{ memberId: string; roles: string[] }[]> {
+      const some = userIds === undefined ? sql`` : sql`and people.id = any(${userIds as string[]}::text[])`;
+      return sql<{ memberId: string; roles: string[] }[]>`
+        select people.member_id, coalesce(array_agg(distinct given.role order by given.role)
+          filter (where given.role is not null), '{}') as roles
+        from scim_users people
+          left join scim_group_members part on part.tenant_id = people.tenant_id and part.user_id = people.id
+          left join scim_groups whole on whole.tenant_id = part.tenant_id and whole.id = part.group_id
+          left join group_roles on group_roles.tenant_id = whole.tenant_id
+            and lower(group_roles.name) = lower(whole.display_name)
+          left join lateral unnest(group_roles.roles) as given(role) on true
+        where people.tenant_id = ${tenantId} ${some}
+        group by people.member_id`;
+    },
+  };
+}
+
+/** The SQL queries of provisioned groups. */
+export function scimGroupStore(sql: Sql) {
+  const columns = sql`tenant_id, id, display_name, external_id, created_at, updated_at, record_version`;
+  const condition = (lookup: Lookup | undefined) => {
+    if (lookup === undefined) return sql``;
+    if (lookup.column === "id") return sql`and id = ${lookup.value}`;
+    if (lookup.column === "external_id") return sql`and external_id = ${lookup.value}`;
+    return sql`and lower(display_name) = lower(${lookup.value})`;
+  };
+  return {
+    async insert(group: ScimGroup): Promise<ScimGroup> {
+      const [row] = await sql<ScimGroup[]>`
+        insert into scim_groups (tenant_id, id, display_name, external_id, created_at, updated_at)
+        values (${group.tenantId}, ${group.id}, ${group.displayName}, ${group.externalId}, ${group.createdAt},
+          ${group.updatedAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<ScimGroup | undefined> {
+      const [row] = await sql<ScimGroup[]>`
+        select ${columns} from scim_groups where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async lock(tenantId: TenantId, id: string): Promise<ScimGroup | undefined> {
+      const [row] = await sql<ScimGroup[]>`
+        select ${columns} from scim_groups where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    async findByName(tenantId: TenantId, displayName: string): Promise<ScimGroup | undefined> {
+      const [row] = await sql<ScimGroup[]>`
+        select ${columns} from scim_groups where tenant_id = ${tenantId} and lower(display_name) = lower(${displayName})`;
+      return row;
+    },
+
+    async update(group: ScimGroup, now: Date): Promise<ScimGroup> {
+      const [row] = await sql<ScimGroup[]>`
+        update scim_groups set display_name = ${group.displayName}, external_id = ${group.externalId},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${group.tenantId} and id = ${group.id}
+        returning ${columns}`;
+      return row!;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<void> {
+      await sql`delete from scim_group_members where tenant_id = ${tenantId} and group_id = ${id}`;
+      await sql`delete from scim_groups where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from scim_groups where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    async page(tenantId: TenantId, offset: number, limit: number): Promise<ScimGroup[]> {
+      return sql<ScimGroup[]>`
+        select ${columns} from scim_groups where tenant_id = ${tenantId} order by id offset ${offset} limit ${limit}`;
+    },
+
+    async scan(tenantId: TenantId, lookup: Lookup | undefined, after: string, limit: number): Promise<ScimGroup[]> {
+      return sql<ScimGroup[]>`
+        select ${columns} from scim_groups where tenant_id = ${tenantId} and id > ${after} ${condition(lookup)}
+        order by id limit ${limit}`;
+    },
+
+    async memberIds(tenantId: TenantId, groupId: string): Promise<string[]> {
+      const rows = await sql<{ userId: string }[]>`
+        select user_id from scim_group_members where tenant_id = ${tenantId} and group_id = ${groupId} order by user_id`;
+      return rows.map(({ userId }) => userId);
+    },
+
+    async addMembers(tenantId: TenantId, groupId: string, userIds: readonly string[]): Promise<void> {
+      await sql`
+        insert into scim_group_members (tenant_id, group_id, user_id)
+        select ${tenantId}, ${groupId}, each from unnest(${userIds as string[]}::text[]) as each
+        on conflict do nothing`;
+    },
+
+    async removeMembers(tenantId: TenantId, groupId: string, userIds: readonly string[]): Promise<void> {
+      await sql`
+        delete from scim_group_members
+        where tenant_id = ${tenantId} and group_id = ${groupId} and user_id = any(${userIds as string[]}::text[])`;
+    },
+
+    /** The people of groups, or the groups of people. */
+    async memberships(tenantId: TenantId, of: "group" | "user", ids: readonly string[]): Promise<Membership[]> {
+      const some = of === "group" ? sql`part.group_id` : sql`part.user_id`;
+      return sql<Membership[]>`
+        select part.group_id, whole.display_name as group_name, part.user_id, people.user_name
+        from scim_group_members part
+          join scim_groups whole on whole.tenant_id = part.tenant_id and whole.id = part.group_id
+          join scim_users people on people.tenant_id = part.tenant_id and people.id = part.user_id
+        where part.tenant_id = ${tenantId} and ${some} = any(${ids as string[]}::text[])
+        order by part.group_id, part.user_id`;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Sessions: how people use the service in a browser.
+ *
+ * Session: a browser in which a member, or the holder of an API key, is signed in. Cookie: the secret that identifies it, of
+ * which only the hash is stored. Link: signs a browser in, once. Own request: one that a page of this service has caused.
+ */
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database, TenantChanges } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
+import { createSessionAuthenticator } from "./authenticator.ts";
+import { endedSessionsJob } from "./ended-sessions-job.ts";
+import { sessionHandlers } from "./handler.ts";
+import { createSessionService } from "./service.ts";
+import { createSessionMetrics } from "./session-metrics.ts";
+
+export type { LiveSession, SessionAuthenticator } from "./authenticator.ts";
+export { type BrowserSession, type NewSession, safeReturnPath } from "./domain/session.ts";
+export { isOwnForm } from "./request-origin.ts";
+export type { SessionService } from "./service.ts";
+export {
+  derive,
+  formToken,
+  hasFormToken,
+  hashOf,
+  isSecret,
+  newSecret,
+  readCookie,
+  setCookie,
+} from "./session-cookie.ts";
+export type { SessionMetrics } from "./session-metrics.ts";
+export { sessionStore } from "./store.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly changes: TenantChanges;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly cursors: Cursors;
+  readonly events: EventRecorder;
+  readonly metrics: Metrics;
+  readonly members: Pick<MemberAccounts, "access">;
+  readonly apiKeys: Pick<ApiKeys, "access">;
+  readonly rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => Promise<readonly string[]>;
+  readonly sessionMs: number;
+  readonly idleMs: number;
+  readonly publicUrl: () => string;
+  readonly platformTenantId: () => string;
+}
+
+/** The module's public API. */
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** Creates the module. */
+export function createSessions(parts: Parts) {
+  const { publicUrl, cursors } = parts;
+  const metrics = createSessionMetrics(parts.metrics);
+  const service = createSessionService({ ...parts, metrics });
+  const linkUrlOf = (token: string) => `${publicUrl()}/auth/link#token=${token}`;
+  return {
+    handlers: sessionHandlers({ service, cursors, linkUrlOf }),
+    jobs: [endedSessionsJob(parts)],
+    authenticator: createSessionAuthenticator(parts),
+    service,
+    metrics,
+    linkUrlOf,
+  };
+}

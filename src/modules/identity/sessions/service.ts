@@ -1,0 +1,165 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
+import type { Principal } from "../../../platform/access/index.ts";
+import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import {
+  type BrowserSession,
+  type EndReason,
+  isOwner,
+  type NewSession,
+  type SessionOwner,
+  safeReturnPath,
+} from "./domain/session.ts";
+import { hashOf, newSecret } from "./session-cookie.ts";
+import type { SessionMetrics } from "./session-metrics.ts";
+import { type LoginLink, sessionStore } from "./store.ts";
+
+/** Dependencies of the service. */
+export interface SessionParts {
+  readonly changes: TenantChanges;
+  readonly events: EventRecorder;
+  readonly metrics: SessionMetrics;
+  readonly sessionMs: number;
+}
+
+const linkMs = 10 * 60_000;
+const userAgentCharsMax = 300;
+
+/** The operations on browser sessions. */
+export type SessionService = ReturnType<typeof createSessionService>;
+
+/** Creates the service of browser sessions. */
+export function createSessionService({ changes, events, metrics, sessionMs }: SessionParts) {
+  async function ended(context: EventContext, sessions: readonly BrowserSession[]): Promise<void> {
+    if (sessions.length === 0) return;
+    await changes.record(context.sql, context.tenantId);
+    context.afterCommit(() => changes.published(context.tenantId));
+    for (const session of sessions) {
+      await events.record(context, "browser_session.ended", session.id, {
+        member_id: session.memberId,
+        reason: session.endReason,
+      });
+      metrics.ended(session.endReason);
+    }
+  }
+
+  async function createLink(
+    { sql, tenantId, nowMs }: Pick<EventContext, "sql" | "tenantId" | "nowMs">,
+    owner: SessionOwner,
+    createdBy: string,
+    returnTo: string,
+  ): Promise<{ id: string; token: string; expiresAt: Date }> {
+    const token = newSecret();
+    const expiresAt = new Date(nowMs + linkMs);
+    const id = ulid(nowMs);
+    const link = { tenantId, id, ...owner, returnTo: returnTo === "" ? "" : safeReturnPath(returnTo) };
+    await sessionStore(sql).insertLink(hashOf(token), { ...link, createdBy, expiresAt, createdAt: new Date(nowMs) });
+    return { id, token, expiresAt };
+  }
+
+  return {
+    createLink,
+
+    /** Creates a link with the access of the caller. */
+    async createLoginLink(context: Context, returnTo: string) {
+      const owner = ownerOf(context.principal);
+      if (owner === undefined) {
+        throw fail("FAILED_PRECONDITION", {
+          public: "A login link has the access of an API key or of a member. Call with a key, or as a member.",
+        });
+      }
+      const link = await createLink(context, owner, context.principal.subject, returnTo);
+      await events.record(context, "login_link.created", link.id, { created_by: context.principal.subject });
+      return link;
+    },
+
+    /** Spends a link; undefined if it is unknown, expired or was used. */
+    async spendLink(
+      { sql, nowMs }: Pick<EventContext, "sql" | "nowMs">,
+      token: string,
+    ): Promise<LoginLink | undefined> {
+      return sessionStore(sql).spendLink(hashOf(token), new Date(nowMs));
+    },
+
+    /** Starts a session for a sign-in that was verified. The cookie is always new, so that nobody else can know it. */
+    async open(context: EventContext, input: NewSession): Promise<{ session: BrowserSession; cookie: string }> {
+      const { sql, tenantId, nowMs } = context;
+      const { notAfter, ...fields } = input;
+      const cookie = newSecret();
+      const latestMs = Math.min(nowMs + sessionMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
+      const now = new Date(nowMs);
+      const session = await sessionStore(sql).insert(hashOf(cookie), {
+        ...fields,
+        ...{ tenantId, id: ulid(nowMs), userAgent: input.userAgent.slice(0, userAgentCharsMax) },
+        ...{ createdAt: now, lastSeenAt: now, expiresAt: new Date(latestMs), endedAt: null, endReason: "" },
+      });
+      const { id, method, memberId, connectionId } = session;
+      await events.record(context, "browser_session.started", id, {
+        ...{ method, member_id: memberId, connection_id: connectionId },
+      });
+      metrics.started(method);
+      return { session, cookie };
+    },
+
+    /** Ends a session; without an effect if it has ended. */
+    async end(context: EventContext, id: string, reason: EndReason): Promise<void> {
+      const session = await sessionStore(context.sql).end(context.tenantId, id, reason, new Date(context.nowMs));
+      await ended(context, session === undefined ? [] : [session]);
+    },
+
+    /** Ends the session of a cookie, whatever its tenant. */
+    async endByCookie(context: Omit<EventContext, "tenantId">, cookie: string, reason: EndReason) {
+      const found = await sessionStore(context.sql).findByToken(hashOf(cookie));
+      if (found === undefined) return undefined;
+      await this.end({ ...context, tenantId: found.tenantId }, found.id, reason);
+      return found;
+    },
+
+    /** Ends all sessions of a member. */
+    async endOfMember(context: EventContext, memberId: string, reason: EndReason): Promise<number> {
+      const { sql, tenantId, nowMs } = context;
+      const sessions = await sessionStore(sql).endOfMember(tenantId, memberId, reason, new Date(nowMs));
+      await ended(context, sessions);
+      return sessions.length;
+    },
+
+    /** Ends the sessions that were signed in with a connection, and whose provider data include these. */
+    async endOfConnection(
+      context: EventContext,
+      connectionId: string,
+      providerData: Readonly<Record<string, string>>,
+      reason: EndReason,
+    ): Promise<number> {
+      const now = new Date(context.nowMs);
+      const store = sessionStore(context.sql);
+      const sessions = await store.endOfConnection(context.tenantId, connectionId, providerData, reason, now);
+      await ended(context, sessions);
+      return sessions.length;
+    },
+
+    async find({ sql, tenantId }: Context, id: string): Promise<BrowserSession | undefined> {
+      return sessionStore(sql).find(tenantId, id);
+    },
+
+    /** Ends one of the caller's own sessions; an admin may end every session of the tenant. */
+    async revokeBrowserSession(context: Context, id: string): Promise<BrowserSession> {
+      const { sql, tenantId, principal } = context;
+      const store = sessionStore(sql);
+      const session = await store.find(tenantId, id);
+      const owner = ownerOf(principal);
+      const isOwn = session !== undefined && owner !== undefined && isOwner(session, owner);
+      // A session of somebody else does not exist for callers who may not end it.
+      if (session === undefined || !(isOwn || principal.roles.includes("admin"))) throw notFound("session");
+      await this.end(context, id, "revoked");
+      return (await store.find(tenantId, id))!;
+    },
+  };
+}
+
+/** Whose sessions a caller has; undefined for callers that cannot have any. */
+export function ownerOf({ kind, subject, memberId }: Principal): SessionOwner | undefined {
+  if (kind === "api_key") return { memberId: "", apiKeyId: subject.slice("key:".length) };
+  return kind === "user" && memberId !== undefined ? { memberId, apiKeyId: "" } : undefined;
+}

@@ -1,0 +1,123 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { BrowserSession, EndReason, SessionOwner } from "./domain/session.ts";
+
+/** A link that signs a browser in. */
+export interface LoginLink {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly memberId: string;
+  readonly apiKeyId: string;
+  readonly returnTo: string;
+}
+
+/** The SQL queries of browser sessions and login links. */
+export function sessionStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, member_id, api_key_id, method, connection_id, groups, provider_data, user_agent, address, created_at,
+    last_seen_at, expires_at, ended_at, end_reason`;
+  return {
+    async insert(tokenHash: Buffer, session: BrowserSession): Promise<BrowserSession> {
+      const [row] = await sql<BrowserSession[]>`
+        insert into browser_sessions (tenant_id, id, token_hash, member_id, api_key_id, method, connection_id, groups,
+          provider_data, user_agent, address, created_at, last_seen_at, expires_at)
+        values (${session.tenantId}, ${session.id}, ${tokenHash}, ${session.memberId}, ${session.apiKeyId},
+          ${session.method}, ${session.connectionId}, ${session.groups as string[]}, ${sql.json(session.providerData)},
+          ${session.userAgent}, ${session.address}, ${session.createdAt}, ${session.lastSeenAt}, ${session.expiresAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    /** Without a tenant, because the cookie determines the tenant. */
+    async findByToken(tokenHash: Buffer): Promise<BrowserSession | undefined> {
+      const [row] = await sql<BrowserSession[]>`
+        select ${columns} from browser_sessions where token_hash = ${tokenHash}`;
+      return row;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<BrowserSession | undefined> {
+      const [row] = await sql<BrowserSession[]>`
+        select ${columns} from browser_sessions where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, owner: SessionOwner, now: Date, page: Page): Promise<PageRows<BrowserSession>> {
+      const where = sql`tenant_id = ${tenantId} and member_id = ${owner.memberId} and api_key_id = ${owner.apiKeyId}
+        and ended_at is null and expires_at > ${now}`;
+      return readKeyset<BrowserSession>(sql, { columns, table: "browser_sessions", where }, page);
+    },
+
+    async end(tenantId: TenantId, id: string, reason: EndReason, now: Date): Promise<BrowserSession | undefined> {
+      const [row] = await sql<BrowserSession[]>`
+        update browser_sessions set ended_at = ${now}, end_reason = ${reason}
+        where tenant_id = ${tenantId} and id = ${id} and ended_at is null
+        returning ${columns}`;
+      return row;
+    },
+
+    async endOfMember(tenantId: TenantId, memberId: string, reason: EndReason, now: Date): Promise<BrowserSession[]> {
+      return sql<BrowserSession[]>`
+        update browser_sessions set ended_at = ${now}, end_reason = ${reason}
+        where tenant_id = ${tenantId} and member_id = ${memberId} and ended_at is null
+        returning ${columns}`;
+    },
+
+    async endOfConnection(
+      tenantId: TenantId,
+      connectionId: string,
+      providerData: Readonly<Record<string, string>>,
+      reason: EndReason,
+      now: Date,
+    ): Promise<BrowserSession[]> {
+      return sql<BrowserSession[]>`
+        update browser_sessions set ended_at = ${now}, end_reason = ${reason}
+        where tenant_id = ${tenantId} and connection_id = ${connectionId} and ended_at is null
+          and provider_data @> ${sql.json(providerData)}
+        returning ${columns}`;
+    },
+
+    /** Stores when sessions were last used, in one statement. */
+    async touch(uses: readonly { tenantId: TenantId; id: string; at: Date }[]): Promise<void> {
+      await sql`
+        update browser_sessions set last_seen_at = greatest(last_seen_at, used.at)
+        from unnest(${uses.map((use) => use.tenantId)}::text[], ${uses.map((use) => use.id)}::text[],
+          ${uses.map((use) => use.at.toISOString())}::timestamptz[]) as used(tenant_id, id, at)
+        where browser_sessions.tenant_id = used.tenant_id and browser_sessions.id = used.id`;
+    },
+
+    /** Deletes sessions that ended or expired before a time; returns their number. */
+    async deleteOld(before: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        delete from browser_sessions where (tenant_id, id) in (
+          (select tenant_id, id from browser_sessions where ended_at < ${before} limit ${limit})
+          union all
+          (select tenant_id, id from browser_sessions where ended_at is null and expires_at < ${before} limit ${limit})
+          limit ${limit})`;
+      return count;
+    },
+
+    async insertLink(tokenHash: Buffer, link: LoginLink & { createdBy: string; expiresAt: Date; createdAt: Date }) {
+      await sql`
+        insert into login_links (tenant_id, id, token_hash, member_id, api_key_id, return_to, created_by, expires_at,
+          created_at)
+        values (${link.tenantId}, ${link.id}, ${tokenHash}, ${link.memberId}, ${link.apiKeyId}, ${link.returnTo},
+          ${link.createdBy}, ${link.expiresAt}, ${link.createdAt})`;
+    },
+
+    /** Spends a link; undefined if it is unknown, expired or was used. */
+    async spendLink(tokenHash: Buffer, now: Date): Promise<LoginLink | undefined> {
+      const [row] = await sql<LoginLink[]>`
+        delete from login_links where token_hash = ${tokenHash} and expires_at > ${now}
+        returning tenant_id, id, member_id, api_key_id, return_to`;
+      return row;
+    },
+
+    async deleteLinks(before: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        delete from login_links where (tenant_id, id) in (
+          select tenant_id, id from login_links where expires_at < ${before} limit ${limit})`;
+      return count;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { TenantId } from "../../platform/access/index.ts";
+import type { Clock } from "../../platform/clock/clock.ts";
+import type { Database } from "../../platform/db/index.ts";
+import type { EventContext } from "../operations/index.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** Runs work for a tenant in a transaction, and afterwards what must follow the commit. */
+export async function inTenant<T>(
+  { db, clock }: Parts,
+  tenantId: TenantId,
+  work: (context: EventContext) => Promise<T>,
+): Promise<T> {
+  const actions: (() => unknown)[] = [];
+  const nowMs = clock.now();
+  const result = await db.transaction((sql) =>
+    work({ tenantId, sql, nowMs, afterCommit: (action) => void actions.push(action) }),
+  );
+  for (const action of actions) await action();
+  return result;
+}
