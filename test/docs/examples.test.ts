@@ -42,6 +42,8 @@ const references = [
   "run_key",
   "records",
   "completion_code",
+  "receipt",
+  "scores",
 ];
 
 /** Replaces names in an example with those of existing records. */
