@@ -1544,7 +1544,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.ExperimentPlan": "What a draft needs.",
   "service.api.ExperimentPlan.valid": "Whether it can be created and started as it is.",
   "service.api.ExperimentPlan.violations": "What is wrong.",
-  "service.api.ExperimentPlan.notes": "What is allowed, but worth to know.",
+  "service.api.ExperimentPlan.notes": "What is allowed, but worth knowing.",
   "service.api.ExperimentPlan.minimum_units": "The estimated number of units that finds the minimum lifts with 80 percent power; 0 if a metric lacks its baseline or minimum lift.",
   "service.api.ExperimentPlan.expected_days": "The estimated days until that many units are in the results, the score window included; 0 if unknown.",
   "service.api.GetExperimentRequest": "Returns one experiment.",

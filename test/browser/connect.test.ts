@@ -142,7 +142,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
       const opened = page.waitForEvent("popup");
       await page.evaluate(`window.popup = window.open(${JSON.stringify(session.connect_url)})`);
       const popup = await opened;
-      await popup.getByLabel("API key").fill("any");
+      await popup.getByLabel("API key").fill("any-key");
       const closed = popup.waitForEvent("close");
       await popup.getByRole("button", { name: "Connect" }).click();
       await closed;
@@ -174,7 +174,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
       }`);
       const frame = page.frameLocator("iframe");
       if (isAllowed) {
-        await frame.getByLabel("API key").fill("any");
+        await frame.getByLabel("API key").fill("any-key");
         await frame.getByRole("button", { name: "Connect" }).click();
         await page.waitForFunction("window.messages.length > 0");
         assert.equal((await tenant.session(session.id)).status, "completed");
@@ -194,7 +194,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     const session = await tenant.createSession({ allowed_provider_keys: ["keyed"], ...uris });
     const page = await (await profile()).newPage();
     await page.goto(session.connect_url);
-    await page.getByLabel("API key").fill("any");
+    await page.getByLabel("API key").fill("any-key");
     await page.getByRole("button", { name: "Connect" }).click();
     await page.waitForURL(`https://app.example/ok?session_id=${session.id}&status=completed`);
     const oauth = await connectAs("ada", { allowed_provider_keys: ["acme"], ...uris });

@@ -37,6 +37,8 @@ test("config show masks every secret", async () => {
     "auth.bootstrap_api_key": `sk_dev_1_${marker}`,
     "connector.encryption_key": marker,
     "connector.rotation_keys": `k0=${marker}`,
+    "objects.s3.secret_access_key": marker,
+    "objects.s3.session_token": marker,
   };
   const secrets = Object.entries(settings).filter(([, { secret }]) => secret);
   assert.deepEqual(secrets.map(([key]) => key).sort(), Object.keys(values).sort());

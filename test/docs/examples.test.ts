@@ -44,6 +44,8 @@ const references = [
   "completion_code",
   "plan_key",
   "events",
+  "receipt",
+  "scores",
 ];
 
 /** Replaces names in an example with those of existing records. */

@@ -5,13 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startS3Server } from "../harness/s3-server.ts";
 import { objectClient, sha256Of } from "./object-client.ts";
 
-const fault = fileURLToPath(new URL("./object-fault.ts", import.meta.url));
+const fault = new URL("./object-fault.ts", import.meta.url).href;
 const adminKey = `sk_test_admin_${randomBytes(16).toString("hex")}`;
 const directory = await mkdtemp(join(tmpdir(), "objects-crash-"));
 const s3 = await startS3Server();

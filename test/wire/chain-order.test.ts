@@ -208,8 +208,9 @@ test("every operation follows this order", async () => {
       const ask = (headers: Record<string, string>) =>
         callOperation(protocol, operation, { baseUrl, headers }, request).then(({ code }) => code);
       assert.equal(await ask({ "api-version": "2000-01-01" }), "INVALID_ARGUMENT", operation.id);
-      assert.equal(await ask({}), "UNAUTHENTICATED", operation.id);
-      if (!operation.governance.internalOnly)
+      const { authenticationRequired, internalOnly } = operation.governance;
+      assert.equal(await ask({}), authenticationRequired ? "UNAUTHENTICATED" : "INVALID_ARGUMENT", operation.id);
+      if (authenticationRequired && !internalOnly)
         assert.equal(await ask({ ...own.nobody.headers }), "PERMISSION_DENIED", operation.id);
     }
   }

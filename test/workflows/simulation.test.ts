@@ -194,7 +194,11 @@ test("requests that cannot be simulated say why", async () => {
     [{ definition: "lead.onboard", document }, 400, /not both/],
     [{ definition: "nowhere" }, 404, /no published workflow definition/],
     [{ document, stubs: { scor: { output: 1 } } }, 400, /did you mean score\?/],
-    [{ document, stubs: { pick: { output: 1 } } }, 400, /no task, route, notify, action, subworkflow or stream step/],
+    [
+      { document, stubs: { pick: { output: 1 } } },
+      400,
+      /no task, route, notify, action, experiment, subworkflow or stream step/,
+    ],
     [{ document, decisions: [{ step: "oh", by: "ann" }] }, 400, /decisions\[0\]\.step/],
     [{ document: { ...document, steps: [{ id: "a", transform: "=steps.b" }] } }, 400, /document\.steps\[0\]/],
     [{ document: { dsl: "1" } }, 400, /document/],

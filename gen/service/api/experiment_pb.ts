@@ -758,7 +758,7 @@ export type ExperimentPlan = Message<"service.api.ExperimentPlan"> & {
   violations: Violation[];
 
   /**
-   * What is allowed, but worth to know.
+   * What is allowed, but worth knowing.
    *
    * @generated from field: repeated string notes = 3;
    */

@@ -141,6 +141,17 @@ const workflowTasks = {
 };
 
 /** A recipient has either a URL or an action. */
+const experiment = {
+  name: "Checkout button",
+  unit: "user",
+  variants: [
+    { key: "old", weight: 50 },
+    { key: "new", weight: 50, value: { button: "Buy now" } },
+  ],
+  metrics: [{ key: "revenue", type: "mean", role: "success", direction: "increase" }],
+  planned_units: 20_000,
+};
+
 const delivery = { mode: "MODE_PUSH", url: "https://hooks.example.com/switchyard", secret_ref: "push/crm" };
 
 const exampleRecipient = {
@@ -233,6 +244,21 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   AppendWorkflowStreamRecordRequest: { payload: { done: 40, of: 100 } },
   SetWorkflowStreamLegalHoldRequest: { held: true, reason: "Case 2024-17" },
+  CreateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
+  ValidateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
+  UpdateExperimentRequest: { name: "Checkout button in Europe", targeting: "attributes.region == 'eu'" },
+  CompleteExperimentRequest: { variant: "new", reason: "More revenue, no more refunds." },
+  AssignExperimentRequest: { unit: "user-42", attributes: { region: "eu" } },
+  AssignExperimentBatchRequest: { units: [{ unit: "user-42" }, { unit: "user-43" }] },
+  RecordScoreRequest: {
+    score_id: "order-1001",
+    receipt: "correct-horse-battery-staple",
+    metric: "revenue",
+    value: 42.5,
+  },
+  RecordScoreBatchRequest: {
+    scores: [{ score_id: "order-1001", receipt: "correct-horse-battery-staple", metric: "revenue", value: 42.5 }],
+  },
   AddTopicSubscribersRequest: { subscriber_ids: [exampleId("subscriber")] },
   CreateConnectionRequest: {
     name: "Team chat",

@@ -7,7 +7,7 @@ import { type BuiltinPacks, isReservedPublisher } from "./builtin-packs.ts";
 import { type Pack, packName, type SignedPack } from "./domain/pack.ts";
 import type { PageNumber } from "./domain/page-number.ts";
 import { compareVersions, newestVersion } from "./domain/versions.ts";
-import { installationStore } from "./installation-store.ts";
+import { installationStore } from "./installations/installation-store.ts";
 import { readSignedPack, verifyPack } from "./pack-signature.ts";
 import {
   type FoundPack,

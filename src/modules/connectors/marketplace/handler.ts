@@ -35,7 +35,12 @@ import type { CatalogueService, PackView } from "./catalogue-service.ts";
 import type { Slot } from "./domain/pack.ts";
 import { toPageNumber } from "./domain/page-number.ts";
 import type { createExporter } from "./export-service.ts";
-import type { InstallationService, InstallationView, InstallPlan, UpgradeRequest } from "./installation-service.ts";
+import type {
+  InstallationService,
+  InstallationView,
+  InstallPlan,
+  UpgradeRequest,
+} from "./installations/installation-service.ts";
 import type { MarketplaceMetrics } from "./marketplace-metrics.ts";
 import { writeSignedPack } from "./pack-signature.ts";
 import type { PublisherKey } from "./publisher-key-store.ts";

@@ -19,16 +19,16 @@ import { builtinFolder, createBuiltinPacks } from "./builtin-packs.ts";
 import { createCatalogueService } from "./catalogue-service.ts";
 import { createExporter } from "./export-service.ts";
 import { marketplaceHandlers } from "./handler.ts";
-import { createInstallationService } from "./installation-service.ts";
+import { createInstallationService } from "./installations/installation-service.ts";
+import type { SlotSources } from "./installations/slot-resolver.ts";
 import { createMarketplaceMetrics } from "./marketplace-metrics.ts";
 import { createPublisherService } from "./publisher-service.ts";
 import { createRecordOwners } from "./record-owners.ts";
-import type { SlotSources } from "./slot-resolver.ts";
 
 export { readPackFile } from "./builtin-packs.ts";
 export { packName } from "./domain/pack.ts";
+export type { SlotSources } from "./installations/slot-resolver.ts";
 export { readSignedPack, signPack, writeSignedPack } from "./pack-signature.ts";
-export type { SlotSources } from "./slot-resolver.ts";
 
 /** What the marketplace needs of other modules. */
 export interface MarketplaceSources extends SlotSources {

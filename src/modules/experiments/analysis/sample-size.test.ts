@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type SampleSizeRequest, sampleSize } from "./index.ts";
 import { simulateCanary } from "./testing/canary.ts";
-import { simulatePeeking } from "./testing/peeking.ts";
+import { simulatePeeking } from "./testing/peeking-simulation.ts";
 
 const request: SampleSizeRequest = {
   alpha: 0.05,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { WorkflowTrigger } from "../../../../gen/service/api/workflow_trigger_pb.ts";
 import { until } from "../../../../test/harness/embedded-owner.ts";
@@ -16,6 +16,9 @@ const stage = await startStage();
 const node = await stage.manualNode();
 const { sweep } = node.schedules;
 const minuteMs = 60_000;
+
+// The clock runs on during a test. Each test starts with a minute, so that none sees one more minute pass.
+beforeEach(() => stage.advance(minuteMs - (stage.clock.now() % minuteMs)));
 
 async function tenantWith(...documents: { key: string }[]): Promise<StageTenant> {
   const tenant = await stage.tenant();

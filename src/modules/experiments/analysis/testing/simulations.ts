@@ -4,7 +4,7 @@ import type { AnalysisPlan, MetricPlan } from "../plan.ts";
 import { simulateCanary } from "./canary.ts";
 import { simulateDelayedConversions } from "./delayed-conversions.ts";
 import { distributions } from "./distributions.ts";
-import { type Peeking, simulatePeeking } from "./peeking.ts";
+import { type PeekingSetup, simulatePeeking } from "./peeking-simulation.ts";
 import { simulateSampleRatio } from "./sample-ratio-looks.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { type SimulatedExperiment, simulateExperiments } from "./whole-analysis.ts";
@@ -214,7 +214,7 @@ const guardrail = metric({ key: "guardrail", role: "guardrail", margin: 0.3 });
 function peeking(
   name: string,
   runs: number,
-  setup: Pick<Peeking, "type" | "draw" | "units"> & Partial<Peeking>,
+  setup: Pick<PeekingSetup, "type" | "draw" | "units"> & Partial<PeekingSetup>,
 ): Simulation {
   return {
     name,

@@ -9,7 +9,7 @@ export const targetingVariables: CelVariables = { unit: "string", attributes: "m
 /** The result of a check of a draft. */
 export interface DraftPlan {
   readonly violations: readonly Violation[];
-  /** What is allowed, but worth to know. */
+  /** What is allowed, but worth knowing. */
   readonly notes: readonly string[];
   /** Units that find the minimum lifts; 0 if unknown. */
   readonly minimumUnits: number;

@@ -1,15 +1,15 @@
-import { completeAttempt, failAttempt, timeOutStep } from "./attempts.ts";
-import { continueMap } from "./blocks.ts";
 import { type AdvanceBudget, type AdvanceContext, Execution, noteApproval, runError } from "./execution.ts";
-import { continueEffect } from "./external-work.ts";
 import type { Plan } from "./plan.ts";
 import { failRun, stopRun } from "./run-end.ts";
 import { historyBytesMax, historyTooLarge } from "./size-limits.ts";
 import { type Activity, isAttemptOpen, type RunEvent, type RunState } from "./state.ts";
-import { completeReplayedStep, completeRoot, completeStep, startList } from "./step-end.ts";
 import type { StepKey } from "./step-key.ts";
-import { startStep } from "./step-start.ts";
-import { decideApproval, offerMail, receiveMail, timeOutWait } from "./waits.ts";
+import { completeAttempt, failAttempt, timeOutStep } from "./steps/attempts.ts";
+import { continueMap } from "./steps/blocks.ts";
+import { continueEffect } from "./steps/external-work.ts";
+import { completeReplayedStep, completeRoot, completeStep, startList } from "./steps/step-end.ts";
+import { startStep } from "./steps/step-start.ts";
+import { decideApproval, offerMail, receiveMail, timeOutWait } from "./steps/waits.ts";
 
 const defaultBudget: AdvanceBudget = { starts: 1000, expressionSteps: 50_000, bytes: 4 * 1024 * 1024 };
 const never = Number.POSITIVE_INFINITY;

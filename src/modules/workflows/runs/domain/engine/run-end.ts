@@ -3,9 +3,9 @@ import type { Json } from "../../../definitions/index.ts";
 import type { RunEnd } from "./advance-result.ts";
 import { evaluateRunOutput, expressionFailure } from "./evaluation.ts";
 import { type Execution, runError } from "./execution.ts";
-import { cancelStep, startExternalWork } from "./external-work.ts";
 import { bytesOf, stateBytesMax, stateTooLarge } from "./size-limits.ts";
 import type { RunError } from "./state.ts";
+import { cancelStep, startExternalWork } from "./steps/external-work.ts";
 
 type Unsuccessful = Exclude<RunEnd["status"], "succeeded">;
 

@@ -1,7 +1,7 @@
-import type { Context } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
-import { type Pack, packName } from "./domain/pack.ts";
-import { isInRange } from "./domain/versions.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { type Pack, packName } from "../domain/pack.ts";
+import { isInRange } from "../domain/versions.ts";
 import { installationStore } from "./installation-store.ts";
 
 /** Throws unless every pack that a pack requires is installed in a fitting version. */

@@ -1,8 +1,8 @@
-import type { Context } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
-import { ulid } from "../../../platform/ids/ulid.ts";
-import type { EventRecorder } from "../../operations/index.ts";
-import type { JsonObject, Permissions, RecordUse } from "../../pack-records.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { JsonObject, Permissions, RecordUse } from "../../../pack-records.ts";
 import type {
   Installation,
   InstalledRecord,
@@ -10,13 +10,13 @@ import type {
   PlannedChange,
   RecordImages,
   SlotValues,
-} from "./domain/installation.ts";
-import { type PackEntry, packName, type SignedPack } from "./domain/pack.ts";
-import { changedPaths, isSame, mergeContents, type Winner } from "./domain/three-way-merge.ts";
-import { compareVersions } from "./domain/versions.ts";
+} from "../domain/installation.ts";
+import { type PackEntry, packName, type SignedPack } from "../domain/pack.ts";
+import { changedPaths, isSame, mergeContents, type Winner } from "../domain/three-way-merge.ts";
+import { compareVersions } from "../domain/versions.ts";
+import type { RecordOwners } from "../record-owners.ts";
 import type { InstallResult } from "./install-service.ts";
 import { installationStore } from "./installation-store.ts";
-import type { RecordOwners } from "./record-owners.ts";
 import { inUse } from "./record-uses.ts";
 import { requireAcceptedBy, requireRequirements } from "./requirements.ts";
 

@@ -1,8 +1,8 @@
-import type { Json } from "../../../definitions/index.ts";
-import { type Execution, noteApproval } from "./execution.ts";
-import { isEffectKind, type PlanStep, type PlanUnit } from "./plan.ts";
-import type { Activity } from "./state.ts";
-import type { Positions, StepKey } from "./step-key.ts";
+import type { Json } from "../../../../definitions/index.ts";
+import { type Execution, noteApproval } from "../execution.ts";
+import { isEffectKind, type PlanStep, type PlanUnit } from "../plan.ts";
+import type { Activity } from "../state.ts";
+import type { Positions, StepKey } from "../step-key.ts";
 
 const defaultAttemptMs = 5 * 60_000;
 /** How long an open effect may take before it is performed again. It doubles each time. */

@@ -1,5 +1,5 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import { insertRowImages, type RowImage, readRowImages, type Sql } from "../../../platform/db/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { insertRowImages, type RowImage, readRowImages, type Sql } from "../../../../platform/db/index.ts";
 import type {
   ChangeOperation,
   Installation,
@@ -7,7 +7,7 @@ import type {
   InstallationId,
   InstalledRecord,
   UpgradeImages,
-} from "./domain/installation.ts";
+} from "../domain/installation.ts";
 
 /** A change to log. */
 export interface NewChange {

@@ -10,7 +10,8 @@ import { addToMoments, emptyMoments, type MetricMoments } from "../moments.ts";
 import type { AnalysisPlan } from "../plan.ts";
 import { createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 
-export interface Peeking {
+/** Two arms and how often they are looked at. */
+export interface PeekingSetup {
   type: "mean" | "proportion";
   draw(random: SeededRandom, isTreatment: boolean): number;
   /** The treatment's share of the units. */
@@ -35,7 +36,7 @@ const alpha = 0.05;
 /** Even a naive analyst waits for some units. */
 const naiveFrom = 100;
 
-export function simulatePeeking(setup: Peeking): PeekingResult {
+export function simulatePeeking(setup: PeekingSetup): PeekingResult {
   const sequence = createSequence(alpha, setup.plannedUnits);
   const criticalSquares = new Float64Array(setup.units + 1);
   for (let n = 1; n <= setup.units; n++) criticalSquares[n] = criticalValue(sequence, n) ** 2;
@@ -48,7 +49,7 @@ export function simulatePeeking(setup: Peeking): PeekingResult {
   return { sequence: sequenceFound / setup.runs, naive: naiveFound / setup.runs };
 }
 
-function peek(setup: Peeking, criticalSquares: Float64Array, random: SeededRandom) {
+function peek(setup: PeekingSetup, criticalSquares: Float64Array, random: SeededRandom) {
   const [a, b] = [emptyMoments(), emptyMoments()];
   const found = { sequence: false, naive: false };
   const isProportion = setup.type === "proportion";
@@ -75,7 +76,7 @@ function meanVariance(arm: MetricMoments, isProportion: boolean): number {
   return isProportion ? (arm.mean * (1 - arm.mean)) / arm.n : arm.m2 / (arm.n - 1) / arm.n;
 }
 
-function confirm(setup: Peeking, a: MetricMoments, b: MetricMoments, isDifferent: boolean): void {
+function confirm(setup: PeekingSetup, a: MetricMoments, b: MetricMoments, isDifferent: boolean): void {
   const plan: AnalysisPlan = {
     alpha,
     plannedUnits: setup.plannedUnits,

@@ -1,12 +1,12 @@
-import { CelError } from "../../../../../platform/cel/index.ts";
+import { CelError } from "../../../../../../platform/cel/index.ts";
+import { evaluate, expressionFailure } from "../evaluation.ts";
+import { type Execution, stepError } from "../execution.ts";
+import type { ListOwner, PlanStep } from "../plan.ts";
+import { roomFor } from "../state-room.ts";
+import { type Positions, type StepKey, stepKey } from "../step-key.ts";
 import { startBranch, startMap, startParallel } from "./blocks.ts";
-import { evaluate, expressionFailure } from "./evaluation.ts";
-import { type Execution, stepError } from "./execution.ts";
 import { startExternalWork } from "./external-work.ts";
-import type { ListOwner, PlanStep } from "./plan.ts";
-import { roomFor } from "./state-room.ts";
 import { completeStep, failStep, failTooLarge } from "./step-end.ts";
-import { type Positions, type StepKey, stepKey } from "./step-key.ts";
 import { startApproval, startEventWait, startTimer } from "./waits.ts";
 
 /** What a step in progress takes at most in the state, besides its values. */

@@ -1,11 +1,11 @@
-import { CelError } from "../../../../../platform/cel/index.ts";
-import { evaluate, isTrue } from "./evaluation.ts";
-import { type Execution, stepError } from "./execution.ts";
+import { CelError } from "../../../../../../platform/cel/index.ts";
+import { evaluate, isTrue } from "../evaluation.ts";
+import { type Execution, stepError } from "../execution.ts";
+import type { PlanStep, PlanWork } from "../plan.ts";
+import { roomFor } from "../state-room.ts";
+import type { Positions, StepKey } from "../step-key.ts";
 import { timesOf } from "./external-work.ts";
-import type { PlanStep, PlanWork } from "./plan.ts";
-import { roomFor } from "./state-room.ts";
 import { completeStep, continueMapLater, failStep, failTooLarge, startList } from "./step-end.ts";
-import type { Positions, StepKey } from "./step-key.ts";
 
 type WorkOf<Kind extends PlanWork["kind"]> = Extract<PlanWork, { readonly kind: Kind }>;
 

@@ -1,14 +1,14 @@
-import { CelError } from "../../../../../platform/cel/index.ts";
-import type { Json } from "../../../definitions/index.ts";
-import { evaluate } from "./evaluation.ts";
-import { type Execution, noteApproval, stepError } from "./execution.ts";
+import { CelError } from "../../../../../../platform/cel/index.ts";
+import type { Json } from "../../../../definitions/index.ts";
+import { evaluate } from "../evaluation.ts";
+import { type Execution, noteApproval, stepError } from "../execution.ts";
+import type { PlanStep, PlanWork } from "../plan.ts";
+import { readDuration, readScope, readTime } from "../readers.ts";
+import type { Decision, Mail, WaitedEvent } from "../state.ts";
+import { roomFor } from "../state-room.ts";
+import type { Positions, StepKey } from "../step-key.ts";
 import { timesOf } from "./external-work.ts";
-import type { PlanStep, PlanWork } from "./plan.ts";
-import { readDuration, readScope, readTime } from "./readers.ts";
-import type { Decision, Mail, WaitedEvent } from "./state.ts";
-import { roomFor } from "./state-room.ts";
 import { completeStep, failStep, failTooLarge, startList } from "./step-end.ts";
-import type { Positions, StepKey } from "./step-key.ts";
 
 type WorkOf<Kind extends PlanWork["kind"]> = Extract<PlanWork, { readonly kind: Kind }>;
 

@@ -1,8 +1,8 @@
-import type { Context } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
-import { ulid } from "../../../platform/ids/ulid.ts";
-import { newStamps } from "../../../platform/records/index.ts";
-import type { EventRecorder } from "../../operations/index.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import { newStamps } from "../../../../platform/records/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
 import type {
   Installation,
   InstallationId,
@@ -10,10 +10,10 @@ import type {
   PackConflict,
   PlannedChange,
   SlotValues,
-} from "./domain/installation.ts";
-import { packName, type SignedPack } from "./domain/pack.ts";
+} from "../domain/installation.ts";
+import { packName, type SignedPack } from "../domain/pack.ts";
+import type { RecordOwners } from "../record-owners.ts";
 import { installationStore } from "./installation-store.ts";
-import type { RecordOwners } from "./record-owners.ts";
 import { requireRequirements } from "./requirements.ts";
 
 interface Parts {

@@ -1,11 +1,11 @@
-import type { Context } from "../../../chain/call.ts";
-import { fail, type Violation } from "../../../errors/index.ts";
-import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
-import { shortName } from "../../../platform/document/index.ts";
-import { nearestName } from "../../../platform/text/index.ts";
-import type { SlotValues } from "./domain/installation.ts";
-import type { Slot } from "./domain/pack.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { fail, type Violation } from "../../../../errors/index.ts";
+import { requireEnvironmentAccess, type TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import { shortName } from "../../../../platform/document/index.ts";
+import { nearestName } from "../../../../platform/text/index.ts";
+import type { SlotValues } from "../domain/installation.ts";
+import type { Slot } from "../domain/pack.ts";
 
 /** Finds a record of a tenant by its id or name. */
 type Find<T> = (sql: Sql, tenantId: TenantId, idOrName: string) => Promise<T | undefined>;

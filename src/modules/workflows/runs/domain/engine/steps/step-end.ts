@@ -1,14 +1,14 @@
-import { CelError } from "../../../../../platform/cel/index.ts";
-import type { Json } from "../../../definitions/index.ts";
-import { evaluateWithOutput, expressionFailure } from "./evaluation.ts";
-import { type Execution, isCompensation, stepError } from "./execution.ts";
+import { CelError } from "../../../../../../platform/cel/index.ts";
+import type { Json } from "../../../../definitions/index.ts";
+import { evaluateWithOutput, expressionFailure } from "../evaluation.ts";
+import { type Execution, isCompensation, stepError } from "../execution.ts";
+import type { ListOwner, PlanList, PlanStep } from "../plan.ts";
+import { compensateNext, completeRun, failRun } from "../run-end.ts";
+import { bytesOf, stateTooLargeMessage } from "../size-limits.ts";
+import type { RunError } from "../state.ts";
+import { recorded, roomFor } from "../state-room.ts";
+import { type Positions, type StepKey, stepKey } from "../step-key.ts";
 import { cancelInside, closeStep } from "./external-work.ts";
-import type { ListOwner, PlanList, PlanStep } from "./plan.ts";
-import { compensateNext, completeRun, failRun } from "./run-end.ts";
-import { bytesOf, stateTooLargeMessage } from "./size-limits.ts";
-import type { RunError } from "./state.ts";
-import { recorded, roomFor } from "./state-room.ts";
-import { type Positions, type StepKey, stepKey } from "./step-key.ts";
 
 /** Starts the first step of a list. A list without steps completes immediately. */
 export function startList(execution: Execution, list: PlanList, at: Positions): void {

@@ -1,5 +1,5 @@
-import { type Failure, fail } from "../../../errors/index.ts";
-import type { RecordUse } from "../../pack-records.ts";
+import { type Failure, fail } from "../../../../errors/index.ts";
+import type { RecordUse } from "../../../pack-records.ts";
 
 const usesShownMax = 5;
 

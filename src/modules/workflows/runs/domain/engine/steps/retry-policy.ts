@@ -1,5 +1,5 @@
-import type { RetryPolicy } from "../../../definitions/index.ts";
-import type { Failure } from "./state.ts";
+import type { RetryPolicy } from "../../../../definitions/index.ts";
+import type { Failure } from "../state.ts";
 
 /** Codes that another attempt would not change. */
 const finalCodes: readonly string[] = [

@@ -1,12 +1,12 @@
-import type { Context } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
-import { ulid } from "../../../platform/ids/ulid.ts";
-import type { EventRecorder } from "../../operations/index.ts";
-import type { RecordUse } from "../../pack-records.ts";
-import type { Installation } from "./domain/installation.ts";
-import { packName } from "./domain/pack.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { RecordUse } from "../../../pack-records.ts";
+import type { Installation } from "../domain/installation.ts";
+import { packName } from "../domain/pack.ts";
+import type { RecordOwners } from "../record-owners.ts";
 import { installationStore } from "./installation-store.ts";
-import type { RecordOwners } from "./record-owners.ts";
 import { inUse } from "./record-uses.ts";
 import { requireAcceptedBy } from "./requirements.ts";
 

@@ -1,25 +1,25 @@
-import type { Context } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
-import { ulid } from "../../../platform/ids/ulid.ts";
-import type { EventRecorder } from "../../operations/index.ts";
-import { noPermissions, type Permissions, type RecordUse } from "../../pack-records.ts";
-import type { CatalogueService } from "./catalogue-service.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import { type Database, notFound } from "../../../../platform/db/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import { noPermissions, type Permissions, type RecordUse } from "../../../pack-records.ts";
+import type { CatalogueService } from "../catalogue-service.ts";
 import type {
   Installation,
   InstallationChange,
   InstalledRecord,
   PackConflict,
   PlannedChange,
-} from "./domain/installation.ts";
-import { type Pack, packName, type SignedPack } from "./domain/pack.ts";
-import type { PageNumber } from "./domain/page-number.ts";
-import { parsePack } from "./domain/parse-pack.ts";
-import { describePermissions, isEmpty, permissionsBeyond } from "./domain/permissions.ts";
+} from "../domain/installation.ts";
+import { type Pack, packName, type SignedPack } from "../domain/pack.ts";
+import type { PageNumber } from "../domain/page-number.ts";
+import { parsePack } from "../domain/parse-pack.ts";
+import { describePermissions, isEmpty, permissionsBeyond } from "../domain/permissions.ts";
+import type { MarketplaceMetrics } from "../marketplace-metrics.ts";
+import type { RecordOwners } from "../record-owners.ts";
 import { createInstaller, requireNotInstalled } from "./install-service.ts";
 import { installationStore } from "./installation-store.ts";
-import type { MarketplaceMetrics } from "./marketplace-metrics.ts";
-import type { RecordOwners } from "./record-owners.ts";
 import { inUse } from "./record-uses.ts";
 import { requireAcceptedBy } from "./requirements.ts";
 import { createRollback } from "./rollback-service.ts";

@@ -1,11 +1,11 @@
-import type { Json } from "../../../definitions/index.ts";
-import { type Execution, isCompensation, stepError } from "./execution.ts";
+import type { Json } from "../../../../definitions/index.ts";
+import { type Execution, isCompensation, stepError } from "../execution.ts";
+import { type Failure, isAttemptOpen } from "../state.ts";
+import { recorded } from "../state-room.ts";
+import type { StepKey } from "../step-key.ts";
 import { cancelChildRun, cancelInside } from "./external-work.ts";
 import { retryDelay } from "./retry-policy.ts";
-import { type Failure, isAttemptOpen } from "./state.ts";
-import { recorded } from "./state-room.ts";
 import { completeStep, failStep } from "./step-end.ts";
-import type { StepKey } from "./step-key.ts";
 
 /** Applies the result of an attempt. */
 export function completeAttempt(execution: Execution, key: StepKey, attempt: number, output: Json): void {

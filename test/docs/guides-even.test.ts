@@ -1,0 +1,3 @@
+import { testGuides } from "./guide-tests.ts";
+
+testGuides(0);
