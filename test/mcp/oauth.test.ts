@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { audience, type Issuer, startIssuer } from "../access/issuer.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { sendMessage } from "./mcp-client.ts";
+
+let issuer: Issuer;
+let service: TestService;
+let tenantId: string;
+before(async () => {
+  issuer = await startIssuer(["ada"]);
+  service = await startService({
+    ...{ "mcp.enabled": "true", "mcp.oauth_scopes": "openid,profile" },
+    ...{ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience },
+  });
+  const { body } = await restClient(service.baseUrl, service.adminKey).call("GET", "/api/tenants");
+  tenantId = body.data[0].id;
+});
+
+test("a client without a token learns where to get one", async () => {
+  const { status, headers } = await sendMessage(`${service.baseUrl}/mcp`, "server/discover");
+  assert.equal(status, 401);
+  const challenge = headers.get("www-authenticate")!;
+  const [, metadataUrl] = /^Bearer [^"]*"?.*resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+  assert.equal(metadataUrl, `${service.baseUrl}/.well-known/oauth-protected-resource/mcp`);
+  assert.match(challenge, /scope="openid profile"/);
+  const { body } = await restClient("").call("GET", metadataUrl!);
+  assert.deepEqual(body, {
+    resource: `${service.baseUrl}/mcp`,
+    authorization_servers: [issuer.url],
+    scopes_supported: ["openid", "profile"],
+    bearer_methods_supported: ["header"],
+    resource_name: "Switchyard",
+  });
+});
+
+test("a token of the issuer is accepted, and one for another audience is not", async () => {
+  const statusWith = async (resource: string) => {
+    const token = await issuer.token("ada", { tenant_id: tenantId, roles: ["viewer"] }, resource);
+    const headers = { authorization: `Bearer ${token}` };
+    return (await sendMessage(`${service.baseUrl}/mcp`, "tools/list", {}, { headers })).status;
+  };
+  assert.equal(await statusWith(audience), 200);
+  assert.equal(await statusWith("https://other.example"), 401);
+});
+
+test("a token without a scope gets a challenge that names the scope", async () => {
+  const token = await issuer.token("ada", { tenant_id: tenantId, roles: ["viewer"] });
+  const { status, headers } = await sendMessage(
+    `${service.baseUrl}/mcp`,
+    "tools/call",
+    { name: "start_workflow_run", arguments: {} },
+    { headers: { authorization: `Bearer ${token}` } },
+  );
+  assert.equal(status, 403);
+  const challenge = headers.get("www-authenticate")!;
+  assert.match(challenge, /error="insufficient_scope"/);
+  assert.match(challenge, /scope="workflow_run:write"/);
+  assert.match(challenge, /resource_metadata="/);
+});
