@@ -21,7 +21,7 @@ interface Step {
 
 let service: TestService;
 before(async () => {
-  service = await startService({ "audit.sink": "", "notification.outbox.enabled": "true" });
+  service = await startService({ "audit.sink": "", "notification.outbox.enabled": "true", "mcp.enabled": "true" });
 });
 
 const documents = [
