@@ -26,7 +26,7 @@ export function outputSchemaOf(operation: Operation): Schema {
 }
 
 /** The argument that sets a field. Only the paging fields of lists have another name than their field. */
-export function argumentNameOf({ paging }: Operation, field: string): string {
+function argumentNameOf({ paging }: Operation, field: string): string {
   if (paging?.kind !== "cursor") return field;
   for (const [name, rpcName] of pagingNames) if (rpcName === field) return name;
   return field;
