@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { restClient } from "../harness/rest.ts";
-import { createMatrixFixture, type MatrixFixture, operations, requestFor } from "../matrix/fixture.ts";
+import { createMatrixFixture, listRequestFor, type MatrixFixture, operations, requestFor } from "../matrix/fixture.ts";
 import { type Revision, revisions, version } from "./mcp-client.ts";
 
 let fixture: MatrixFixture;
@@ -51,12 +51,9 @@ for (const revision of revisions) {
       const { tools } = await client.listTools();
       const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
       for (const { name } of reading) {
-        const method = name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-        const operation = operations.find((each) => each.method.name === method && each.governance.mcpTool)!;
-        const request = operation.paging === undefined ? await requestFor(operation, fixture.platform) : {};
-        const pool = await requestFor(operations.find(({ id }) => id.endsWith("/GetPool"))!, fixture.platform);
-        const args = name === "list_recipients" ? pool : request;
-        if (name === "get_workflow_run_history") continue;
+        const operation = operations.find(({ toolName }) => toolName === name)!;
+        const requestOf = operation.paging === undefined ? requestFor : listRequestFor;
+        const args = await requestOf(operation, fixture.platform);
         const result = await client.callTool({ name, arguments: args });
         assert.notEqual(result.isError, true, `${name}: ${JSON.stringify(result.content)}`);
         assert.ok(result.structuredContent, name);

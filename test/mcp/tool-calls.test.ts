@@ -13,11 +13,7 @@ before(async () => {
   url = `${fixture.service.baseUrl}/mcp`;
 });
 
-const tools = operations.filter(({ governance }) => governance.mcpTool !== undefined);
-
-function toolNameOf({ method, governance }: Operation): string {
-  return governance.mcpTool!.name || method.name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, "_$&").toLowerCase();
-}
+const tools = operations.filter(({ toolName }) => toolName !== undefined);
 
 /** The arguments of a request: its fields, of which the paging ones have their REST names. */
 function argumentsOf({ paging }: Operation, request: Json): Json {
@@ -34,7 +30,7 @@ test("at most 40 operations are tools, and none of them reads or writes payloads
 
 for (const operation of tools) {
   const { governance } = operation;
-  const name = toolNameOf(operation);
+  const name = operation.toolName!;
 
   test(`${name} returns what the REST call returns`, async () => {
     const { platform } = fixture;

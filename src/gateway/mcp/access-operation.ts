@@ -36,6 +36,7 @@ export const accessOperation: Operation = {
   streamsBytes: false,
   acceptsIdempotencyKey: false,
   tokenCost: 1,
+  toolName: undefined,
   rawBodyBytesMax: undefined,
 };
 

@@ -71,14 +71,11 @@ test("what cannot be a tool is refused at the start", () => {
   const operations = readOperations();
   const streaming = operations.find((each) => each.streaming)!;
   const { governance } = operations.find((each) => each.governance.mcpTool !== undefined)!;
-  assert.throws(() => createTools([{ ...streaming, governance }]), /one request and one response/);
+  assert.throws(() => createTools([{ ...streaming, governance, toolName: "follow" }]), /one request and one response/);
   const read = operations.find(({ id }) => id.endsWith("/ListPools"))!;
   const destructive = { ...read.governance, mcpTool: { ...read.governance.mcpTool!, destructive: true } };
   assert.throws(() => createTools([{ ...read, governance: destructive }]), /not destructive/);
-  const many = Array.from({ length: 41 }, (_, i) => ({
-    ...read,
-    governance: { ...read.governance, mcpTool: { ...read.governance.mcpTool!, name: `tool_${i}` } },
-  }));
+  const many = Array.from({ length: 41 }, (_, i) => ({ ...read, toolName: `tool_${i}` }));
   assert.throws(() => createTools(many), /at most 40/);
   assert.throws(() => createTools([read, read]), /same name/);
 });

@@ -40,7 +40,7 @@ export const idempotencyKeyArgument = "idempotency_key";
 
 /** Creates the tools of all operations that the definitions mark, in a stable order. */
 export function createTools(operations: readonly Operation[]): readonly Tool[] {
-  const tools = operations.filter(({ governance }) => governance.mcpTool !== undefined).map(createTool);
+  const tools = operations.flatMap((each) => (each.toolName === undefined ? [] : [createTool(each, each.toolName)]));
   if (tools.length > toolsMax) throw new Error(`${tools.length} operations are tools; at most ${toolsMax} may be.`);
   const names = new Set(tools.map(({ name }) => name));
   if (names.size < tools.length) throw new Error("Two tools have the same name.");
@@ -56,10 +56,9 @@ export function isAllowed({ operation }: Tool, { scopes, roles }: Principal): bo
   );
 }
 
-function createTool(operation: Operation): Tool {
+function createTool(operation: Operation, name: string): Tool {
   const { method, governance, bindings, paging } = operation;
-  const { name: givenName, title, destructive, idempotent, openWorld } = governance.mcpTool!;
-  const name = givenName || snakeCased(method.name);
+  const { title, destructive, idempotent, openWorld } = governance.mcpTool!;
   if (name.length > nameCharsMax) throw new Error(`${operation.id}: the name of a tool has at most ${nameCharsMax}.`);
   if (operation.streaming || operation.rawBodyBytesMax !== undefined || returnsRawBody(operation)) {
     throw new Error(`${operation.id}: a tool has one request and one response, both in JSON.`);
@@ -113,10 +112,6 @@ function fieldNameOf(argument: string): string {
 function returnsRawBody({ method, bindings }: Operation): boolean {
   const field = method.output.fields.find(({ name }) => name === bindings[0]!.responseBody);
   return (field?.message ?? method.output).typeName === "google.api.HttpBody";
-}
-
-function snakeCased(name: string): string {
-  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
 
 const idempotencyKeySchema: Schema = {
