@@ -45,6 +45,22 @@ test("a token of the issuer is accepted, and one for another audience is not", a
   assert.equal(await statusWith("https://other.example"), 401);
 });
 
+test("a token for the URL of the endpoint is accepted there and nowhere else", async () => {
+  const publicUrl = "https://switchyard.example";
+  const published = await startService({
+    ...{ "mcp.enabled": "true", "api.public_url": publicUrl },
+    ...{ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience },
+  });
+  const { body } = await restClient(published.baseUrl, published.adminKey).call("GET", "/api/tenants");
+  const token = await issuer.token("ada", { tenant_id: body.data[0].id, roles: ["viewer"] }, `${publicUrl}/mcp`);
+  const headers = { authorization: `Bearer ${token}` };
+  assert.equal((await sendMessage(`${published.baseUrl}/mcp`, "tools/list", {}, { headers })).status, 200);
+  const call = { name: "list_pools", arguments: {} };
+  assert.equal((await sendMessage(`${published.baseUrl}/mcp`, "tools/call", call, { headers })).status, 200);
+  const rest = await restClient(published.baseUrl).call("GET", "/api/pools", undefined, headers);
+  assert.equal(rest.status, 401);
+});
+
 test("a token without a scope gets a challenge that names the scope", async () => {
   const token = await issuer.token("ada", { tenant_id: tenantId, roles: ["viewer"] });
   const { status, headers } = await sendMessage(
