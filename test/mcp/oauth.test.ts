@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
 import { audience, type Issuer, startIssuer } from "../access/issuer.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -17,6 +17,7 @@ before(async () => {
   const { body } = await restClient(service.baseUrl, service.adminKey).call("GET", "/api/tenants");
   tenantId = body.data[0].id;
 });
+after(() => issuer.goDown());
 
 test("a client without a token learns where to get one", async () => {
   const { status, headers } = await sendMessage(`${service.baseUrl}/mcp`, "server/discover");
