@@ -185,7 +185,7 @@ function servicePage(service: DescService): string {
 }
 
 function operationSections(operation: Operation, used: Set<string>): string[] {
-  const { method, service, bindings, governance, scopes, tokenCost, acceptsIdempotencyKey } = operation;
+  const { method, service, bindings, governance, scopes, tokenCost, acceptsIdempotencyKey, toolName } = operation;
   const bound = bindings.map(({ verb, path }) => {
     const shown = path.replace(/\{([^}=]+)=[^}]*\}/g, "{$1}");
     return { verb, path: shown, object: document.paths[shown]![verb.toLowerCase()]! };
@@ -198,6 +198,7 @@ function operationSections(operation: Operation, used: Set<string>): string[] {
   const facts = [
     ["REST", bound.map((each) => `\`${each.verb} ${each.path}\``).join(", ")],
     ["Connect and gRPC", `\`/${service.typeName}/${method.name}\``],
+    ...(toolName === undefined ? [] : [["Tool of language models", `\`${toolName}\``]]),
     ["Scopes", scopes.map((scope) => `\`${scope}\``).join(", ") || "none"],
     ["Roles", governance.roles.map((role) => `\`${role}\``).join(" or ") || "any"],
     ["Lifecycle", `${object["x-service-lifecycle"]}, for ${object["x-service-audience"]}`],

@@ -71,11 +71,17 @@ function byApiKey(verifier: ApiKeyVerifier): Authenticator {
  * a suspended or removed member is refused.
  */
 function byToken({ config, members, clock }: Parts): Authenticator {
-  const verifier = createOidcVerifier({ issuer: config["api.oidc_issuer"], audience: config["api.oidc_audience"] });
+  const issuer = config["api.oidc_issuer"];
+  const audience = config["api.oidc_audience"];
+  const verifier = createOidcVerifier({ issuer, audience });
+  // Clients of the Model Context Protocol request tokens for the URL of the endpoint (RFC 8707).
+  const mcpUrl =
+    config["mcp.enabled"] && config["api.public_url"] && `${config["api.public_url"]}${config["mcp.path"]}`;
+  const mcpVerifier = mcpUrl ? createOidcVerifier({ issuer, audience: [audience, mcpUrl] }) : verifier;
   return async (call) => {
     const token = bearerOf(call);
     if (token === undefined) return undefined;
-    const claims = await verifier.verify(token);
+    const claims = await (call.protocol === "mcp" ? mcpVerifier : verifier).verify(token);
     const tenantId = claims[config["auth.tenant_claim"]];
     if (typeof tenantId !== "string" || !isUlid(tenantId)) {
       throw fail("UNAUTHENTICATED", {

@@ -172,6 +172,13 @@ export function createCapabilitySources({
         config["dynamic_config.enabled"] ? active : { mode: "disabled", reason: "dynamic_config.enabled is false" },
     },
     {
+      ...simple("mcp", "Model Context Protocol", "Operations as tools for language models.", ""),
+      settings: ["mcp.enabled", "mcp.path", "mcp.oauth_scopes"],
+      dependencies: [],
+      services: [],
+      mode: () => (config["mcp.enabled"] ? active : { mode: "disabled", reason: "mcp.enabled is false" }),
+    },
+    {
       ...simple("rate_limits", "Rate limits", "Token buckets for the instance and for each tenant.", ""),
       settings: ["ratelimit.global_rps", "ratelimit.tenant_rps", "cache.backend"],
       dependencies: ["cache"],

@@ -160,7 +160,8 @@ export async function compose(foundation: Foundation) {
 
   return {
     ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, identity, experiments, billing, address },
+    ...{ connectors, identity, experiments, billing, address, clock },
+    confirmationSecret: await readInstanceSecret(db.sql, "mcp_confirmation_secret"),
     /** Background loops, in start order. */
     workers: [jobs, ...areas.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */

@@ -6,6 +6,7 @@ import { createOperationCaller, type OperationCaller } from "../chain/operation-
 import { createAccessRecheck, createChain } from "../chain/order.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
+import { accessHandlers, accessOperation } from "../gateway/mcp/index.ts";
 import type { AreaParts } from "../modules/area.ts";
 import type { SessionAuthenticator } from "../modules/identity/index.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
@@ -46,8 +47,9 @@ export async function createInvokers(parts: Parts): Promise<Invokers> {
     takeQuota,
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
   };
-  const execute = createExecutor(definitions, {
+  const execute = createExecutor([...definitions, accessOperation], {
     ...parts,
+    handlers: { ...parts.handlers, ...accessHandlers },
     takeQuota,
     timeoutMs: config["api.request_timeout_s"] * 1000,
     recheckAccess: {

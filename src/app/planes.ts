@@ -11,6 +11,7 @@ import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
 import { type createProbes, requireRead } from "../gateway/health.ts";
+import { createMcpHandler } from "../gateway/mcp/index.ts";
 import { buildOpenApi } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
@@ -131,6 +132,7 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     docsHandler(operations, parts, baseUrl, errorsUrl),
   ];
   if (plane === "external") {
+    if (config["mcp.enabled"]) handlers.push(mcpHandler(parts, baseUrl, errorsUrl));
     handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
     handlers.push(createSignInPageHandler({ handle: node.identity.pages.handle }));
@@ -144,6 +146,26 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     plane,
     handlers,
     rest: createRestHandler({ operations, invoke, errorsUrl }),
+  });
+}
+
+function mcpHandler(
+  { config, node, metrics, version }: Parts,
+  baseUrl: () => string,
+  errorsUrl: () => string,
+): PathHandler {
+  return createMcpHandler({
+    path: config["mcp.path"],
+    operations: node.operationsOf("external"),
+    invoke: node.invoke.external,
+    ...{ metrics, baseUrl, errorsUrl, version },
+    allowedOrigins: config["cors.allowed_origins"],
+    hostIsVerified: !config["api.allowed_hosts"].includes("*"),
+    issuer: config["api.oidc_issuer"],
+    oauthScopes: config["mcp.oauth_scopes"],
+    authorizes: config["authz.provider"] === "builtin",
+    confirmationSecret: node.confirmationSecret,
+    now: node.clock.now,
   });
 }
 

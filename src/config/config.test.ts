@@ -68,6 +68,19 @@ test("an unknown key, an invalid value or a contradiction is an error that names
   for (const domain of ["https://example.com", "*", "a.*.example", "127.0.0.1", "example.com:443", "a b"]) {
     refuses({ overrides: [...loopback, `egress.allowed_domains=${domain}`] }, /^egress\.allowed_domains: /);
   }
+  for (const path of [
+    "",
+    "mcp",
+    "/",
+    "/mcp/",
+    "/api/mcp",
+    "/docs",
+    "/.well-known/mcp",
+    "/service.api.PoolService/x",
+    "/a b",
+  ]) {
+    refuses({ overrides: [...loopback, `mcp.path=${path}`] }, /^mcp\.path: /);
+  }
   refuses({ file: fileWith("a: [") }, /is not valid YAML/);
   refuses({ file: "/nowhere/settings.yaml" }, /cannot be read/);
 });

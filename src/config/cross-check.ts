@@ -40,6 +40,9 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
       "must be tiered in the enterprise security profile, unless notification.dispatch.enabled is false",
     );
   }
+  if (!mcpPath.test(config["mcp.path"])) {
+    refuse("mcp.path", "must be a path of its own, without a slash at its end (for example: /mcp)");
+  }
   checkObjects(config, refuse);
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);
@@ -53,6 +56,10 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
 
 /** The format of an API key: prefix, then secret. bcrypt ignores bytes after the 72nd, so longer secrets are invalid. */
 export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~-]{8,72})$/;
+
+/** A path of letters, digits, dots, dashes and underscores that no other part of the external plane serves. */
+const mcpPath =
+  /^(?!\/(?:api|callbacks|connect|docs|errors|health|healthz|livez|metrics|metricsz|openapi\.\w+|outbox|ready|readyz|service\.[\w.]+|grpc\.[\w.]+|\.well-known)(?:\/|$))(?:\/[\w.-]+)+$/;
 
 function checkObjects(config: Config, refuse: Refuse): void {
   if (config["objects.backend"] !== "s3") return;

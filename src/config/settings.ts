@@ -201,6 +201,16 @@ export const settings = {
     "Origins that browsers can call from, for example `https://app.example.com`. `*` allows every origin.",
   ),
 
+  "mcp.enabled": flag(
+    false,
+    "Whether operations are offered as tools to language models, over the Model Context Protocol.",
+  ),
+  "mcp.path": text("/mcp", "Path of the Model Context Protocol endpoint on the external plane."),
+  "mcp.oauth_scopes": list(
+    [],
+    "Scopes that clients of the Model Context Protocol request from `api.oidc_issuer`, for example `openid`. Empty: the client chooses.",
+  ),
+
   "egress.mode": choice(
     ["shadow", "enforce", "disabled"],
     "shadow",

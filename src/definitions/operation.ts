@@ -43,6 +43,8 @@ export interface Operation {
   readonly acceptsIdempotencyKey: boolean;
   /** The rate-limit tokens that a call costs. */
   readonly tokenCost: number;
+  /** The name of the tool in the Model Context Protocol, if the operation is one. */
+  readonly toolName: string | undefined;
   /** The largest REST body, if it is raw bytes that the handler reads while they arrive. */
   readonly rawBodyBytesMax: number | undefined;
 }
@@ -67,6 +69,7 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     streamsBytes: method.methodKind === "server_streaming" && rule.responseBody === "body" && isBytes(method),
     acceptsIdempotencyKey: governed.mutating && method.methodKind === "unary",
     tokenCost: governed.tokenCost || 1,
+    toolName: governed.mcpTool && (governed.mcpTool.name || snakeCased(method.name)),
     rawBodyBytesMax: governed.rawBodyBytesMax || undefined,
   };
 }
@@ -91,4 +94,8 @@ function pagingOf({ name, output }: DescMethod): Paging | undefined {
   const items = output.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
   if (items === undefined) throw new Error(`${name} returns a page but has no repeated message field`);
   return { kind: isNumbered ? "numbered" : "cursor", items };
+}
+
+function snakeCased(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }

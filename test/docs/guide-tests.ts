@@ -39,6 +39,7 @@ export function testGuides(first: 0 | 1): void {
       "notification.outbox.enabled": "true",
       "identity.scim.enabled": "true",
       "identity.saml.enabled": "true",
+      "mcp.enabled": "true",
     });
   });
 

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file service/options/governance.proto.
  */
 export const file_service_options_governance: GenFile = /*@__PURE__*/
-  fileDesc("CiBzZXJ2aWNlL29wdGlvbnMvZ292ZXJuYW5jZS5wcm90bxIPc2VydmljZS5vcHRpb25zIt8FCgpHb3Zlcm5hbmNlEjgKCWxpZmVjeWNsZRgBIAEoDjIlLnNlcnZpY2Uub3B0aW9ucy5Hb3Zlcm5hbmNlLkxpZmVjeWNsZRI2CghhdWRpZW5jZRgCIAEoDjIkLnNlcnZpY2Uub3B0aW9ucy5Hb3Zlcm5hbmNlLkF1ZGllbmNlEh8KF2F1dGhlbnRpY2F0aW9uX3JlcXVpcmVkGAMgASgIEh4KFmF1dGhvcml6YXRpb25fcmVxdWlyZWQYBCABKAgSEAoIcmVzb3VyY2UYBSABKAkSDgoGYWN0aW9uGAYgASgJEg4KBnNjb3BlcxgHIAMoCRINCgVyb2xlcxgIIAMoCRIVCg1pbnRlcm5hbF9vbmx5GAkgASgIEhIKCnRva2VuX2Nvc3QYCiABKA0SEAoIbXV0YXRpbmcYCyABKAgSMQoLZGVwcmVjYXRpb24YDCABKAsyHC5zZXJ2aWNlLm9wdGlvbnMuRGVwcmVjYXRpb24SFQoNdGVuYW50X2V4ZW1wdBgNIAEoCBIaChJyYXdfYm9keV9ieXRlc19tYXgYDiABKA0SEwoLZW50aXRsZW1lbnQYDyABKAkipgEKCUxpZmVjeWNsZRIZChVMSUZFQ1lDTEVfVU5TUEVDSUZJRUQQABIXChNMSUZFQ1lDTEVfU1VQUE9SVEVEEAESGgoWTElGRUNZQ0xFX0VYUEVSSU1FTlRBTBACEhYKEkxJRkVDWUNMRV9JTlRFUk5BTBADEhkKFUxJRkVDWUNMRV9PUEVSQVRJT05BTBAEEhYKEkxJRkVDWUNMRV9ESVNBQkxFRBAFInwKCEF1ZGllbmNlEhgKFEFVRElFTkNFX1VOU1BFQ0lGSUVEEAASEwoPQVVESUVOQ0VfUFVCTElDEAESEwoPQVVESUVOQ0VfVEVOQU5UEAISFQoRQVVESUVOQ0VfT1BFUkFUT1IQAxIVChFBVURJRU5DRV9JTlRFUk5BTBAEIiAKC0RlcHJlY2F0aW9uEhEKCXN1Y2Nlc3NvchgBIAEoCTpdCgpnb3Zlcm5hbmNlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuY4DIAEoCzIbLnNlcnZpY2Uub3B0aW9ucy5Hb3Zlcm5hbmNlUgpnb3Zlcm5hbmNlOjoKB2NvbW1hbmQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6jgMgASgJUgdjb21tYW5kYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("CiBzZXJ2aWNlL29wdGlvbnMvZ292ZXJuYW5jZS5wcm90bxIPc2VydmljZS5vcHRpb25zIosGCgpHb3Zlcm5hbmNlEjgKCWxpZmVjeWNsZRgBIAEoDjIlLnNlcnZpY2Uub3B0aW9ucy5Hb3Zlcm5hbmNlLkxpZmVjeWNsZRI2CghhdWRpZW5jZRgCIAEoDjIkLnNlcnZpY2Uub3B0aW9ucy5Hb3Zlcm5hbmNlLkF1ZGllbmNlEh8KF2F1dGhlbnRpY2F0aW9uX3JlcXVpcmVkGAMgASgIEh4KFmF1dGhvcml6YXRpb25fcmVxdWlyZWQYBCABKAgSEAoIcmVzb3VyY2UYBSABKAkSDgoGYWN0aW9uGAYgASgJEg4KBnNjb3BlcxgHIAMoCRINCgVyb2xlcxgIIAMoCRIVCg1pbnRlcm5hbF9vbmx5GAkgASgIEhIKCnRva2VuX2Nvc3QYCiABKA0SEAoIbXV0YXRpbmcYCyABKAgSMQoLZGVwcmVjYXRpb24YDCABKAsyHC5zZXJ2aWNlLm9wdGlvbnMuRGVwcmVjYXRpb24SFQoNdGVuYW50X2V4ZW1wdBgNIAEoCBIaChJyYXdfYm9keV9ieXRlc19tYXgYDiABKA0SEwoLZW50aXRsZW1lbnQYDyABKAkSKgoIbWNwX3Rvb2wYECABKAsyGC5zZXJ2aWNlLm9wdGlvbnMuTWNwVG9vbCKmAQoJTGlmZWN5Y2xlEhkKFUxJRkVDWUNMRV9VTlNQRUNJRklFRBAAEhcKE0xJRkVDWUNMRV9TVVBQT1JURUQQARIaChZMSUZFQ1lDTEVfRVhQRVJJTUVOVEFMEAISFgoSTElGRUNZQ0xFX0lOVEVSTkFMEAMSGQoVTElGRUNZQ0xFX09QRVJBVElPTkFMEAQSFgoSTElGRUNZQ0xFX0RJU0FCTEVEEAUifAoIQXVkaWVuY2USGAoUQVVESUVOQ0VfVU5TUEVDSUZJRUQQABITCg9BVURJRU5DRV9QVUJMSUMQARITCg9BVURJRU5DRV9URU5BTlQQAhIVChFBVURJRU5DRV9PUEVSQVRPUhADEhUKEUFVRElFTkNFX0lOVEVSTkFMEAQiYwoHTWNwVG9vbBIMCgRuYW1lGAEgASgJEg0KBXRpdGxlGAIgASgJEhMKC2Rlc3RydWN0aXZlGAMgASgIEhIKCmlkZW1wb3RlbnQYBCABKAgSEgoKb3Blbl93b3JsZBgFIAEoCCIgCgtEZXByZWNhdGlvbhIRCglzdWNjZXNzb3IYASABKAk6XQoKZ292ZXJuYW5jZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLmOAyABKAsyGy5zZXJ2aWNlLm9wdGlvbnMuR292ZXJuYW5jZVIKZ292ZXJuYW5jZTo6Cgdjb21tYW5kEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuo4DIAEoCVIHY29tbWFuZGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Governance defines the access, cost and lifecycle of an operation. The fields are independent: authorization is never
@@ -129,6 +129,14 @@ export type Governance = Message<"service.options.Governance"> & {
    * @generated from field: string entitlement = 15;
    */
   entitlement: string;
+
+  /**
+   * Set if the operation is a tool of the Model Context Protocol endpoint. At most 40 operations are. An operation that
+   * reads or writes payloads of streams is none.
+   *
+   * @generated from field: service.options.McpTool mcp_tool = 16;
+   */
+  mcpTool?: McpTool | undefined;
 };
 
 /**
@@ -256,6 +264,55 @@ export const Governance_AudienceSchema: GenEnum<Governance_Audience> = /*@__PURE
   enumDesc(file_service_options_governance, 0, 1);
 
 /**
+ * The tool of an operation in the Model Context Protocol. Whether it only reads follows from `mutating`.
+ *
+ * @generated from message service.options.McpTool
+ */
+export type McpTool = Message<"service.options.McpTool"> & {
+  /**
+   * The name of the tool; the method's name in snake_case if it is empty.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * A short title for people.
+   *
+   * @generated from field: string title = 2;
+   */
+  title: string;
+
+  /**
+   * Whether the call can destroy or overwrite something, or decides for a person. The user must confirm it.
+   *
+   * @generated from field: bool destructive = 3;
+   */
+  destructive: boolean;
+
+  /**
+   * Whether a repeated call with the same arguments has no further effect.
+   *
+   * @generated from field: bool idempotent = 4;
+   */
+  idempotent: boolean;
+
+  /**
+   * Whether the call reaches systems outside of the service.
+   *
+   * @generated from field: bool open_world = 5;
+   */
+  openWorld: boolean;
+};
+
+/**
+ * Describes the message service.options.McpTool.
+ * Use `create(McpToolSchema)` to create a new message.
+ */
+export const McpToolSchema: GenMessage<McpTool> = /*@__PURE__*/
+  messageDesc(file_service_options_governance, 1);
+
+/**
  * Marks an operation as deprecated.
  *
  * @generated from message service.options.Deprecation
@@ -274,7 +331,7 @@ export type Deprecation = Message<"service.options.Deprecation"> & {
  * Use `create(DeprecationSchema)` to create a new message.
  */
 export const DeprecationSchema: GenMessage<Deprecation> = /*@__PURE__*/
-  messageDesc(file_service_options_governance, 1);
+  messageDesc(file_service_options_governance, 2);
 
 /**
  * The governance of a method. Every method has one.

@@ -51,18 +51,32 @@ function buildSuccessResponse(
   };
 }
 
-function envelope(operation: Operation, data: DescMessage, components: Components, schemas: Schemas): MediaType {
+/** Describes the JSON body of a response: the record or the items in `data`, and what is known about them. */
+export function envelopeSchema(
+  { paging }: Operation,
+  data: DescMessage,
+  components: Components,
+  schemas: Schemas,
+): Schema {
   const metadata = components.ref("schemas", "AnswerMetadata", () => metadataSchema) as Schema;
+  if (paging === undefined) return objectOf({ data: schemas.ofMessage(data, "response"), metadata });
+  const items = schemas.ofMessage(paging.items.message!, "response");
+  return objectOf({
+    data: { type: "array", items, description: "The items." },
+    ...pages[paging.kind].schemas,
+    metadata,
+  });
+}
+
+function envelope(operation: Operation, data: DescMessage, components: Components, schemas: Schemas): MediaType {
+  const schema = envelopeSchema(operation, data, components, schemas);
   if (operation.paging !== undefined) {
-    const item = operation.paging.items.message!;
-    const page = pages[operation.paging.kind];
-    const example = { data: [exampleOfMessage(item, "response")], ...page.example, metadata: exampleMetadata };
-    const items: Schema = { type: "array", items: schemas.ofMessage(item, "response"), description: "The items." };
-    return { schema: objectOf({ data: items, ...page.schemas, metadata }), example };
+    const item = exampleOfMessage(operation.paging.items.message!, "response");
+    return { schema, example: { data: [item], ...pages[operation.paging.kind].example, metadata: exampleMetadata } };
   }
   const record = exampleOfMessage(data, "response") as object;
   return {
-    schema: objectOf({ data: schemas.ofMessage(data, "response"), metadata }),
+    schema,
     example: {
       data: revealsSecrets(operation) ? { ...record, ...exampleOfSecrets(data) } : record,
       metadata: exampleMetadata,

@@ -138,7 +138,7 @@ function respondToHead(exchange: Exchange, call: Call, stream: AsyncIterable<Mes
 }
 
 /** Renames paging fields in a failure to their REST names. */
-function withRestPagingNames(failure: Failure): Failure {
+export function withRestPagingNames(failure: Failure): Failure {
   const { code, message, violations, headers, extra, cause } = failure;
   if (violations.length === 0) return failure;
   const restName = (field: string) => [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;

@@ -64,6 +64,7 @@ export function createProtocolProcedure(method: DescMethod, invoke: Procedure["i
     streamsBytes: false,
     acceptsIdempotencyKey: false,
     tokenCost: 0,
+    toolName: undefined,
     rawBodyBytesMax: undefined,
   };
   return createProcedure(operation, invoke);

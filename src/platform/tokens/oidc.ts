@@ -15,7 +15,8 @@ export interface OidcClaims extends JWTPayload {
 
 interface Settings {
   readonly issuer: string;
-  readonly audience: string;
+  /** The audience that tokens must have, or several of which they must have one. */
+  readonly audience: string | string[];
   /** How long the issuer's keys are cached. */
   readonly keysMaxAgeMs?: number;
 }

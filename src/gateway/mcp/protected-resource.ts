@@ -1,0 +1,72 @@
+import type { Failure } from "../../errors/index.ts";
+import type { PathHandler } from "../edge.ts";
+import { writeHead } from "../exchange.ts";
+import { requireRead } from "../health.ts";
+
+interface Options {
+  /** The path of the endpoint. */
+  readonly path: string;
+  readonly baseUrl: () => string;
+  /** The issuer of tokens; "" if there is none. Clients then need an API key, and there is nothing to discover. */
+  readonly issuer: string;
+  /** The scopes that a client requests from the issuer. */
+  readonly oauthScopes: readonly string[];
+}
+
+/** Tells clients where to get a token (RFC 9728). */
+export interface ProtectedResource {
+  /** Serves the metadata at their well-known path. */
+  readonly handle: PathHandler;
+  /** Adds the parameters that clients need to the challenge of a refusal. */
+  extendChallenge(challenge: string): string;
+  /** The challenge of a call without a scope that it needs (RFC 6750). */
+  insufficientScope(refusal: Failure, scopes: readonly string[]): string;
+}
+
+const wellKnown = "/.well-known/oauth-protected-resource";
+
+/** Describes the endpoint as a resource that OAuth protects. */
+export function createProtectedResource({ path, baseUrl, issuer, oauthScopes }: Options): ProtectedResource {
+  // Clients of the first revisions try the path without the suffix too.
+  const paths = new Set([`${wellKnown}${path}`, wellKnown]);
+  const metadataParameters = (scopes: readonly string[]) => [
+    ...(issuer === "" ? [] : [`resource_metadata="${baseUrl()}${wellKnown}${path}"`]),
+    ...(scopes.length === 0 ? [] : [`scope="${scopes.join(" ")}"`]),
+  ];
+  return {
+    handle(exchange) {
+      if (issuer === "" || !paths.has(exchange.path)) return false;
+      requireRead(exchange);
+      const body = JSON.stringify({
+        resource: `${baseUrl()}${path}`,
+        authorization_servers: [issuer],
+        ...(oauthScopes.length > 0 && { scopes_supported: oauthScopes }),
+        bearer_methods_supported: ["header"],
+        resource_name: "Switchyard",
+      });
+      writeHead(exchange, 200, {
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(body)),
+        "cache-control": "public, max-age=300",
+      });
+      exchange.response.end(exchange.request.method === "HEAD" ? "" : body);
+      return true;
+    },
+    extendChallenge(challenge) {
+      // Before the parameters of the first challenge, which is the one for tokens.
+      return challenge.replace(
+        /^Bearer /,
+        ["Bearer ", ...metadataParameters(oauthScopes).map((p) => `${p}, `)].join(""),
+      );
+    },
+    insufficientScope(refusal, scopes) {
+      const parameters = [
+        'realm="service"',
+        'error="insufficient_scope"',
+        ...metadataParameters(scopes),
+        `error_description="${refusal.message.replaceAll(/[^\x20-\x7e]|["\\]/g, " ")}"`,
+      ];
+      return `Bearer ${parameters.join(", ")}`;
+    },
+  };
+}

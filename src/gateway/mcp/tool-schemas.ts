@@ -1,0 +1,83 @@
+import type { Operation } from "../../definitions/index.ts";
+import type { Schema } from "../openapi/document.ts";
+import { envelopeSchema } from "../openapi/responses.ts";
+import type { Components } from "../openapi/schemas/components.ts";
+import { collectReachable, createSchemas } from "../openapi/schemas/schemas.ts";
+import { pagingNames } from "../rest/request.ts";
+
+/** Describes the arguments of a tool: the fields of the request under their REST names, and the additional ones. */
+export function inputSchemaOf(operation: Operation, additional: Readonly<Record<string, Schema>>): Schema {
+  const { input, output } = operation.method;
+  const defs = createDefs();
+  const schemas = createSchemas(defs, collectReachable([output]));
+  const { properties = {}, ...object } = defs.take(schemas.ofMessage(input, "request").$ref!);
+  const renamed = Object.entries(properties).map(([name, schema]) => [argumentNameOf(operation, name), schema]);
+  return { ...object, properties: { ...Object.fromEntries(renamed), ...additional }, ...defs.section() };
+}
+
+/** Describes the structured output of a tool: the body of the REST response. */
+export function outputSchemaOf(operation: Operation): Schema {
+  const { method, bindings } = operation;
+  const defs = createDefs();
+  const schemas = createSchemas(defs, collectReachable([method.output]));
+  const field = method.output.fields.find(({ name }) => name === bindings[0]!.responseBody);
+  const schema = envelopeSchema(operation, field?.message ?? method.output, defs, schemas);
+  return withoutDescriptions({ ...schema, ...defs.section() });
+}
+
+/** The argument that sets a field. Only the paging fields of lists have another name than their field. */
+function argumentNameOf({ paging }: Operation, field: string): string {
+  if (paging?.kind !== "cursor") return field;
+  for (const [name, rpcName] of pagingNames) if (rpcName === field) return name;
+  return field;
+}
+
+interface Defs extends Components {
+  /** Removes a schema and returns it. */
+  take(reference: string): Schema;
+  /** The remaining schemas, as a member of the schema that refers to them. */
+  section(): { $defs?: Record<string, Schema> };
+}
+
+/** Collects referenced schemas under `$defs`, because the schema of a tool has no document around it. */
+function createDefs(): Defs {
+  const schemas: Record<string, Schema> = {};
+  return {
+    sections: { schemas, parameters: {}, responses: {}, headers: {} },
+    ref(_section, name, make) {
+      if (!(name in schemas)) {
+        // Reserved before it is built, because a message may be recursive.
+        schemas[name] = {};
+        schemas[name] = make() as Schema;
+      }
+      return { $ref: `${prefix}${name}` };
+    },
+    take(reference) {
+      const name = reference.slice(prefix.length);
+      const taken = schemas[name]!;
+      delete schemas[name];
+      return taken;
+    },
+    section: () => (Object.keys(schemas).length === 0 ? {} : { $defs: schemas }),
+  };
+}
+
+const prefix = "#/$defs/";
+
+/** Members of a schema whose members are schemas under names of their own. */
+const named = new Set(["properties", "$defs"]);
+
+/** Removes all descriptions. Clients only validate with the schema of the output, so it need not be larger than that. */
+function withoutDescriptions(schema: Schema): Schema {
+  const kept = Object.entries(schema).filter(([key]) => key !== "description");
+  return Object.fromEntries(kept.map(([key, value]) => [key, named.has(key) ? eachOf(value) : strip(value)]));
+}
+
+function eachOf(schemas: unknown): unknown {
+  return Object.fromEntries(Object.entries(schemas as Record<string, Schema>).map(([name, s]) => [name, strip(s)]));
+}
+
+function strip(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(strip);
+  return typeof value === "object" && value !== null ? withoutDescriptions(value as Schema) : value;
+}
