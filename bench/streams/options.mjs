@@ -7,7 +7,7 @@ const full = {
   warmupSeconds: 3,
   /** Subscribers of one stream, and the records that each of them receives. */
   audiences: [
-    { subscribers: 1, records: 1_000 },
+    { subscribers: 1, records: 500 },
     { subscribers: 1_000, records: 100 },
   ],
   replayed: 50_000,
@@ -17,7 +17,7 @@ const full = {
 const quick = {
   seconds: 1,
   rounds: 1,
-  warmupSeconds: 0.5,
+  warmupSeconds: 2,
   audiences: [
     { subscribers: 1, records: 100 },
     { subscribers: 1_000, records: 20 },
