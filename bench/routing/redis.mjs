@@ -29,6 +29,7 @@ export async function startRedis({ folder, appendfsync }) {
     child.stdout.resume();
     return {
       socket,
+      pid: child.pid,
       async stop() {
         child.kill("SIGKILL");
         await exited;

@@ -1,5 +1,4 @@
-// The participants. Each runs in its own process, on its own database, and only while it is measured, because engines
-// that poll would disturb the others.
+// The participants. Each runs in its own process, on its own database, and only while it is measured.
 //
 // A participant's file exports `open(settings)`, which returns an object of
 //   internal  a lane: runs of three steps that need nothing outside of the engine

@@ -37,6 +37,7 @@ export function printRates(title, rows) {
 
 /** Prints aims: [what, aim, measured value, whether it is met]. */
 export function printAims(aims) {
+  if (aims.length === 0) return;
   printTable(
     "Aims",
     [

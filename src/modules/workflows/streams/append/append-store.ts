@@ -40,20 +40,31 @@ interface StreamInput {
   readonly maxAgeS: number;
 }
 
+/** A row that the statement returns: the head of a stream as it was, the records appended to it, or a used key. */
+interface ResultRow extends Omit<StreamHead, "hold">, AckedPosition {
+  readonly kind: "head" | "appended" | "used";
+  /** The position of the stream, or of the append whose key was used. */
+  readonly at: number;
+  readonly count: number;
+}
+
 /**
  * Appends records to any number of streams in one statement. Of every stream, the longest prefix of its records that fits is
  * appended. The heads are locked in the order of their keys, and stay locked until the commit.
+ *
+ * Records are not joined with heads: steady connections would compare each record with each head. Instead, what an append needs
+ * of its head is in arrays, at the `slot` of the head. That takes a quarter of the database's time for 500 records.
  */
 export async function appendBatch(sql: Sql, appends: readonly Append[]): Promise<AppendedBatch> {
   const streams = streamsOf(appends);
   const positions = new Map(streams.map(({ key: { streamId } }, at) => [streamId, at]));
-  const keyed = appends.flatMap(({ idempotency }, nth) => (idempotency === undefined ? [] : [{ nth, ...idempotency }]));
-  const isKeyed = keyed.length > 0;
+  const isKeyed = appends.some(({ idempotency }) => idempotency !== undefined);
   const hasInputs = appends.some(({ record }) => record.direction === "input");
   const ofStream = (value: (stream: StreamInput) => string | number) => lines(streams, value);
   const ofAppend = (value: (append: Append) => string | number | undefined) => lines(appends, value);
-  const ofKey = (value: (key: (typeof keyed)[number]) => string | number) => lines(keyed, value);
-  const rows = await sql<(AppendRow & { readonly duplicate: boolean })[]>`
+  const ofKey = (value: (key: SequenceRecord) => string | number) =>
+    lines(appends, ({ idempotency }) => idempotency && value(idempotency));
+  const rows = await sql<ResultRow[]>`
     with streams as materialized (
       select nth::int - 1 as stream, tenant_id, run_id, stream_id, unread_items::bigint as unread_items,
         unread_bytes::bigint as unread_bytes, total_items::bigint as total_items, total_bytes::bigint as total_bytes,
@@ -69,9 +80,38 @@ export async function appendBatch(sql: Sql, appends: readonly Append[]): Promise
         string_to_table(${ofStream(({ maxAgeS }) => maxAgeS)}, E'\\n', '')
       ) with ordinality as streams(tenant_id, run_id, stream_id, unread_items, unread_bytes, total_items, total_bytes,
         max_age_s, nth)
-    ), input as materialized (
+    ), locked as materialized (
+      -- All statements lock in this order to avoid deadlocks.
+      select s.*, h.first_sequence, h.last_sequence, h.first_cum_bytes, h.last_cum_bytes, h.closed_at
+      from streams s join workflow_stream_heads h
+        on h.tenant_id = s.tenant_id and h.run_id = s.run_id and h.stream_id = s.stream_id
+      order by s.stream for update of h
+    ), heads as materialized (
+      select l.*, acked.sequence as acked_sequence, acked.cum_bytes as acked_cum_bytes
+      from locked l
+      cross join lateral (
+        select coalesce(min(c.sequence), 0) as sequence, coalesce(min(c.cum_bytes), 0) as cum_bytes
+        from workflow_stream_consumers c
+        where c.tenant_id = l.tenant_id and c.run_id = l.run_id and c.stream_id = l.stream_id
+      ) acked
+    ), slots as materialized (
+      select array_agg(stream) as streams, array_agg(tenant_id) as tenant_ids, array_agg(run_id) as run_ids,
+        array_agg(stream_id) as stream_ids, array_agg(last_sequence) as last_sequences,
+        array_agg(last_cum_bytes) as last_cum_bytes, array_agg(max_age_s) as max_ages_s,
+        -- The last position that every ceiling allows.
+        array_agg(case when closed_at is null then least(first_sequence - 1 + total_items,
+          greatest(acked_sequence, first_sequence - 1) + unread_items) else -1 end) as sequences_max,
+        array_agg(least(first_cum_bytes + total_bytes, greatest(acked_cum_bytes, first_cum_bytes) + unread_bytes))
+          as cum_bytes_max
+      from (select * from heads order by stream) ordered
+    ), input as ${isKeyed ? sql`materialized` : sql`not materialized`} (
       select nth::int - 1 as nth, stream::int as stream, direction, content_class, schema_ref, payload, object,
-        bytes::bigint as bytes, to_timestamp(appended_at_ms::float8 / 1000) as appended_at
+        bytes::int as bytes, appended_at_ms
+        ${
+          isKeyed
+            ? sql`, key_tenant_id, principal, operation, key, fingerprint, before_sequence, after_sequence, created_at_ms`
+            : sql``
+        }
       from rows from (
         string_to_table(${ofAppend(({ key }) => positions.get(key.streamId))}, E'\\n', ''),
         string_to_table(${ofAppend(({ record }) => record.direction)}, E'\\n', ''),
@@ -81,83 +121,74 @@ export async function appendBatch(sql: Sql, appends: readonly Append[]): Promise
         string_to_table(${ofAppend(({ record }) => record.object && JSON.stringify(record.object))}, E'\\n', ''),
         string_to_table(${ofAppend(({ record }) => record.bytes)}, E'\\n', ''),
         string_to_table(${ofAppend(({ appendedAtMs }) => appendedAtMs)}, E'\\n', '')
-      ) with ordinality as input(stream, direction, content_class, schema_ref, payload, object, bytes, appended_at_ms,
-        nth)
-    )
-    ${
-      isKeyed
-        ? sql`, keyed as materialized (
-            select nth::int as nth, tenant_id, principal, operation, key, fingerprint, before_sequence, after_sequence,
-              to_timestamp(created_at_ms::float8 / 1000) as created_at
-            from rows from (
-              string_to_table(${ofKey(({ nth }) => nth)}, E'\\n', ''),
+        ${
+          isKeyed
+            ? sql`,
               string_to_table(${ofKey(({ tenantId }) => tenantId)}, E'\\n', ''),
-              unnest(${keyed.map(({ principal }) => principal)}::text[]),
+              unnest(${appends.map(({ idempotency }) => idempotency?.principal ?? "")}::text[]),
               string_to_table(${ofKey(({ operation }) => operation)}, E'\\n', ''),
               string_to_table(${ofKey(({ key }) => key)}, E'\\n', ''),
               string_to_table(${ofKey(({ fingerprint }) => fingerprint.toString("hex"))}, E'\\n', ''),
               string_to_table(${ofKey(({ beforeSequence }) => beforeSequence)}, E'\\n', ''),
               string_to_table(${ofKey(({ afterSequence }) => afterSequence)}, E'\\n', ''),
-              string_to_table(${ofKey(({ createdAt }) => createdAt.getTime())}, E'\\n', '')
-            ) as keyed(nth, tenant_id, principal, operation, key, fingerprint, before_sequence, after_sequence,
-              created_at_ms)
-          ), used as materialized (
-            select k.nth from keyed k where exists (
-              select from idempotency_records i where i.tenant_id = k.tenant_id and i.principal = k.principal
-                and i.operation = k.operation and i.key = k.key)
+              string_to_table(${ofKey(({ createdAt }) => createdAt.getTime())}, E'\\n', '')`
+            : sql``
+        }
+      ) with ordinality as input(stream, direction, content_class, schema_ref, payload, object, bytes, appended_at_ms,
+        ${
+          isKeyed
+            ? sql`key_tenant_id, principal, operation, key, fingerprint, before_sequence, after_sequence, created_at_ms,`
+            : sql``
+        }
+        nth)
+    )
+    ${
+      isKeyed
+        ? sql`, used as materialized (
+            select i.nth from input i where i.key is not null and exists (
+              select from idempotency_records r where r.tenant_id = i.key_tenant_id and r.principal = i.principal
+                and r.operation = i.operation and r.key = i.key)
           )`
         : sql``
     }
-    , locked as materialized (
-      -- All statements lock in this order to avoid deadlocks.
-      select s.stream, h.first_sequence, h.last_sequence, h.first_cum_bytes, h.last_cum_bytes, h.closed_at
-      from streams s join workflow_stream_heads h
-        on h.tenant_id = s.tenant_id and h.run_id = s.run_id and h.stream_id = s.stream_id
-      order by s.stream for update of h
-    ), heads as materialized (
-      select l.*, s.tenant_id, s.run_id, s.stream_id, s.unread_items, s.unread_bytes, s.total_items, s.total_bytes,
-        s.max_age_s, acked.sequence as acked_sequence, acked.cum_bytes as acked_cum_bytes
-      from locked l join streams s on s.stream = l.stream
-      cross join lateral (
-        select coalesce(min(c.sequence), 0) as sequence, coalesce(min(c.cum_bytes), 0) as cum_bytes
-        from workflow_stream_consumers c
-        where c.tenant_id = s.tenant_id and c.run_id = s.run_id and c.stream_id = s.stream_id
-      ) acked
-    ), decided as materialized (
-      select i.nth, i.direction, i.content_class, i.schema_ref, i.payload, i.object, i.bytes, i.appended_at, h.*,
-        h.last_sequence + row_number() over prefix as sequence,
-        h.last_cum_bytes + (sum(i.bytes) over prefix)::bigint as cum_bytes
-      from input i join heads h on h.stream = i.stream
-      ${isKeyed ? sql`where i.nth not in (select nth from used)` : sql``}
-      window prefix as (partition by i.stream order by i.nth)
-    ), accepted as materialized (
-      select * from decided
-      where closed_at is null
-        and sequence - first_sequence + 1 <= total_items and cum_bytes - first_cum_bytes <= total_bytes
-        and sequence - greatest(acked_sequence, first_sequence - 1) <= unread_items
-        and cum_bytes - greatest(acked_cum_bytes, first_cum_bytes) <= unread_bytes
+    , accepted as materialized (
+      select * from (
+        select *, to_timestamp(appended_at_ms::float8 / 1000) as appended_at,
+          ((select last_sequences from slots))[slot] + row_number() over prefix as sequence,
+          ((select last_cum_bytes from slots))[slot] + sum(bytes) over prefix as cum_bytes
+        from (select *, width_bucket(stream, (select streams from slots)) as slot from input) i
+        -- A stream that does not exist has no slot.
+        where ((select streams from slots))[slot] = stream
+          ${isKeyed ? sql`and nth not in (select nth from used)` : sql``}
+        window prefix as (partition by slot order by nth)
+      ) decided
+      where sequence <= ((select sequences_max from slots))[slot]
+        and cum_bytes <= ((select cum_bytes_max from slots))[slot]
     ), records as (
       insert into workflow_stream_records (tenant_id, run_id, stream_id, sequence, direction, content_class, schema_ref,
         payload, object, bytes, cum_bytes, appended_at)
-      select tenant_id, run_id, stream_id, sequence, direction, content_class, schema_ref, payload::json, object::json,
-        bytes, cum_bytes, appended_at
+      select ((select tenant_ids from slots))[slot], ((select run_ids from slots))[slot],
+        ((select stream_ids from slots))[slot], sequence, direction, content_class, schema_ref, payload::json,
+        object::json, bytes, cum_bytes, appended_at
       from accepted
+    ), appended as materialized (
+      select slot, count(*)::int as count, max(sequence) as sequence, max(cum_bytes) as cum_bytes,
+        min(appended_at) + make_interval(secs => ((select max_ages_s from slots))[slot]) as prune_at
+      from accepted group by slot
     ), advanced as (
       update workflow_stream_heads h
       set last_sequence = a.sequence, last_cum_bytes = a.cum_bytes, prune_at = coalesce(h.prune_at, a.prune_at)
-      from (
-        select tenant_id, run_id, stream_id, max(sequence) as sequence, max(cum_bytes) as cum_bytes,
-          min(appended_at) + make_interval(secs => max(max_age_s)) as prune_at
-        from accepted group by tenant_id, run_id, stream_id
-      ) a
-      where h.tenant_id = a.tenant_id and h.run_id = a.run_id and h.stream_id = a.stream_id
+      from appended a
+      where h.tenant_id = ((select tenant_ids from slots))[a.slot] and h.run_id = ((select run_ids from slots))[a.slot]
+        and h.stream_id = ((select stream_ids from slots))[a.slot]
     )
     ${
       hasInputs
         ? sql`, deliveries as (
             insert into workflow_stream_deliveries (tenant_id, run_id, stream_id, sequence, due_at)
-            select tenant_id, run_id, stream_id, sequence, now() + interval '5 seconds' from accepted
-            where direction = 'input'
+            select ((select tenant_ids from slots))[slot], ((select run_ids from slots))[slot],
+              ((select stream_ids from slots))[slot], sequence, now() + interval '5 seconds'
+            from accepted where direction = 'input'
           )`
         : sql``
     }
@@ -167,20 +198,44 @@ export async function appendBatch(sql: Sql, appends: readonly Append[]): Promise
             -- A key that another node uses at the same moment is a violation of the primary key: the batch is repeated.
             insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response,
               created_at)
-            select k.tenant_id, k.principal, k.operation, k.key, decode(k.fingerprint, 'hex'), 'completed',
-              k.before_sequence || a.sequence || k.after_sequence, k.created_at
-            from keyed k join accepted a on a.nth = k.nth
+            select key_tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed',
+              before_sequence || sequence || after_sequence, to_timestamp(created_at_ms::float8 / 1000)
+            from accepted where key is not null
           )`
         : sql``
     }
-    select d.nth, a.sequence, d.first_sequence, d.last_sequence, d.first_cum_bytes, d.last_cum_bytes, d.closed_at,
-      d.acked_sequence, d.acked_cum_bytes, false as duplicate
-    from decided d left join accepted a on a.nth = d.nth
-    ${isKeyed ? sql`union all select nth, null, 0, 0, 0, 0, null, 0, 0, true from used` : sql``}`;
-  return {
-    rows: new Map(rows.flatMap((row) => (row.duplicate ? [] : [[row.nth, row]]))),
-    duplicates: new Set(rows.flatMap(({ nth, duplicate }) => (duplicate ? [nth] : []))),
-  };
+    select 'head' as kind, stream as at, 0 as count, first_sequence, last_sequence, first_cum_bytes, last_cum_bytes,
+      closed_at, acked_sequence, acked_cum_bytes
+    from heads
+    union all
+    select 'appended', ((select streams from slots))[slot], count, 0, 0, 0, 0, null, 0, 0 from appended
+    ${isKeyed ? sql`union all select 'used', nth, 0, 0, 0, 0, 0, null, 0, 0 from used` : sql``}`;
+  return toBatch(appends, positions, rows);
+}
+
+/** The rows of appends, from the rows of the statement. */
+function toBatch(
+  appends: readonly Append[],
+  positions: ReadonlyMap<string, number>,
+  results: readonly ResultRow[],
+): AppendedBatch {
+  const byPosition = (kind: ResultRow["kind"]) =>
+    new Map(results.flatMap((row) => (row.kind === kind ? [[row.at, row]] : [])));
+  const heads = byPosition("head");
+  const appended = byPosition("appended");
+  const duplicates = new Set(byPosition("used").keys());
+  const rows = new Map<number, AppendRow>();
+  const counts = new Map<number, number>();
+  for (const [nth, { key }] of appends.entries()) {
+    const at = positions.get(key.streamId)!;
+    const head = heads.get(at);
+    if (head === undefined || duplicates.has(nth)) continue;
+    const count = (counts.get(at) ?? 0) + 1;
+    counts.set(at, count);
+    const isAppended = count <= (appended.get(at)?.count ?? 0);
+    rows.set(nth, { ...head, nth, sequence: isAppended ? head.lastSequence + count : null });
+  }
+  return { rows, duplicates };
 }
 
 /** The streams of a batch, in the order in which they are locked. */

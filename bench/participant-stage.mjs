@@ -1,17 +1,15 @@
-// The environment of a run: one embedded PostgreSQL, and a process for the participant that is being measured.
+// The environment of a run: one embedded PostgreSQL, and a process for the participant that is being measured. Participants run
+// only while they are measured, because engines that poll would disturb the others.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
-import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
-import { startParticipant } from "../participant-process.mjs";
-import { participants } from "./participants.mjs";
+import { startEmbedded } from "../src/platform/db/embedded/embedded.ts";
+import { socketHost } from "../src/platform/db/embedded/socket-host.ts";
+import { startParticipant } from "./participant-process.mjs";
 
-const processFile = new URL("./participant.mjs", import.meta.url);
-
-/** Starts PostgreSQL. Participants are started by `measure`. */
-export async function openStage({ without }) {
+/** Starts PostgreSQL. Participants are started by `measure`, each with `processFile`. */
+export async function openStage({ participants, processFile, without }) {
   const unknown = without.find((name) => !(name in participants));
   if (unknown !== undefined) throw new Error(`--without must be one of ${Object.keys(participants).join("; ")}`);
   const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));

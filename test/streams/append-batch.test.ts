@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { type Append, appendBatch } from "../../src/modules/workflows/streams/append/append-store.ts";
+import type { TenantId } from "../../src/platform/access/index.ts";
+import { type Database, openDatabase } from "../../src/platform/db/index.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+
+const tenantId = "t".padEnd(26, "0") as TenantId;
+const runId = "r".padEnd(26, "0");
+
+let db: Database;
+
+before(async () => {
+  const { url, drop } = await freshDatabase();
+  db = openDatabase(url, { maxConnections: 2, steadyConnections: 1 });
+  afterFile(async () => {
+    await db.close();
+    await drop();
+  });
+});
+
+const keyOf = (name: string) => ({ tenantId, runId, streamId: name.padEnd(26, "0") });
+
+async function createHead(name: string, { isClosed = false } = {}): Promise<void> {
+  const { streamId } = keyOf(name);
+  await db.sql`
+    insert into workflow_stream_heads (tenant_id, run_id, stream_id, first_sequence, last_sequence, first_cum_bytes,
+      last_cum_bytes, closed_at)
+    values (${tenantId}, ${runId}, ${streamId}, 1, 0, 0, 0, ${isClosed ? new Date() : null})`;
+}
+
+function appendTo(name: string, payload: string, { totalItems = 100, key = "" } = {}): Append {
+  const payloadJson = JSON.stringify(payload);
+  const ceilings = { unread_items: 100, unread_bytes: 1000, total_items: totalItems, total_bytes: 1000 };
+  return {
+    key: keyOf(name),
+    record: { direction: "output", contentClass: "data", schemaRef: "", payloadJson, bytes: payloadJson.length },
+    ...{ ceilings, maxAgeS: 3600, appendedAtMs: 1_000_000 },
+    idempotency:
+      key === ""
+        ? undefined
+        : {
+            ...{ tenantId, principal: "p", operation: "append", key, fingerprint: Buffer.from("f") },
+            ...{ createdAt: new Date(), beforeSequence: "<", afterSequence: ">" },
+          },
+  };
+}
+
+async function payloadsOf(name: string): Promise<string[]> {
+  const { streamId } = keyOf(name);
+  const rows = await db.sql<{ entry: string }[]>`
+    select sequence || ' ' || (payload #>> '{}') || ' ' || cum_bytes as entry from workflow_stream_records
+    where tenant_id = ${tenantId} and run_id = ${runId} and stream_id = ${streamId} order by sequence`;
+  return rows.map(({ entry }) => entry);
+}
+
+test("a statement with absent, closed and full streams and used keys appends the rest, in order", async () => {
+  for (const name of ["b", "d", "f"]) await createHead(name);
+  await createHead("c", { isClosed: true });
+  await appendBatch(db.steady.sql, [appendTo("f", "first", { key: "used" })]);
+
+  const { rows, duplicates } = await appendBatch(db.steady.sql, [
+    appendTo("f", "repeated", { key: "used" }),
+    appendTo("a", "no such stream"),
+    appendTo("d", "d1", { totalItems: 2 }),
+    appendTo("b", "b1"),
+    appendTo("c", "closed"),
+    appendTo("d", "d2", { totalItems: 2, key: "new" }),
+    appendTo("e", "no such stream", { key: "of no stream" }),
+    appendTo("d", "d3", { totalItems: 2, key: "does not fit" }),
+    appendTo("f", "second"),
+    appendTo("b", "b2"),
+    appendTo("g", "no such stream"),
+  ]);
+
+  const sequences = Array.from({ length: 11 }, (_, nth) => rows.get(nth)?.sequence);
+  assert.deepEqual(sequences, [undefined, undefined, 1, 1, null, 2, undefined, null, 2, 2, undefined]);
+  assert.deepEqual([...duplicates], [0]);
+  assert.notEqual(rows.get(4)?.closedAt, null);
+  assert.deepEqual(await payloadsOf("b"), ["1 b1 4", "2 b2 8"]);
+  assert.deepEqual(await payloadsOf("d"), ["1 d1 4", "2 d2 8"]);
+  assert.deepEqual(await payloadsOf("f"), ["1 first 7", "2 second 15"]);
+  const recorded = await db.sql<{ key: string; response: string }[]>`
+    select key, response from idempotency_records order by key`;
+  assert.deepEqual(
+    recorded.map(({ key, response }) => `${key} ${response}`),
+    ["new <2>", "used <1>"],
+  );
+  const heads = await db.sql<{ lastSequence: number; lastCumBytes: number }[]>`
+    select last_sequence, last_cum_bytes from workflow_stream_heads order by stream_id`;
+  assert.deepEqual(
+    heads.map(({ lastSequence, lastCumBytes }) => [lastSequence, lastCumBytes]),
+    [
+      [2, 8],
+      [0, 0],
+      [2, 8],
+      [2, 15],
+    ],
+  );
+});
