@@ -17,7 +17,7 @@ import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
 
 export { type ApiKeys, type ApiKeyVerifier, createApiKeys, createKeyText } from "./api-keys/index.ts";
-export type { Member, MemberAccounts, Members } from "./members/index.ts";
+export { type Member, type MemberAccounts, type Members, subjectsOf } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
 export type { QuotaRequest, Quotas, Tenant } from "./tenants/index.ts";
 
@@ -43,7 +43,7 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
   const apiKeys = createApiKeys({ ...parts, bcryptCost: config["auth.bcrypt_cost"], scopes });
   const purgeAfterDays = config["tenant.purge_after_days"];
   const tenants = createTenants({ ...parts, apiKeys, environments, purgeAfterDays, tenantSettingsEnabled });
-  const members = createMembers(parts);
+  const members = createMembers({ ...parts, revokeKeys: apiKeys.revokeCreatedBy });
   const secrets = createSecrets({ ...parts, otherTables: sealed });
   const dynamicConfig = createDynamicConfig({
     ...parts,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { CreateApiKeyRequestSchema } from "../../../../gen/service/api/api_key_pb.ts";
 import {
   GetMemberRequestSchema,
   InviteMemberRequestSchema,
@@ -19,14 +20,21 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
+import { grantableScopes } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, createSignals, createTenantChanges } from "../../../platform/db/index.ts";
+import { createLog } from "../../../platform/log/log.ts";
+import { createApiKeys } from "../api-keys/index.ts";
 import { createMembers } from "./index.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
 const changes = createTenantChanges(db, createSignals(db));
-const { handlers } = createMembers({ db, changes, events, cursors: createCursors(randomBytes(32)) });
+const cursors = createCursors(randomBytes(32));
+const clock = { now: Date.now };
+const scopes = grantableScopes([]);
+const apiKeys = createApiKeys({ db, clock, cursors, log: createLog("silent"), changes, events, bcryptCost: 4, scopes });
+const { handlers } = createMembers({ db, changes, events, cursors, revokeKeys: apiKeys.revokeCreatedBy });
 
 const invite = async (choice: ContextChoice, request: object) =>
   (await perform(db, choice, handlers.inviteMember, InviteMemberRequestSchema, request)).member!;
@@ -134,4 +142,30 @@ test("both list operations return the tenant's own members, without removed ones
   );
   assert.deepEqual([...first.members, ...second.members], all.members);
   assert.deepEqual([first.totalSize, second.totalSize, all.totalSize], [3, 3, 3]);
+});
+
+test("the keys that a person created end when the member is suspended or removed", async () => {
+  const tenantId = freshTenant();
+  const createKey = async (subject: string) => {
+    const { createApiKey } = apiKeys.handlers;
+    const { apiKey } = await perform(db, { tenantId, subject }, createApiKey, CreateApiKeyRequestSchema, {
+      ...{ name: "deploy", roles: ["viewer"] },
+    });
+    return apiKey!.id;
+  };
+  const isValid = async (id: string) => (await apiKeys.access(db.sql, tenantId, id, Date.now())) !== undefined;
+  const ada = await invite({ tenantId }, { subject: "ada", roles: ["operator"] });
+  const bob = await invite({ tenantId }, { email: "bob@example.com", roles: ["operator"] });
+  const keys = {
+    ada: await createKey("ada"),
+    session: await createKey(`member:${bob.id}`),
+    other: await createKey("x"),
+  };
+
+  await update({ tenantId }, ada.id, { displayName: "Ada" });
+  assert.ok(await isValid(keys.ada));
+  await update({ tenantId }, ada.id, { status: Status.SUSPENDED });
+  assert.deepEqual([await isValid(keys.ada), await isValid(keys.session)], [false, true]);
+  await remove({ tenantId }, bob.id);
+  assert.deepEqual([await isValid(keys.session), await isValid(keys.other)], [false, true]);
 });

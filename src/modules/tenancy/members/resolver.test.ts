@@ -27,7 +27,10 @@ async function startNode() {
   });
   return {
     changes,
-    members: createMembers({ db, changes, events: recordedEvents(), cursors: createCursors(randomBytes(32)) }),
+    members: createMembers({
+      ...{ db, changes, events: recordedEvents(), cursors: createCursors(randomBytes(32)) },
+      revokeKeys: async () => 0,
+    }),
   };
 }
 

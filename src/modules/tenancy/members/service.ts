@@ -12,6 +12,7 @@ import {
   type MemberStatus,
   type NewMember,
   statusAfter,
+  subjectsOf,
 } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
@@ -19,6 +20,8 @@ import { memberStore } from "./store.ts";
 export interface MemberParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
+  /** Revokes the API keys that were created under any of these subjects. */
+  readonly revokeKeys: (context: Context, creators: readonly string[], by: string) => Promise<number>;
 }
 
 /** The input of an update. */
@@ -30,10 +33,15 @@ export interface MemberUpdate extends MemberChange {
 export type MemberService = ReturnType<typeof createMemberService>;
 
 /** Creates the service of members. */
-export function createMemberService({ changes, events }: MemberParts) {
+export function createMemberService({ changes, events, revokeKeys }: MemberParts) {
   async function changed(context: Context): Promise<void> {
     await changes.record(context.sql, context.tenantId);
     context.afterCommit(() => changes.published(context.tenantId));
+  }
+
+  /** Revokes the keys of a person who has lost access: a key would outlive the person's sessions and tokens. */
+  async function revokeKeysOf(context: Context, member: Member): Promise<void> {
+    await revokeKeys(context, subjectsOf(member), context.principal.subject);
   }
 
   return {
@@ -84,6 +92,7 @@ export function createMemberService({ changes, events }: MemberParts) {
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (member === undefined) throw updateRefusal(current, "member");
       await changed(context);
+      if (change.status === "suspended") await revokeKeysOf(context, member);
       await events.record(context, "member.updated", id, { fields: changedFields(update) });
       return member;
     },
@@ -93,6 +102,7 @@ export function createMemberService({ changes, events }: MemberParts) {
       const removed = await memberStore(sql).update(tenantId, id, { status: "removed" }, undefined, new Date(nowMs));
       if (removed === undefined) throw notFound("member");
       await changed(context);
+      await revokeKeysOf(context, removed);
       await events.record(context, "member.removed", id, {});
       return removed;
     },

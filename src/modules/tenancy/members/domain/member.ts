@@ -67,6 +67,11 @@ export function grantOf(member: Member, change: MemberChange) {
   return { roles: given, scopes: [], environmentMode, expiresAt };
 }
 
+/** The subjects under which a member creates records: as a session, and as a bearer of tokens. */
+export function subjectsOf({ id, subject }: Pick<Member, "id" | "subject">): string[] {
+  return [`member:${id}`, ...(subject === "" ? [] : [subject])];
+}
+
 /** The identity in a token. */
 export interface Bearer {
   readonly subject: string;
