@@ -212,3 +212,17 @@ test("entitlements are checked last: a caller without access learns nothing abou
   const { status, body } = await restClient(first.baseUrl, key.body.data.secret).call("POST", "/api/route", {});
   assert.deepEqual([status, body.errorCode], [403, "PERMISSION_DENIED"]);
 });
+
+test("a step of a workflow is denied like a call", async () => {
+  const customer = await newCustomer({ allow: ["workflow.run"], deny: [item] });
+  const rest = restClient(first.baseUrl, customer.key);
+  await rest.call("POST", "/api/pools", { name: "people" });
+  const steps = [{ id: "assign", route: { pool: "people", type: "t" } }];
+  await rest.call("POST", "/api/workflow-definitions", {
+    document: { dsl: "1", key: "assigning", timeout: "1h", steps },
+  });
+  await rest.call("POST", "/api/workflow-definitions/assigning/publish", {});
+  const started = await rest.call("POST", "/api/workflow-runs", { definition: "assigning", wait_s: 20 });
+  const { status, error } = started.body.data.run;
+  assert.deepEqual([status, error.details.error_code], ["failed", "ENTITLEMENT_DENIED"], JSON.stringify(started.body));
+});
