@@ -34,7 +34,7 @@ interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly audit: Audit | undefined;
   readonly members: MemberAccounts;
-  readonly apiKeys: Pick<ApiKeys, "access" | "revokeCreatedBy" | "verifier">;
+  readonly apiKeys: Pick<ApiKeys, "access" | "verifier">;
   readonly readTenantState: TenantStateReader;
   readonly limiter: RateLimiter | undefined;
   /** The URL at which browsers reach the service. */

@@ -17,7 +17,7 @@ import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
 
 export { type ApiKeys, type ApiKeyVerifier, createApiKeys, createKeyText } from "./api-keys/index.ts";
-export { type Member, type MemberAccounts, type Members, subjectsOf } from "./members/index.ts";
+export type { Member, MemberAccounts, Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
 export type { QuotaRequest, Quotas, Tenant } from "./tenants/index.ts";
 

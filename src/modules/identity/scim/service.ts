@@ -4,7 +4,7 @@ import type { Database, Sql } from "../../../platform/db/index.ts";
 import { isUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
-import { type ApiKeys, type Member, type MemberAccounts, subjectsOf } from "../../tenancy/index.ts";
+import type { Member, MemberAccounts } from "../../tenancy/index.ts";
 import type { SessionService } from "../sessions/index.ts";
 import { inTenant } from "../tenant-work.ts";
 import type { Filter } from "./domain/filter.ts";
@@ -24,7 +24,6 @@ export interface ScimParts {
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly members: MemberAccounts;
-  readonly apiKeys: Pick<ApiKeys, "revokeCreatedBy">;
   readonly sessions: Pick<SessionService, "endOfMember">;
   /** The URL of the SCIM endpoint. */
   readonly baseUrl: () => string;
@@ -59,7 +58,7 @@ const actor = "scim";
 
 /** Creates the service. */
 export function createScimService(parts: ScimParts) {
-  const { db, events, members, apiKeys, sessions, baseUrl } = parts;
+  const { db, events, members, sessions, baseUrl } = parts;
 
   const shownUser = async (sql: Sql, user: ScimUser): Promise<Stored> => ({
     resource: userResource(user, await scimGroupStore(sql).memberships(user.tenantId, "user", [user.id]), baseUrl()),
@@ -86,7 +85,7 @@ export function createScimService(parts: ScimParts) {
   /** Ends everything that a person can act with: sessions, the keys that the person created, and tokens. */
   async function endAccess(context: EventContext, member: Pick<Member, "id" | "subject">): Promise<void> {
     const { sql, tenantId } = context;
-    const keys = await apiKeys.revokeCreatedBy(context, subjectsOf(member), actor);
+    const keys = await members.revokeKeys(context, member, actor);
     const ended = await sessions.endOfMember(context, member.id, "deactivated");
     await sql`delete from login_links where tenant_id = ${tenantId} and member_id = ${member.id}`;
     await events.record(context, "scim_user.deactivated", member.id, { sessions: ended, keys });

@@ -3,7 +3,14 @@ import type { Sql, TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
-import { type Member, type MemberRoles, type ProvisionedChange, statusAfter, toMemberRoles } from "./domain/member.ts";
+import {
+  type Member,
+  type MemberRoles,
+  type ProvisionedChange,
+  statusAfter,
+  subjectsOf,
+  toMemberRoles,
+} from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
 /** A person that an identity provider names. */
@@ -20,10 +27,14 @@ export type MemberAccounts = ReturnType<typeof createMemberAccounts>;
 interface Parts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
+  readonly revokeKeys: RevokeKeys;
 }
 
+/** Revokes the API keys that were created under any of these subjects; returns how many. */
+export type RevokeKeys = (context: EventContext, creators: readonly string[], by: string) => Promise<number>;
+
 /** Creates the access to members for sign-in and provisioning. */
-export function createMemberAccounts({ changes, events }: Parts) {
+export function createMemberAccounts({ changes, events, revokeKeys }: Parts) {
   async function changed({ sql, tenantId, afterCommit }: EventContext): Promise<void> {
     await changes.record(sql, tenantId);
     afterCommit(() => changes.published(tenantId));
@@ -82,6 +93,10 @@ export function createMemberAccounts({ changes, events }: Parts) {
       const set = fields.flatMap(([name, value]) => (value === undefined ? [] : [name]));
       if (set.length > 0) await events.record(context, "member.updated", member.id, { fields: set });
     },
+
+    /** Revokes the API keys that a person created. */
+    revokeKeys: (context: EventContext, member: Pick<Member, "id" | "subject">, by: string) =>
+      revokeKeys(context, subjectsOf(member), by),
 
     async remove(context: EventContext, id: string): Promise<void> {
       if ((await change(context, id, { status: "removed" })) === undefined) return;

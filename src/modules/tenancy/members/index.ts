@@ -12,7 +12,7 @@ import { createMemberResolver } from "./resolver.ts";
 import { createMemberService, type MemberParts } from "./service.ts";
 
 export type { MemberAccounts } from "./accounts.ts";
-export { type Member, type MemberRoles, subjectsOf } from "./domain/member.ts";
+export type { Member, MemberRoles } from "./domain/member.ts";
 
 interface Parts extends MemberParts {
   readonly db: Database;

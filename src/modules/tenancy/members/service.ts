@@ -5,6 +5,7 @@ import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "..
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { RevokeKeys } from "./accounts.ts";
 import {
   grantOf,
   type Member,
@@ -20,8 +21,7 @@ import { memberStore } from "./store.ts";
 export interface MemberParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
-  /** Revokes the API keys that were created under any of these subjects. */
-  readonly revokeKeys: (context: Context, creators: readonly string[], by: string) => Promise<number>;
+  readonly revokeKeys: RevokeKeys;
 }
 
 /** The input of an update. */
