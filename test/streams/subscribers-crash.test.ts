@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { post, postUntilAnswered, type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import { afterFile } from "../harness/after-file.ts";
+import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { fc } from "../harness/random.ts";
 import { restClient } from "../harness/rest.ts";
@@ -82,13 +83,14 @@ test("subscribers get every record once and in order while nodes are killed and 
     }
   });
 
-  /** Closes the connections on which nodes listen. */
-  const stopListening = async () => {
-    const closed = await database.sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and query ilike 'listen %'`;
-    assert.ok(closed.length > 0);
-  };
+  /** Closes the connections on which nodes listen. Waits for one if all nodes are restarting. */
+  const stopListening = () =>
+    until(async () => {
+      const closed = await database.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query ilike 'listen %'`;
+      return closed.length > 0;
+    });
   // Faults in a random order, spread over the appends.
   const kinds = Array.from({ length: sized(4, 100) }, (_, at) => (at % 2 === 0 ? "kill" : "unlisten"));
   const [faults] = fc.sample(fc.shuffledSubarray(kinds, { minLength: kinds.length }), 1) as [string[]];
