@@ -195,11 +195,11 @@ async function fillAllTables(tenantId: TenantId): Promise<void> {
         (select pg_get_constraintdef(c.oid) from pg_constraint c
          where c.conrelid = a.attrelid and c.contype = 'c' and a.attnum = any(c.conkey) limit 1) as checks
       from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-      where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped and d.oid is null
+      where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped
         -- Of columns of which exactly one has a value, the first one gets it.
-        and (a.attnotnull or a.attnum in (
+        and (a.attnotnull and d.oid is null or a.attnum in (
           select c.conkey[1] from pg_constraint c
-          where c.conrelid = a.attrelid and c.contype = 'c' and pg_get_constraintdef(c.oid) like '%IS NULL) <> (%'))`;
+          where c.conrelid = a.attrelid and c.contype = 'c' and pg_get_constraintdef(c.oid) like '%) <> (%'))`;
     const values = Object.fromEntries(
       columns.map(({ name, type, checks }) => [name, name === "tenant_id" ? tenantId : valueFor(type, checks)]),
     );
@@ -212,7 +212,7 @@ function valueFor(type: string, checks: string | null): string | number | boolea
   if (type === "ulid") return ulidNow();
   if (type.endsWith("[]")) return [];
   if (type === "jsonb" || type === "json") return "{}";
-  if (type === "bytea") return Buffer.from("x");
+  if (type === "bytea") return Buffer.from(ulidNow());
   if (type === "boolean") return false;
   if (type.startsWith("timestamp") || type === "date") return new Date();
   if (type === "text") return /'([a-z_]+)'::text/.exec(checks ?? "")?.[1] ?? "x";
