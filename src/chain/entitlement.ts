@@ -3,6 +3,10 @@ import type { TenantId } from "../platform/access/index.ts";
 
 /**
  * Throws ENTITLEMENT_DENIED if a tenant may not use an operation that names an entitlement. Returns a promise only if the
- * tenant's entitlements are not in memory.
+ * tenant's entitlements are not in memory. A repeated check of the same call leaves no second evidence that it was admitted.
  */
-export type EntitlementCheck = (tenantId: TenantId, operation: Operation) => void | Promise<void>;
+export type EntitlementCheck = (
+  tenantId: TenantId,
+  operation: Operation,
+  options?: { readonly isRepeated: boolean },
+) => void | Promise<void>;

@@ -90,7 +90,11 @@ function accessSteps(plane: Plane, { config, authenticators, readTenantState, ch
 
 /** Creates a check that repeats the access steps for a running call and rejects if the call would be refused now. */
 export function createAccessRecheck(plane: Plane, parts: ChainParts): (call: Call) => Promise<void> {
-  const check = composeChain(accessSteps(plane, parts), (call) => Promise.resolve(call.message!));
+  const { checkEntitlement } = parts;
+  const recheckEntitlement: EntitlementCheck | undefined =
+    checkEntitlement && ((tenantId, operation) => checkEntitlement(tenantId, operation, { isRepeated: true }));
+  const steps = accessSteps(plane, { ...parts, checkEntitlement: recheckEntitlement });
+  const check = composeChain(steps, (call) => Promise.resolve(call.message!));
   return async (call) => {
     const before = call.principal?.environmentMode;
     await check(call);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -225,4 +226,24 @@ test("a step of a workflow is denied like a call", async () => {
   const started = await rest.call("POST", "/api/workflow-runs", { definition: "assigning", wait_s: 20 });
   const { status, error } = started.body.data.run;
   assert.deepEqual([status, error.details.error_code], ["failed", "ENTITLEMENT_DENIED"], JSON.stringify(started.body));
+});
+
+test("a call whose body arrives slowly is checked twice and leaves evidence once", async () => {
+  const node = nodes.get("report false")!;
+  const customer = await newCustomer({ allow: ["another"] });
+  const body = JSON.stringify({ pool_id: noPool(), type: "t" });
+  const slowly = async function* () {
+    yield Buffer.from(body.slice(0, 5));
+    await delay(1100);
+    yield Buffer.from(body.slice(5));
+  };
+  const { status } = await fetch(`${node.baseUrl}/api/route`, {
+    method: "POST",
+    headers: { "x-api-key": customer.key, "content-type": "application/json" },
+    body: ReadableStream.from(slowly()),
+    duplex: "half",
+  } as RequestInit);
+  assert.equal(status, 404);
+  const [evidence, ...others] = await evidenceOf(node, customer);
+  assert.deepEqual([Number(evidence!.count), others.length], [1, 0]);
 });

@@ -1,4 +1,5 @@
 import type { EntitlementCheck } from "../../../chain/entitlement.ts";
+import type { Operation } from "../../../definitions/index.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
@@ -69,15 +70,21 @@ export function createEntitlementGate({ db, changes, clock, metrics, enforcement
     tenantOf: (tenantId) => tenantId,
   });
 
-  function decide(tenantId: TenantId, operation: string, item: string, state: EntitlementState | undefined): void {
+  function decide(
+    tenantId: TenantId,
+    { id, governance }: Operation,
+    state: EntitlementState | undefined,
+    isRepeated: boolean,
+  ) {
+    const { entitlement: item } = governance;
     const nowMs = clock.now();
     const { verdict, reason, evidence: isEvidence } = evaluate(enforcement, state, item, nowMs);
-    if (verdict === "pass") return;
+    if (verdict === "pass" || (verdict === "grace" && isRepeated)) return;
     const { mode } = enforcement;
     countDecision(verdict, reason);
     if (isEvidence) {
       const snapshotVersion = state?.version ?? 0;
-      evidence.add({ tenantId, item, operation, mode, verdict, reason, snapshotVersion }, nowMs);
+      evidence.add({ tenantId, item, operation: id, mode, verdict, reason, snapshotVersion }, nowMs);
     }
     if (verdict === "deny") {
       throw fail("ENTITLEMENT_DENIED", {
@@ -88,10 +95,10 @@ export function createEntitlementGate({ db, changes, clock, metrics, enforcement
   }
 
   return {
-    check(tenantId, { id, governance: { entitlement } }) {
+    check(tenantId, operation, { isRepeated } = { isRepeated: false }) {
       const found = states.get(tenantId);
-      if (found instanceof Promise) return found.then(({ state }) => decide(tenantId, id, entitlement, state));
-      return decide(tenantId, id, entitlement, found.state);
+      if (found instanceof Promise) return found.then(({ state }) => decide(tenantId, operation, state, isRepeated));
+      return decide(tenantId, operation, found.state, isRepeated);
     },
     async evaluate(tenantId, item, nowMs) {
       const { state } = await states.get(tenantId);
