@@ -53,8 +53,7 @@ process.on("message", async ({ file, lingerMsMax }) => {
   for await (const { type, data } of run({ files: [entry], isolation: "none", concurrency: 1 })) {
     if (type === "test:diagnostic") remarks.push(data.message);
     if (!forwarded.has(type)) continue;
-    const name = data.name === entry ? "the file cannot be loaded" : data.name;
-    send(type, { ...plain(data), name, file });
+    send(type, { ...plain(data), name: data.name, file });
     if (data.details?.type === "suite" || type === "test:start") continue;
     counts[data.skip ? "skipped" : type === "test:pass" ? "passed" : "failed"]++;
   }
@@ -77,11 +76,18 @@ function idsAreAhead() {
   return ulidMs(ulid(0)) > Date.now();
 }
 
-/** Source of a module that loads a test file and cleans up after its last test and its own hooks. */
+/** Writes a module that loads a test file and cleans up after its last test and its own hooks. */
 function entryOf(file) {
   const path = join(folder, `${++entries}.mjs`);
-  const [after, cleanUp] = [`import { after } from "node:test";`, `import { cleanUpFile } from "${harness}";`];
-  writeFileSync(path, `${after}\n${cleanUp}\nimport "${pathToFileURL(file).href}";\nafter(cleanUpFile);\n`);
+  // A file that fails while it is loaded may have started something, which is cleaned up too.
+  writeFileSync(
+    path,
+    `import { after, test } from "node:test";
+     import { cleanUpFile } from "${harness}";
+     try { await import("${pathToFileURL(file).href}"); }
+     catch (error) { test("the file cannot be loaded", () => { throw error; }); }
+     after(cleanUpFile);`,
+  );
   return path;
 }
 

@@ -128,6 +128,7 @@ export async function compose(foundation: Foundation) {
     findPools: routing.findPools,
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     findExperimentId: experiments.findExperimentId,
+    findExperiments: experiments.findExperiments,
     findNotificationWorkflows: notifications.findNotificationWorkflows,
     checkActionUse: connectors.checkActionUse,
     call,

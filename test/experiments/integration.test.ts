@@ -2,17 +2,22 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { freshName, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
-import { assign, results, startExperiment } from "./experiment-fixture.ts";
+import { assign, createDraft, results, startExperiment } from "./experiment-fixture.ts";
 
 let party: Party;
 before(async () => {
   party = await newParty(await startService());
 });
 
-async function run(steps: readonly object[], input: object): Promise<ResponseData> {
+/** Creates and publishes a definition; returns its key. */
+async function publish(steps: readonly object[]): Promise<string> {
   const key = `w${freshName()}`;
   await party.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } });
   await party.ok("POST", `/api/workflow-definitions/${key}/publish`, {});
+  return key;
+}
+
+async function run(key: string, input: object): Promise<ResponseData> {
   const { data } = await party.ok("POST", "/api/workflow-runs", { definition: key, input });
   return shown(
     async () => (await party.ok("GET", `/api/workflow-runs/${data.run.id}`)).data,
@@ -30,20 +35,38 @@ test("a workflow step gets the same variant as any other caller, with its value 
     { id: "pick", experiment: { key, unit: "=input.user" } },
     { id: "end", transform: { variant: "=steps.pick.variant", limit: "=steps.pick.value.limit" } },
   ];
+  const workflow = await publish(steps);
   for (const user of ["ada", "grace", "edsger"]) {
-    const { status, output } = await run(steps, { user });
+    const { status, output } = await run(workflow, { user });
     assert.equal(status, "succeeded");
     const { variant, value } = await assign(party, id, user);
     assert.deepEqual(output, { variant, limit: value.limit });
   }
 });
 
-test("a workflow step of an unknown experiment fails with a code that can be caught", async () => {
-  const step = { id: "pick", experiment: { key: "unknown", unit: "ada" } };
-  const { status, error } = await run([{ ...step, retry: { max_attempts: 1 } }], {});
+test("a workflow with a step of an unknown experiment is not published", async () => {
+  const steps = [{ id: "pick", experiment: { key: "unknown", unit: "ada" } }];
+  const document = { dsl: "1", key: `w${freshName()}`, timeout: "1h", steps };
+  const { data } = await party.ok("POST", "/api/workflow-definitions", { document });
+  const { body } = await party.refused(
+    "FAILED_PRECONDITION",
+    "POST",
+    `/api/workflow-definitions/${data.id}/publish`,
+    {},
+  );
+  const { field, rule } = body.violations[0];
+  assert.deepEqual([field, rule], ["draft.steps[0].experiment.key", "missing_experiment"]);
+});
+
+test("a workflow step of an experiment that was deleted fails with a code that can be caught", async () => {
+  const { id, key } = await createDraft(party);
+  const step = { id: "pick", experiment: { key, unit: "ada" }, retry: { max_attempts: 1 } };
+  const failing = await publish([step]);
+  const catching = await publish([{ ...step, catch: [{ on: ["experiment_not_found"], steps: [] }] }]);
+  await party.ok("DELETE", `/api/experiments/${id}`);
+  const { status, error } = await run(failing, {});
   assert.deepEqual([status, error.code], ["failed", "experiment_not_found"]);
-  const caught = { ...step, retry: { max_attempts: 1 }, catch: [{ on: ["experiment_not_found"], steps: [] }] };
-  assert.equal((await run([caught], {})).status, "succeeded");
+  assert.equal((await run(catching, {})).status, "succeeded");
 });
 
 test("a rule assigns items by their key, and a variant can choose the pool", async () => {

@@ -130,6 +130,17 @@ test("a file that cannot be loaded, fails outside its tests or ends its process 
   assert.match(output, /thrown by nobody/);
 });
 
+test("what a file started before it failed to load is cleaned up", async (t) => {
+  const broken = `
+    import { afterFile } from "${afterFile}";
+    const open = setInterval(() => {}, 1000);
+    afterFile(() => clearInterval(open));
+    throw new Error("the reason");`;
+  const { output } = await runFiles(t, { broken }, { fileMsMax: 20_000 });
+  assert.match(output, /^FAIL broken.*: the file cannot be loaded\n.*the reason/m);
+  assert.equal(output.match(/^FAIL /gm)!.length, 1, output);
+});
+
 test("a file that exceeds its time limit is ended and fails", async (t) => {
   const endless = 'test("hangs", () => new Promise(() => setInterval(() => {}, 1000)));';
   const { success, output } = await runFiles(t, { endless }, { fileMsMax: 1000 });

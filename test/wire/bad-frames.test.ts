@@ -29,6 +29,9 @@ after(() => session.destroy());
 type Bytes = Uint8Array<ArrayBuffer>;
 const bytesOf = (...values: number[]): Bytes => new Uint8Array(values);
 
+const deep = nestedStruct(200);
+const veryDeep = nestedStruct(1000);
+
 /** Bytes that are not a valid message of any method; a field number in them is unused by every method. */
 const brokenMessages: readonly (readonly [what: string, bytes: Bytes])[] = [
   ["a truncated field", bytesOf(0x7a, 0x7f, 0x41)],
@@ -152,17 +155,14 @@ function messageFaults(
       return [
         put("no number", holding(struct(number64(Number.NaN)))),
         put("an infinite number", holding(struct(number64(Number.POSITIVE_INFINITY)))),
-        put("nested deep", holding(nestedStruct(200))),
-        put("nested very deep", holding(nestedStruct(1000))),
+        put("nested deep", holding(deep)),
+        put("nested very deep", holding(veryDeep)),
         put("U+0000", holding(struct(new BinaryWriter().tag(3, WireType.LengthDelimited).string("\u0000").finish()))),
       ];
     case "google.protobuf.Value":
       return [
         put("no number", holding(number64(Number.NaN))),
-        put(
-          "nested very deep",
-          holding(new BinaryWriter().tag(5, WireType.LengthDelimited).bytes(nestedStruct(1000)).finish()),
-        ),
+        put("nested very deep", holding(new BinaryWriter().tag(5, WireType.LengthDelimited).bytes(veryDeep).finish())),
       ];
     default:
       // An unknown field that is truncated.

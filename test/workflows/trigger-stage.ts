@@ -92,6 +92,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     ...common,
     findPools: async () => new Set<string>(),
     findNotificationWorkflows: async () => new Set<string>(),
+    findExperiments: async () => new Set<string>(),
     checkActionUse: async () => "absent",
   });
   const tasks = createTasks({

@@ -56,6 +56,7 @@ export async function startWorkflowNode(databaseUrl: string) {
     config: { "workflow.retention_days": 7, "objects.backend": "file", "data.dir": tmpdir() },
     findPools: async () => new Set<string>(),
     findNotificationWorkflows: async () => new Set<string>(),
+    findExperiments: async () => new Set<string>(),
     findPoolId: async () => undefined,
     call: () => Promise.reject(new Error("The test has no effects.")),
     takeQuota: async () => undefined,

@@ -6,6 +6,7 @@
  */
 import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
 import { isJsonObject } from "../../platform/document/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
@@ -18,7 +19,7 @@ import {
   createReceipts,
   createSnapshots,
 } from "./assignments/index.ts";
-import { createExperimentService, experimentHandlers } from "./experiments/index.ts";
+import { createExperimentService, experimentHandlers, experimentStore } from "./experiments/index.ts";
 import { analyseExperiment, createHistoryWriter, createMaturingWorker, resultHandlers } from "./results/index.ts";
 import { createScoreService, scoreHandlers } from "./scores/index.ts";
 
@@ -90,6 +91,9 @@ export function createExperiments(parts: Parts) {
         .map((each) => ({ ...each, receipt: "", denominator: undefined, observedAtMs: undefined }));
       if (compiled !== undefined && inputs.length > 0) await scores.recordOwn(compiled, inputs, parts.clock.now());
     },
+    /** Which of these keys belong to experiments of a tenant, in any environment. */
+    findExperiments: (sql: Sql, tenantId: TenantId, keys: readonly string[]) =>
+      experimentStore(sql).findKeys(tenantId, keys),
     /** The id of an experiment of an environment by its key; undefined if it has none. */
     async findExperimentId(tenantId: TenantId, environmentId: string, key: string): Promise<string | undefined> {
       return (await snapshots.findByKey(tenantId, environmentId, key))?.experiment.id;

@@ -84,6 +84,13 @@ export function experimentStore(sql: Sql) {
     },
 
     /** Finds an experiment and locks it until the transaction ends. */
+    /** Which of these keys belong to experiments, in any environment. */
+    async findKeys(tenantId: TenantId, keys: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await sql<{ key: string }[]>`
+        select distinct key from experiments where tenant_id = ${tenantId} and key = any(${keys as string[]})`;
+      return new Set(rows.map(({ key }) => key));
+    },
+
     async lock(tenantId: TenantId, id: string): Promise<Experiment | undefined> {
       const [row] = await sql<Experiment[]>`
         select ${columns} from experiments where tenant_id = ${tenantId} and id = ${id} for update`;

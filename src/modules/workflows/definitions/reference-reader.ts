@@ -15,6 +15,8 @@ export interface ReferenceSources {
   readonly findPools: FindNames;
   /** Which of these keys belong to notification workflows. */
   readonly findNotificationWorkflows: FindNames;
+  /** Which of these keys belong to experiments, in any environment. */
+  readonly findExperiments: FindNames;
   /** The input schema of a connector action that a tenant can execute, or why it cannot. */
   readonly checkActionUse: (tenantId: TenantId, key: string) => Promise<ReturnType<DefinitionLookups["actionUse"]>>;
 }
@@ -24,11 +26,12 @@ export async function readLookups(
   sql: Sql,
   tenantId: TenantId,
   definition: Definition,
-  { findPools, findNotificationWorkflows, checkActionUse }: ReferenceSources,
+  { findPools, findNotificationWorkflows, findExperiments, checkActionUse }: ReferenceSources,
 ): Promise<DefinitionLookups> {
   const references = referencesOf(definition);
   const pools = await findNames(findPools, references.pools);
   const workflows = await findNames(findNotificationWorkflows, references.notificationWorkflows);
+  const experiments = await findNames(findExperiments, references.experiments);
   const actionUses = new Map<string, ReturnType<DefinitionLookups["actionUse"]>>();
   for (const { target } of references.actions) {
     if (!actionUses.has(target)) actionUses.set(target, await checkActionUse(tenantId, target));
@@ -47,6 +50,7 @@ export async function readLookups(
   return {
     hasPool: (nameOrId) => pools.has(nameOrId),
     hasNotificationWorkflow: (key) => workflows.has(key),
+    hasExperiment: (key) => experiments.has(key),
     actionUse: (key) => actionUses.get(key) ?? "absent",
     definitionState(key) {
       const active = activeByKey.get(key);

@@ -272,15 +272,22 @@ test("quick reads share a few connections; statements that may be slow get an id
   await admin`create table written (pid int)`;
   await Promise.all(Array.from({ length: 10 }, () => pool.transaction((tx) => tx`select pg_sleep(0.05)`)));
   const quick = () => backendPid(sql);
-  for (let i = 0; i < 20; i++) await quick();
-  const slow = sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.5)`.then(([row]) => row!.pid);
-  const pids = await Promise.all(Array.from({ length: 30 }, quick));
-  assert.ok(new Set(pids).size <= 4, `${new Set(pids).size} connections`);
+  /** The connections of reads at the same time, and that of a slow statement beside them. */
+  const readBesideSlow = async () => {
+    for (let i = 0; i < 20; i++) await quick();
+    const slow = sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.5)`.then(([row]) => row!.pid);
+    const pids = await Promise.all(Array.from({ length: 30 }, quick));
+    return { pids: new Set(pids), slowPid: await slow };
+  };
+  // On a busy machine a read may take too long to count as quick.
+  await until(async () => {
+    const { pids, slowPid } = await readBesideSlow();
+    return pids.size <= 4 && !pids.has(slowPid);
+  });
   const write = () => sql<{ pid: number }[]>`insert into written values (pg_backend_pid()) returning pid`;
   for (let i = 0; i < 20; i++) await write();
   const writers = await Promise.all(Array.from({ length: 8 }, write));
   assert.equal(new Set(writers.map(([row]) => row!.pid)).size, 8);
-  assert.equal(pids.includes(await slow), false);
 });
 
 test("callers that wait for an unreachable database fail immediately", async (t) => {

@@ -28,6 +28,7 @@ export function definitionFixture(db: Database) {
     shares: createEventLoopShares(),
     findPools: only("sales"),
     findNotificationWorkflows: only("welcome"),
+    findExperiments: only("checkout"),
     checkActionUse: async () => "absent",
   });
   const { handlers } = definitions;

@@ -9,6 +9,8 @@ export interface DefinitionLookups {
   /** Whether a pool that is not archived has this name or id, in any environment. */
   hasPool(nameOrId: string): boolean;
   hasNotificationWorkflow(key: string): boolean;
+  /** Whether an experiment has this key, in any environment. */
+  hasExperiment(key: string): boolean;
   /** The input schema of a connector action that the tenant can execute, or why it cannot. */
   actionUse(key: string): "absent" | { readonly reason: string } | { readonly inputSchema: JsonObject };
   /** The state of another definition; `absent` if no definition that is not archived has the key. */
@@ -22,9 +24,9 @@ export interface DefinitionLookups {
 // The search for a suggestion among a thousand keys takes milliseconds.
 const suggestionsMax = 3;
 
-/** Reports pools, notification workflows, actions and definitions that do not exist or cannot be used, inputs that actions refuse, and subworkflows that lead back here. */
+/** Reports records that do not exist or cannot be used, inputs that actions refuse, and subworkflows that lead back here. */
 export function checkReferences(definition: Definition, lookups: DefinitionLookups, violations: Violations): void {
-  const { pools, notificationWorkflows, actions, subworkflows } = referencesOf(definition);
+  const { pools, notificationWorkflows, experiments, actions, subworkflows } = referencesOf(definition);
   for (const { path, target } of pools) {
     if (lookups.hasPool(target)) continue;
     const message = `no environment has a pool with the name or id "${target}" that is not archived: create it or name another`;
@@ -34,6 +36,11 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
     if (lookups.hasNotificationWorkflow(target)) continue;
     const message = `there is no notification workflow "${target}": create it or name another`;
     violations.add(path, "missing_notification_workflow", message);
+  }
+  for (const { path, target } of experiments) {
+    if (lookups.hasExperiment(target)) continue;
+    const message = `no environment has an experiment with the key "${target}": create it or name another`;
+    violations.add(path, "missing_experiment", message);
   }
   for (const { path, target, input } of actions) {
     const use = lookups.actionUse(target);

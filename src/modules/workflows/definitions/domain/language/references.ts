@@ -29,6 +29,7 @@ export interface NamedConnection {
 export interface References {
   readonly pools: readonly Reference<string>[];
   readonly notificationWorkflows: readonly Reference<string>[];
+  readonly experiments: readonly Reference<string>[];
   readonly actions: readonly ActionReference[];
   /** Expressions are not included: their values are known only in a run. */
   readonly connections: readonly Reference<NamedConnection>[];
@@ -40,6 +41,7 @@ export function referencesOf(definition: Definition): References {
   const references = {
     pools: [] as Reference<string>[],
     notificationWorkflows: [] as Reference<string>[],
+    experiments: [] as Reference<string>[],
     actions: [] as ActionReference[],
     connections: [] as Reference<NamedConnection>[],
     subworkflows: [] as Reference<SubworkflowCall>[],
@@ -48,6 +50,9 @@ export function referencesOf(definition: Definition): References {
     if (work.kind === "route") references.pools.push({ path: `${path}.route.pool`, target: work.pool });
     if (work.kind === "notify") {
       references.notificationWorkflows.push({ path: `${path}.notify.workflow_key`, target: work.workflowKey });
+    }
+    if (work.kind === "experiment") {
+      references.experiments.push({ path: `${path}.experiment.key`, target: work.key });
     }
     if (work.kind === "action") {
       const { action, connection: id } = work;

@@ -22,10 +22,11 @@ const issueInput: JsonObject = {
   properties: { title: { type: "string" }, state: { enum: ["open", "closed"] }, count: { type: "integer" } },
 };
 
-/** A tenant with the pool `sales`, the notification workflow `welcome`, an executable action and some definitions. */
+/** A tenant with the pool `sales`, the notification workflow `welcome`, the experiment `checkout`, an executable action and some definitions. */
 export const lookups: DefinitionLookups = {
   hasPool: (nameOrId) => nameOrId === "sales",
   hasNotificationWorkflow: (key) => key === "welcome",
+  hasExperiment: (key) => key === "checkout",
   actionUse(key) {
     if (key === "ocr.read")
       return { reason: "The action ocr.read is only described in the catalogue: it needs files." };
