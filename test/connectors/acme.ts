@@ -44,7 +44,7 @@ const acmeManifest: JsonObject = {
       title: "Add a note",
       mutation: { effect: "create", idempotency: "none" },
       retry: { max_attempts: 3, on: ["rate_limited"] },
-      timeout_ms: 2000,
+      timeout_ms: 5000,
       input: noteInput,
       request: { method: "POST", path: "/notes", json: { text: "{input.text}" } },
       output: { id: "/id", text: "/text" },

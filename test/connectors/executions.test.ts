@@ -114,7 +114,7 @@ test("ended executions are events of the tenant", async () => {
 test("an execution that was given up too early gets its true outcome", async () => {
   const headers = { "idempotency-key": freshName() };
   const from = mock.requests.length;
-  mock.fail("note.add", { kind: "slow", ms: 1900 });
+  mock.fail("note.add", { kind: "slow", ms: 3500 });
   const call = own.execute("note.add", { text: "a" }, {}, headers);
   await shown(
     async () => mock.requests.length,

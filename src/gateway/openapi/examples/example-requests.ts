@@ -27,6 +27,19 @@ const rule = {
   action: { type: "require" },
 };
 
+const ssoConnection = {
+  name: "Okta",
+  just_in_time: true,
+  oidc: {
+    issuer: "https://example.okta.com",
+    client_id: "0oa1b2c3d4e5f6g7h8i9",
+    client_secret: "a secret of the identity provider",
+    scopes: ["openid", "email", "profile", "groups"],
+    groups_claim: "groups",
+    trust_email: true,
+  },
+};
+
 const preferences = {
   all: true,
   channels: { sms: { enabled: true, condition: 'payload.kind == "security"' } },
@@ -327,6 +340,13 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     workflow_key: "order.shipped",
     subscriber_id: exampleId("subscriber"),
     payload: { order_id: "A-1001", carrier: "Royal Mail" },
+  },
+  CreateSsoConnectionRequest: { ...ssoConnection, default_roles: ["viewer"], email_domains: ["example.com"] },
+  UpdateSsoConnectionRequest: {
+    ...ssoConnection,
+    status: "active",
+    default_role_set: { roles: ["viewer"] },
+    email_domain_set: { domains: ["example.com"] },
   },
   UpsertEndpointRequest: { channel: "email", identity: "ada@example.com", verified: true },
   UpsertNotificationWorkflowRequest: {
