@@ -18,9 +18,11 @@ interface FailureDetails {
   readonly violations?: readonly Violation[];
   /** Response headers that belong to the error, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Additional public members of the problem document. */
-  readonly extra?: Readonly<Record<string, unknown>>;
+  /** Additional public members of the problem document. They cannot replace its own members. */
+  readonly extra?: Readonly<Record<string, unknown>> & { readonly [name in ProblemMember]?: never };
 }
+
+type ProblemMember = "type" | "title" | "status" | "detail" | "errorCode" | "retryable" | "request_id" | "violations";
 
 /** The only error that code throws deliberately: a code, a public message, and a cause that stays in the log. */
 export class Failure extends Error {

@@ -74,6 +74,7 @@ for (const status of Object.keys(table) as Status[]) {
       if (next === undefined) {
         assert.equal(response.body.errorCode, "FAILED_PRECONDITION", response.text);
         assert.match(response.body.detail, new RegExp(`does not allow ${call}`));
+        assert.deepEqual([response.body.status, response.body.current_status], [412, status]);
         assert.deepEqual(response.body.possible_calls, Object.keys(table[status]));
       } else assert.equal(response.status, 200, response.text);
       const after = await party.rest.call("GET", `/api/experiments/${id}`);

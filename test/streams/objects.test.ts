@@ -191,6 +191,7 @@ for (const { name, node, keys } of backends) {
       assert.equal((await client.call("GET", `${stream}/records`)).records.length, 2);
       const abort = await client.rest.call("POST", `${path}:abort`, {});
       assert.equal(abort.body.errorCode, "OBJECT_INTENT_ENDED");
+      assert.deepEqual([abort.body.status, abort.body.current_status], [412, "committed"]);
     });
 
     test("a commit that does not fit leaves the object uploaded", async () => {

@@ -62,6 +62,6 @@ export function nextStatus(status: ExperimentStatus, call: ExperimentCall): Expe
   const possible = possibleCalls(status);
   throw fail("FAILED_PRECONDITION", {
     public: `The experiment is ${descriptions[status]}, which does not allow ${call}. Possible: ${possible.join(", ")}.`,
-    extra: { status, possible_calls: possible },
+    extra: { current_status: status, possible_calls: possible },
   });
 }

@@ -79,7 +79,10 @@ export function nextStatus(
 /** The failure of an action on an intent that has ended. */
 export function endedFailure(status: IntentStatus): Failure {
   const remedy = status === "committed" ? "A committed object stays." : "Prepare a new object.";
-  return fail("OBJECT_INTENT_ENDED", { public: `The object is ${status}. ${remedy}`, extra: { status } });
+  return fail("OBJECT_INTENT_ENDED", {
+    public: `The object is ${status}. ${remedy}`,
+    extra: { current_status: status },
+  });
 }
 
 /** When no write of bytes can be in progress any more: uploads end when their intent expires. */
