@@ -20,7 +20,10 @@ interface SendOptions {
 
 /** A browser with cookies, which does exactly what a test says. It follows no redirects and runs no scripts. */
 export class PlainBrowser {
+  static #count = 0;
   readonly cookies = new Map<string, string>();
+  /** Each browser has its own address, because the service limits the refusals of an address. Only Linux has more than one. */
+  readonly #localAddress = process.platform === "linux" ? addressOf(++PlainBrowser.#count) : undefined;
 
   /** Sends a request of a page of the same origin, unless the headers say something else. */
   async send(method: string, url: string, options: SendOptions = {}): Promise<BrowserResponse> {
@@ -40,7 +43,7 @@ export class PlainBrowser {
       ...options.headers,
     };
     const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ""));
-    const request = http.request(url, { method, headers: sent, agent: false });
+    const request = http.request(url, { method, headers: sent, agent: false, localAddress: this.#localAddress });
     request.end(body);
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     for (const header of response.headers["set-cookie"] ?? []) this.#keep(header);
@@ -69,4 +72,9 @@ export class PlainBrowser {
   hidden({ body }: BrowserResponse, name: string): string {
     return new RegExp(`name="${name}" value="([^"]*)"`).exec(body)![1]!;
   }
+}
+
+/** The nth loopback address after 127.0.1.0. */
+function addressOf(nth: number): string {
+  return `127.0.${1 + (nth >> 8)}.${nth & 255}`;
 }
