@@ -5,7 +5,7 @@ import type { Meters } from "../meters/index.ts";
 import type { Plans } from "../plans/index.ts";
 import type { Period, Segment } from "../subscriptions/index.ts";
 import { type Draft, totalMax } from "./domain/invoice.ts";
-import { type RatedSegment, rateLines, totalOf } from "./domain/rating.ts";
+import { type RatedSegment, rateLines, totalOf } from "./domain/invoice-lines.ts";
 
 interface Parts {
   readonly plans: Pick<Plans, "findVersions">;

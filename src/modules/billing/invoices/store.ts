@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Invoice } from "./domain/invoice.ts";
-import type { InvoiceLine } from "./domain/rating.ts";
+import type { InvoiceLine } from "./domain/invoice-lines.ts";
 
 interface StoredLine extends Omit<InvoiceLine, "quantity" | "included" | "amount"> {
   readonly quantity: string;

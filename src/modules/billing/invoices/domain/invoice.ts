@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { InvoiceLine } from "./rating.ts";
+import type { InvoiceLine } from "./invoice-lines.ts";
 
 /** What a tenant owes for a billing period. */
 export interface Invoice {

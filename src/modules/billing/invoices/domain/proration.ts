@@ -1,4 +1,4 @@
-import { divideRounded } from "./rounding.ts";
+import { divideRounded } from "./rounded-division.ts";
 
 /** A time range in milliseconds, without its end. */
 export interface TimeRange {

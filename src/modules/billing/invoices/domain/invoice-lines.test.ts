@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
 import type { PlanTerms, Price, PriceTier } from "../../plans/index.ts";
+import { type RatedSegment, rateLines, totalOf, usageAmount } from "./invoice-lines.ts";
 import { prorate, type TimeRange } from "./proration.ts";
-import { type RatedSegment, rateLines, totalOf, usageAmount } from "./rating.ts";
-import { divideRounded, divideRoundedUp } from "./rounding.ts";
+import { divideRounded, divideRoundedUp } from "./rounded-division.ts";
 
 const amounts = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
 const units = fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n });

@@ -1,6 +1,6 @@
 import type { PlanTerms, Price, PriceTier } from "../../plans/index.ts";
 import { prorate, type TimeRange } from "./proration.ts";
-import { divideRounded, divideRoundedUp } from "./rounding.ts";
+import { divideRounded, divideRoundedUp } from "./rounded-division.ts";
 
 /** A part of a period in which a tenant had one version of a plan. */
 export interface RatedSegment extends TimeRange {
