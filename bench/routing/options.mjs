@@ -1,3 +1,5 @@
+import { readRunOptions } from "../run-options.mjs";
+
 // Command line options: --seconds, --rounds, --only <section>, --without <participant>, --quick.
 
 const full = {
@@ -24,24 +26,7 @@ const quick = {
   rules: [1, 10],
 };
 
-/** The options of one run; an explicit --seconds or --rounds wins over --quick. */
+/** The options of one run. */
 export function readOptions(args, sections) {
-  const given = (flag) => {
-    const at = args.indexOf(`--${flag}`);
-    return at < 0 ? undefined : args[at + 1];
-  };
-  const options = { ...(args.includes("--quick") ? quick : full), sections };
-  for (const flag of ["seconds", "rounds"]) {
-    const text = given(flag);
-    if (text === undefined) continue;
-    if (!(Number(text) > 0)) throw new Error(`--${flag} must be a number above 0 (for example: 5), not ${text}`);
-    options[flag] = Number(text);
-  }
-  if (args.includes("--only")) {
-    const only = given("only");
-    if (!sections.includes(only)) throw new Error(`--only must be one of ${sections.join(", ")}`);
-    options.sections = [only];
-  }
-  options.without = args.includes("--without") ? [given("without")] : [];
-  return options;
+  return readRunOptions(args, { full, quick, sections });
 }

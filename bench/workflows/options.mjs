@@ -1,3 +1,5 @@
+import { readRunOptions } from "../run-options.mjs";
+
 // Command line options: --seconds, --rounds, --sleepers, --finished, --only <section>, --without <participant>, --quick.
 
 const full = {
@@ -24,26 +26,9 @@ const quick = {
   finished: 10_000,
 };
 
-/** The options of one run; explicit numbers win over --quick. */
+/** The options of one run. */
 export function readOptions(args, sections) {
-  const given = (flag) => {
-    const at = args.indexOf(`--${flag}`);
-    return at < 0 ? undefined : args[at + 1];
-  };
-  const options = { ...(args.includes("--quick") ? quick : full), sections };
-  for (const flag of ["seconds", "rounds", "sleepers", "finished"]) {
-    const text = given(flag);
-    if (text === undefined) continue;
-    if (!(Number(text) > 0)) throw new Error(`--${flag} must be a number above 0 (for example: 5), not ${text}`);
-    options[flag] = Number(text);
-  }
+  const options = readRunOptions(args, { full, quick, sections, numbers: ["sleepers", "finished"] });
   // Every sleeper has to be started before the first one wakes.
-  options.sleepSeconds = Math.max(options.sleepSeconds, options.sleepers / 1_000);
-  if (args.includes("--only")) {
-    const only = given("only");
-    if (!sections.includes(only)) throw new Error(`--only must be one of ${sections.join(", ")}`);
-    options.sections = [only];
-  }
-  options.without = args.flatMap((arg, i) => (arg === "--without" ? [args[i + 1]] : []));
-  return options;
+  return { ...options, sleepSeconds: Math.max(options.sleepSeconds, options.sleepers / 1_000) };
 }
