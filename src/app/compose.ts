@@ -1,23 +1,13 @@
 import type { Plane } from "../chain/call.ts";
 import type { OperationCaller } from "../chain/operation-caller.ts";
-import { currentVersion } from "../chain/steps/api-version.ts";
 import { type Operation, readOperations } from "../definitions/index.ts";
-import { createBilling } from "../modules/billing/index.ts";
-import { createConnectors } from "../modules/connectors/index.ts";
-import { createExperiments } from "../modules/experiments/index.ts";
-import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
-import { createNotifications } from "../modules/notifications/index.ts";
-import { createOperations } from "../modules/operations/index.ts";
-import { createRouting } from "../modules/routing/index.ts";
-import { createTenancy, type Tenant } from "../modules/tenancy/index.ts";
-import { createWorkflows } from "../modules/workflows/index.ts";
-import { grantableScopes } from "../platform/access/index.ts";
+import type { Tenant } from "../modules/tenancy/index.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../platform/db/index.ts";
 import { createEgress } from "../platform/egress/index.ts";
 import { createJobRunner } from "../platform/jobs/index.ts";
 import { createEventLoopShares } from "../platform/scheduling/index.ts";
-import { createCapabilitySources } from "./capabilities.ts";
+import { createAreas } from "./areas.ts";
 import type { Foundation } from "./foundation.ts";
 import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
 import { createInvokers } from "./invokers.ts";
@@ -27,7 +17,7 @@ import { readInstanceSecret } from "./storage.ts";
 /** A node's parts, composed but not started. */
 export type Node = Awaited<ReturnType<typeof compose>>;
 
-/** Composes the areas into a node. Only this function connects instances of different areas. */
+/** Composes a node from its platform services and its areas. */
 export async function compose(foundation: Foundation) {
   const { config, db, clock, log, metrics } = foundation;
   const signals = createSignals(db);
@@ -61,90 +51,12 @@ export async function compose(foundation: Foundation) {
   };
 
   const call: OperationCaller = (method, origin, request) => invoke.call(method, origin, request);
-  const operations = createOperations({
-    ...parts,
-    discovery: {
-      capabilities: createCapabilitySources({ ...foundation, keyring }),
-      operationsOf,
-      apiVersion: currentVersion,
-    },
-  });
-  const { events, eventLogs } = operations;
-  const connectors = createConnectors({
-    ...parts,
-    events,
-    publicUrl: () => address.publicUrl,
-    quotas: () => tenants.quotas,
-    environments: { require: (context, id) => workflows.environments.require(context, id) },
-    compileTemplate: (template, variables) => workflows.compileTemplate(template, variables),
-    findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
-    call: (method, origin, request) => invoke.call(method, origin, request),
-    check: (providerKey, settings, credentials) =>
-      notifications.providers.check(providerKey, undefined, settings, credentials),
-    marketplace: {
-      packRecords: () => [...workflows.packRecords, ...notifications.packRecords, ...routing.packRecords],
-      findUses: () => [workflows.findUses, routing.findUses],
-      findPool: (sql, tenantId, idOrName) => routing.findNamedPool(sql, tenantId, idOrName),
-      findEnvironment: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
-    },
-  });
-  const { connections } = connectors;
-  const tenancy = createTenancy({
-    ...parts,
-    events,
-    scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
-    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
-    releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
-    readLimits: (tenantId) => billing.readLimits(tenantId),
-  });
-  const { tenants, secrets, apiKeys } = tenancy;
-  const experiments = createExperiments({
-    ...parts,
-    events,
-    quotas: () => tenants.quotas,
-    receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
-  });
-  const identity = createIdentity({
-    ...parts,
-    ...{ events, apiKeys, members: tenancy.members.accounts, readTenantState: tenants.readTenantState },
-    publicUrl: () => address.publicUrl,
-  });
-  const routing = createRouting({
-    ...parts,
-    events,
-    admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
-    secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
-    assignExperiments: experiments.assignItem,
-    recordScores: experiments.recordOutcomes,
-    call,
-  });
-  const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
-
-  const workflows = createWorkflows({
-    ...parts,
-    events,
-    eventLogs,
-    takeQuota: tenants.takeQuota,
-    findPools: routing.findPools,
-    findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
-    findExperimentId: experiments.findExperimentId,
-    findExperiments: experiments.findExperiments,
-    findNotificationWorkflows: notifications.findNotificationWorkflows,
-    checkActionUse: connectors.checkActionUse,
-    call,
-  });
-
-  const billing = createBilling({
-    ...parts,
-    events,
-    readTenantState: tenants.readTenantState,
-    usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
-  });
-
-  const areas = [tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing];
+  const publicUrl = () => address.publicUrl;
+  const areas = await createAreas({ ...parts, definitions, operationsOf, publicUrl, call });
+  const { tenancy, identity, billing } = areas;
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
-    ...areas.flatMap((area) => area.jobs),
+    ...areas.all.flatMap((area) => area.jobs),
     createIdempotencyCleanupJob({ ...parts, sql: db.sql, ttlHours }),
   ]) {
     jobs.register(kind);
@@ -156,18 +68,18 @@ export async function compose(foundation: Foundation) {
     checkEntitlement: billing.checkEntitlement,
     sessions: identity.sessions,
     definitions,
-    handlers: Object.assign({}, ...areas.map((area) => area.handlers)),
+    handlers: Object.assign({}, ...areas.all.map((area) => area.handlers)),
   });
 
   return {
-    ...{ signals, changes, jobs, egress, operationsOf, tenancy, routing, notifications, workflows, operations, invoke },
-    ...{ connectors, identity, experiments, billing, address, clock },
+    ...areas,
+    ...{ signals, changes, jobs, egress, operationsOf, invoke, address, clock },
     confirmationSecret: await readInstanceSecret(db.sql, "mcp_confirmation_secret"),
     /** Background loops, in start order. */
-    workers: [jobs, ...areas.flatMap((area) => area.workers)],
+    workers: [jobs, ...areas.all.flatMap((area) => area.workers)],
     /** Loads the platform tenant. The first start creates it. */
     async loadPlatformTenant(): Promise<Tenant> {
-      platform = await tenants.ensurePlatform();
+      platform = await tenancy.tenants.ensurePlatform();
       return platform;
     },
   };

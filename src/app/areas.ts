@@ -1,0 +1,115 @@
+import type { Plane } from "../chain/call.ts";
+import type { OperationCaller } from "../chain/operation-caller.ts";
+import { currentVersion } from "../chain/steps/api-version.ts";
+import type { Operation } from "../definitions/index.ts";
+import type { AreaParts } from "../modules/area.ts";
+import { createBilling } from "../modules/billing/index.ts";
+import { createConnectors } from "../modules/connectors/index.ts";
+import { createExperiments } from "../modules/experiments/index.ts";
+import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
+import { createNotifications } from "../modules/notifications/index.ts";
+import { createOperations } from "../modules/operations/index.ts";
+import { createRouting } from "../modules/routing/index.ts";
+import { createTenancy } from "../modules/tenancy/index.ts";
+import { createWorkflows } from "../modules/workflows/index.ts";
+import { grantableScopes } from "../platform/access/index.ts";
+import { createCapabilitySources } from "./capabilities.ts";
+import type { Foundation } from "./foundation.ts";
+import { readInstanceSecret } from "./storage.ts";
+
+interface Parts extends Foundation, AreaParts {
+  readonly definitions: readonly Operation[];
+  /** The operations that a plane serves. */
+  readonly operationsOf: (plane: Plane) => readonly Operation[];
+  /** Where callers reach this node. */
+  readonly publicUrl: () => string;
+  /** Calls an operation in process. */
+  readonly call: OperationCaller;
+}
+
+/** Creates the areas of the product. Only this function connects instances of different areas. */
+export async function createAreas(parts: Parts) {
+  const { db, keyring, definitions, operationsOf, publicUrl, call } = parts;
+  const operations = createOperations({
+    ...parts,
+    discovery: {
+      capabilities: createCapabilitySources({ ...parts, keyring }),
+      operationsOf,
+      apiVersion: currentVersion,
+    },
+  });
+  const { events, eventLogs } = operations;
+  const connectors = createConnectors({
+    ...parts,
+    events,
+    publicUrl,
+    quotas: () => tenants.quotas,
+    environments: { require: (context, id) => workflows.environments.require(context, id) },
+    compileTemplate: (template, variables) => workflows.compileTemplate(template, variables),
+    findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
+    call,
+    check: (providerKey, settings, credentials) =>
+      notifications.providers.check(providerKey, undefined, settings, credentials),
+    marketplace: {
+      packRecords: () => [...workflows.packRecords, ...notifications.packRecords, ...routing.packRecords],
+      findUses: () => [workflows.findUses, routing.findUses],
+      findPool: (sql, tenantId, idOrName) => routing.findNamedPool(sql, tenantId, idOrName),
+      findEnvironment: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
+    },
+  });
+  const { connections } = connectors;
+  const tenancy = createTenancy({
+    ...parts,
+    events,
+    scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
+    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
+    releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
+    readLimits: (tenantId) => billing.readLimits(tenantId),
+  });
+  const { tenants, secrets, apiKeys } = tenancy;
+  const experiments = createExperiments({
+    ...parts,
+    events,
+    quotas: () => tenants.quotas,
+    receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
+  });
+  const identity = createIdentity({
+    ...parts,
+    ...{ events, apiKeys, members: tenancy.members.accounts, readTenantState: tenants.readTenantState },
+    publicUrl,
+  });
+  const routing = createRouting({
+    ...parts,
+    events,
+    admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
+    secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
+    assignExperiments: experiments.assignItem,
+    recordScores: experiments.recordOutcomes,
+    call,
+  });
+  const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
+
+  const workflows = createWorkflows({
+    ...parts,
+    events,
+    eventLogs,
+    takeQuota: tenants.takeQuota,
+    findPools: routing.findPools,
+    findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
+    findExperimentId: experiments.findExperimentId,
+    findExperiments: experiments.findExperiments,
+    findNotificationWorkflows: notifications.findNotificationWorkflows,
+    checkActionUse: connectors.checkActionUse,
+    call,
+  });
+
+  const billing = createBilling({
+    ...parts,
+    events,
+    readTenantState: tenants.readTenantState,
+    usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
+  });
+
+  const all = [tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing];
+  return { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing, all };
+}
