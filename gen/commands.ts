@@ -173,8 +173,8 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "event",
     description: "An event (CloudEvents 1.0).",
     isGroup: true,
-    verbs: {"service.api.EventService/PublishEvent":"publish","service.api.EventService/GetEvent":"get","service.api.EventService/ListEvents":"list","service.api.EventService/SubscribeEvents":"tail"},
-    services: () => Promise.all([import("./service/api/event_pb.ts").then((file) => file.EventService)]),
+    verbs: {"service.api.EventService/PublishEvent":"publish","service.api.EventService/GetEvent":"get","service.api.EventService/ListEvents":"list","service.api.EventService/SubscribeEvents":"tail","service.api.WebhookService/ListEventDeliveries":"list-deliveries"},
+    services: () => Promise.all([import("./service/api/event_pb.ts").then((file) => file.EventService), import("./service/api/webhook_pb.ts").then((file) => file.WebhookService)]),
   },
   {
     word: "experiment",

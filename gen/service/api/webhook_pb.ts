@@ -6,16 +6,16 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_service_options_governance } from "../options/governance_pb.ts";
-import type { Message, UnknownEnum } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file service/api/webhook.proto.
  */
 export const file_service_api_webhook: GenFile = /*@__PURE__*/
-  fileDesc("ChlzZXJ2aWNlL2FwaS93ZWJob29rLnByb3RvEgtzZXJ2aWNlLmFwaSLeBQoPV2ViaG9va0VuZHBvaW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSEwoLZXZlbnRfdHlwZXMYBSADKAkSMwoGc3RhdHVzGAYgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50LlN0YXR1cxJECg9kaXNhYmxlZF9yZWFzb24YByABKA4yKy5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQuRGlzYWJsZWRSZWFzb24SMQoNZmFpbGluZ19zaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCyABKAMSGAoGc2VjcmV0GAwgASgJQgOAAQFIAIgBARI/ChtwcmV2aW91c19zZWNyZXRfdmFsaWRfdW50aWwYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGVudmlyb25tZW50X21vZGUYDiABKAkiSAoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARITCg9TVEFUVVNfRElTQUJMRUQQAiKEAQoORGlzYWJsZWRSZWFzb24SHwobRElTQUJMRURfUkVBU09OX1VOU1BFQ0lGSUVEEAASGgoWRElTQUJMRURfUkVBU09OX01BTlVBTBABEhgKFERJU0FCTEVEX1JFQVNPTl9HT05FEAISGwoXRElTQUJMRURfUkVBU09OX0ZBSUxJTkcQA0IJCgdfc2VjcmV0IlMKEVdlYmhvb2tFdmVudFR5cGVzEj4KBXR5cGVzGAEgAygJQi+6SCySASkQMhgBIiNyITIfXlthLXpdW2EtejAtOV8uXXswLDEyNn0oXC5cKik/JCKdBwoPV2ViaG9va0RlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtlbmRwb2ludF9pZBgDIAEoCRISCgpldmVudF90eXBlGAQgASgJEhIKCm1lc3NhZ2VfaWQYBSABKAkSMwoGc3RhdHVzGAYgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LlN0YXR1cxIVCg1hdHRlbXB0X2NvdW50GAcgASgFEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoIYXR0ZW1wdHMYCSADKAsyJC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkuQXR0ZW1wdBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAalgEKB0F0dGVtcHQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAIgASgFEhcKD3Jlc3BvbnNlX3N0YXR1cxgDIAEoBRI1CgdmYWlsdXJlGAQgASgOMiQuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LkZhaWx1cmUicwoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhIKDlNUQVRVU19QRU5ESU5HEAESFAoQU1RBVFVTX1NVQ0NFRURFRBACEhEKDVNUQVRVU19GQUlMRUQQAxIUChBTVEFUVVNfQ0FOQ0VMTEVEEAQiiAIKB0ZhaWx1cmUSFwoTRkFJTFVSRV9VTlNQRUNJRklFRBAAEhIKDkZBSUxVUkVfU1RBVFVTEAESEgoORkFJTFVSRV9ERU5JRUQQAhIXChNGQUlMVVJFX0lOVkFMSURfVVJMEAMSDwoLRkFJTFVSRV9ETlMQBBITCg9GQUlMVVJFX0NPTk5FQ1QQBRIPCgtGQUlMVVJFX1RMUxAGEhMKD0ZBSUxVUkVfVElNRU9VVBAHEhsKF0ZBSUxVUkVfQ09OTkVDVElPTl9MT1NUEAgSGwoXRkFJTFVSRV9FVkVOVF9GT1JHT1RURU4QCRIdChlGQUlMVVJFX1NFQ1JFVF9VTlJFQURBQkxFEAoiwwQKDVdlYmhvb2tSZXBsYXkSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhMKC2VuZHBvaW50X2lkGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoJc2VsZWN0aW9uGAYgASgOMiQuc2VydmljZS5hcGkuV2ViaG9va1JlcGxheS5TZWxlY3Rpb24SMQoGc3RhdHVzGAcgASgOMiEuc2VydmljZS5hcGkuV2ViaG9va1JlcGxheS5TdGF0dXMSEAoIcmVwbGF5ZWQYCCABKAMSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJgCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASEgoOU1RBVFVTX1JVTk5JTkcQARIUChBTVEFUVVNfQ09NUExFVEVEEAISFAoQU1RBVFVTX0NBTkNFTExFRBADImYKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABIUChBTRUxFQ1RJT05fRkFJTEVEEAESFQoRU0VMRUNUSU9OX01JU1NJTkcQAhIRCg1TRUxFQ1RJT05fQUxMEAMi6gEKHENyZWF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSFwoDdXJsGAEgASgJQgq6SAdyBRABGIAQEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAxj0AxJECgtldmVudF90eXBlcxgDIAMoCUIvukgskgEpEDIYASIjciEyH15bYS16XVthLXowLTlfLl17MCwxMjZ9KFwuXCopPyQSTAoQZW52aXJvbm1lbnRfbW9kZRgEIAEoCUIyukgvci1SAFIDYW55Ug9wcm9kdWN0aW9uX29ubHlSE25vbl9wcm9kdWN0aW9uX29ubHkiTwodQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQiOwoZR2V0V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIkwKGkdldFdlYmhvb2tFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50IlIKG0xpc3RXZWJob29rRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpIBChxMaXN0V2ViaG9va0VuZHBvaW50c1Jlc3BvbnNlEi8KCWVuZHBvaW50cxgBIAMoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgi0QIKHFVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQBIcCgN1cmwYAiABKAlCCrpIB3IFEAEYgBBIAIgBARIiCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY9ANIAYgBARI2Cg5ldmVudF90eXBlX3NldBgEIAEoCzIeLnNlcnZpY2UuYXBpLldlYmhvb2tFdmVudFR5cGVzEkQKBnN0YXR1cxgFIAEoDjIjLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludC5TdGF0dXNCCrpIB4IBBBABIABIAogBARIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gDiAEBQgYKBF91cmxCDgoMX2Rlc2NyaXB0aW9uQgkKB19zdGF0dXNCEQoPX3JlY29yZF92ZXJzaW9uIk8KHVVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50Ij4KHERlbGV0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQCJPCh1EZWxldGVXZWJob29rRW5kcG9pbnRSZXNwb25zZRIuCghlbmRwb2ludBgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludCI8ChpSb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIk0KG1JvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZRIuCghlbmRwb2ludBgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludCI8ChpUZXN0V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIk0KG1Rlc3RXZWJob29rRW5kcG9pbnRSZXNwb25zZRIuCghkZWxpdmVyeRgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tEZWxpdmVyeSLfAQocUmVwbGF5V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEjEKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCglzZWxlY3Rpb24YBCABKA4yJC5zZXJ2aWNlLmFwaS5XZWJob29rUmVwbGF5LlNlbGVjdGlvbkIIukgFggECEAEiSwodUmVwbGF5V2ViaG9va0VuZHBvaW50UmVzcG9uc2USKgoGcmVwbGF5GAEgASgLMhouc2VydmljZS5hcGkuV2ViaG9va1JlcGxheSJXChdHZXRXZWJob29rUmVwbGF5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEhwKCXJlcGxheV9pZBgCIAEoCUIJukgGcgQQARhAIkYKGEdldFdlYmhvb2tSZXBsYXlSZXNwb25zZRIqCgZyZXBsYXkYASABKAsyGi5zZXJ2aWNlLmFwaS5XZWJob29rUmVwbGF5IrIBChxMaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0Eh4KC2VuZHBvaW50X2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBRI9CgZzdGF0dXMYBSABKA4yIy5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkuU3RhdHVzQgi6SAWCAQIQASKUAQodTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tEZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiWwoZR2V0V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAIgASgJQgm6SAZyBBABGEAiTAoaR2V0V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkiXgocUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAIgASgJQgm6SAZyBBABGEAiTwodUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnky7RMKDldlYmhvb2tTZXJ2aWNlEtEBChVDcmVhdGVXZWJob29rRW5kcG9pbnQSKS5zZXJ2aWNlLmFwaS5DcmVhdGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giouc2VydmljZS5hcGkuQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2UiYcrzGC4IARACGAEgASoHd2ViaG9vazIFd3JpdGVQBVgBehB3ZWJob29rLmVuZHBvaW50gtPkkwIpOgEqYghlbmRwb2ludCIaL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMSvAEKEkdldFdlYmhvb2tFbmRwb2ludBImLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tFbmRwb2ludFJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5HZXRXZWJob29rRW5kcG9pbnRSZXNwb25zZSJVyvMYFwgBEAIYASABKgd3ZWJob29rMgRyZWFkgtPkkwI0YghlbmRwb2ludBIoL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfRKsAQoUTGlzdFdlYmhvb2tFbmRwb2ludHMSKC5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0VuZHBvaW50c1JlcXVlc3QaKS5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0VuZHBvaW50c1Jlc3BvbnNlIj/K8xgZCAEQAhgBIAEqB3dlYmhvb2syBHJlYWRQAoLT5JMCHBIaL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMSzQEKFVVwZGF0ZVdlYmhvb2tFbmRwb2ludBIpLnNlcnZpY2UuYXBpLlVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5VcGRhdGVXZWJob29rRW5kcG9pbnRSZXNwb25zZSJdyvMYHAgBEAIYASABKgd3ZWJob29rMgV3cml0ZVAFWAGC0+STAjc6ASpiCGVuZHBvaW50MigvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9EssBChVEZWxldGVXZWJob29rRW5kcG9pbnQSKS5zZXJ2aWNlLmFwaS5EZWxldGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giouc2VydmljZS5hcGkuRGVsZXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2UiW8rzGB0IARACGAEgASoHd2ViaG9vazIGZGVsZXRlUAVYAYLT5JMCNGIIZW5kcG9pbnQqKC9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0S+AEKE1JvdGF0ZVdlYmhvb2tTZWNyZXQSJy5zZXJ2aWNlLmFwaS5Sb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBooLnNlcnZpY2UuYXBpLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZSKNAcrzGBwIARACGAEgASoHd2ViaG9vazIFd3JpdGVQBVgB0vMYHndlYmhvb2stZW5kcG9pbnQgcm90YXRlLXNlY3JldILT5JMCRToBKmIIZW5kcG9pbnQiNi9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH06cm90YXRlX3NlY3JldBLMAQoTVGVzdFdlYmhvb2tFbmRwb2ludBInLnNlcnZpY2UuYXBpLlRlc3RXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giguc2VydmljZS5hcGkuVGVzdFdlYmhvb2tFbmRwb2ludFJlc3BvbnNlImLK8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUAVYAYLT5JMCPDoBKmIIZGVsaXZlcnkiLS9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH06dGVzdBLSAQoVUmVwbGF5V2ViaG9va0VuZHBvaW50Eikuc2VydmljZS5hcGkuUmVwbGF5V2ViaG9va0VuZHBvaW50UmVxdWVzdBoqLnNlcnZpY2UuYXBpLlJlcGxheVdlYmhvb2tFbmRwb2ludFJlc3BvbnNlImLK8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUApYAYLT5JMCPDoBKmIGcmVwbGF5Ii8vYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9OnJlcGxheRLIAQoQR2V0V2ViaG9va1JlcGxheRIkLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tSZXBsYXlSZXF1ZXN0GiUuc2VydmljZS5hcGkuR2V0V2ViaG9va1JlcGxheVJlc3BvbnNlImfK8xgXCAEQAhgBIAEqB3dlYmhvb2syBHJlYWSC0+STAkZiBnJlcGxheRI8L2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfS9yZXBsYXlzL3tyZXBsYXlfaWR9EsgBChVMaXN0V2ViaG9va0RlbGl2ZXJpZXMSKS5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0Giouc2VydmljZS5hcGkuTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2UiWMrzGBkIARACGAEgASoHd2ViaG9vazIEcmVhZFACgtPkkwI1EjMvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9L2RlbGl2ZXJpZXMS1QEKEkdldFdlYmhvb2tEZWxpdmVyeRImLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tEZWxpdmVyeVJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5HZXRXZWJob29rRGVsaXZlcnlSZXNwb25zZSJuyvMYFwgBEAIYASABKgd3ZWJob29rMgRyZWFkgtPkkwJNYghkZWxpdmVyeRJBL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfS9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0S7QEKFVJlcGxheVdlYmhvb2tEZWxpdmVyeRIpLnNlcnZpY2UuYXBpLlJlcGxheVdlYmhvb2tEZWxpdmVyeVJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5SZXBsYXlXZWJob29rRGVsaXZlcnlSZXNwb25zZSJ9yvMYHAgBEAIYASABKgd3ZWJob29rMgV3cml0ZVAFWAGC0+STAlc6ASpiCGRlbGl2ZXJ5IkgvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9L2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfTpyZXBsYXliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChlzZXJ2aWNlL2FwaS93ZWJob29rLnByb3RvEgtzZXJ2aWNlLmFwaSLIBgoPV2ViaG9va0VuZHBvaW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSEwoLZXZlbnRfdHlwZXMYBSADKAkSMwoGc3RhdHVzGAYgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50LlN0YXR1cxJECg9kaXNhYmxlZF9yZWFzb24YByABKA4yKy5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQuRGlzYWJsZWRSZWFzb24SMQoNZmFpbGluZ19zaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCyABKAMSGAoGc2VjcmV0GAwgASgJQgOAAQFIAIgBARI/ChtwcmV2aW91c19zZWNyZXRfdmFsaWRfdW50aWwYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGVudmlyb25tZW50X21vZGUYDiABKAkSFAoMaGVhZGVyX25hbWVzGA8gAygJEg8KB29yZGVyZWQYECABKAgSFgoOcmV0cnlfZGVsYXlzX3MYESADKAUSKQoJdHJhbnNmb3JtGBIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkgKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIRCg1TVEFUVVNfQUNUSVZFEAESEwoPU1RBVFVTX0RJU0FCTEVEEAIihAEKDkRpc2FibGVkUmVhc29uEh8KG0RJU0FCTEVEX1JFQVNPTl9VTlNQRUNJRklFRBAAEhoKFkRJU0FCTEVEX1JFQVNPTl9NQU5VQUwQARIYChRESVNBQkxFRF9SRUFTT05fR09ORRACEhsKF0RJU0FCTEVEX1JFQVNPTl9GQUlMSU5HEANCCQoHX3NlY3JldCI5ChJXZWJob29rUmV0cnlEZWxheXMSIwoHc2Vjb25kcxgBIAMoBUISukgPkgEMEBQiCBoGGID1JCgBIn0KDldlYmhvb2tIZWFkZXJzEjwKBnZhbHVlcxgBIAMoCzInLnNlcnZpY2UuYXBpLldlYmhvb2tIZWFkZXJzLlZhbHVlc0VudHJ5QgOAAQEaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJYChFXZWJob29rRXZlbnRUeXBlcxJDCgV0eXBlcxgBIAMoCUI0ukgxkgEuEDIYASIociYyJF4oXCp8W2Etel1bYS16MC05Xy5dezAsMTI2fShcLlwqKT8pJCK0BwoPV2ViaG9va0RlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtlbmRwb2ludF9pZBgDIAEoCRISCgpldmVudF90eXBlGAQgASgJEhIKCm1lc3NhZ2VfaWQYBSABKAkSMwoGc3RhdHVzGAYgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LlN0YXR1cxIVCg1hdHRlbXB0X2NvdW50GAcgASgFEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoIYXR0ZW1wdHMYCSADKAsyJC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkuQXR0ZW1wdBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAalgEKB0F0dGVtcHQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAIgASgFEhcKD3Jlc3BvbnNlX3N0YXR1cxgDIAEoBRI1CgdmYWlsdXJlGAQgASgOMiQuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LkZhaWx1cmUicwoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhIKDlNUQVRVU19QRU5ESU5HEAESFAoQU1RBVFVTX1NVQ0NFRURFRBACEhEKDVNUQVRVU19GQUlMRUQQAxIUChBTVEFUVVNfQ0FOQ0VMTEVEEAQinwIKB0ZhaWx1cmUSFwoTRkFJTFVSRV9VTlNQRUNJRklFRBAAEhIKDkZBSUxVUkVfU1RBVFVTEAESEgoORkFJTFVSRV9ERU5JRUQQAhIXChNGQUlMVVJFX0lOVkFMSURfVVJMEAMSDwoLRkFJTFVSRV9ETlMQBBITCg9GQUlMVVJFX0NPTk5FQ1QQBRIPCgtGQUlMVVJFX1RMUxAGEhMKD0ZBSUxVUkVfVElNRU9VVBAHEhsKF0ZBSUxVUkVfQ09OTkVDVElPTl9MT1NUEAgSGwoXRkFJTFVSRV9FVkVOVF9GT1JHT1RURU4QCRIdChlGQUlMVVJFX1NFQ1JFVF9VTlJFQURBQkxFEAoSFQoRRkFJTFVSRV9UUkFOU0ZPUk0QCyLDBAoNV2ViaG9va1JlcGxheRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZW5kcG9pbnRfaWQYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3CglzZWxlY3Rpb24YBiABKA4yJC5zZXJ2aWNlLmFwaS5XZWJob29rUmVwbGF5LlNlbGVjdGlvbhIxCgZzdGF0dXMYByABKA4yIS5zZXJ2aWNlLmFwaS5XZWJob29rUmVwbGF5LlN0YXR1cxIQCghyZXBsYXllZBgIIAEoAxIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImAKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABISCg5TVEFUVVNfUlVOTklORxABEhQKEFNUQVRVU19DT01QTEVURUQQAhIUChBTVEFUVVNfQ0FOQ0VMTEVEEAMiZgoJU2VsZWN0aW9uEhkKFVNFTEVDVElPTl9VTlNQRUNJRklFRBAAEhQKEFNFTEVDVElPTl9GQUlMRUQQARIVChFTRUxFQ1RJT05fTUlTU0lORxACEhEKDVNFTEVDVElPTl9BTEwQAyLVAwocQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVxdWVzdBIXCgN1cmwYASABKAlCCrpIB3IFEAEYgBASHQoLZGVzY3JpcHRpb24YAiABKAlCCLpIBXIDGPQDEkkKC2V2ZW50X3R5cGVzGAMgAygJQjS6SDGSAS4QMhgBIihyJjIkXihcKnxbYS16XVthLXowLTlfLl17MCwxMjZ9KFwuXCopPykkEkwKEGVudmlyb25tZW50X21vZGUYBCABKAlCMrpIL3ItUgBSA2FueVIPcHJvZHVjdGlvbl9vbmx5UhNub25fcHJvZHVjdGlvbl9vbmx5EkwKB2hlYWRlcnMYBSADKAsyNi5zZXJ2aWNlLmFwaS5DcmVhdGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0LkhlYWRlcnNFbnRyeUIDgAEBEg8KB29yZGVyZWQYBiABKAgSKgoOcmV0cnlfZGVsYXlzX3MYByADKAVCErpID5IBDBAUIggaBhiA9SQoARIpCgl0cmFuc2Zvcm0YCCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiTwodQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQiOwoZR2V0V2ViaG9va0VuZHBvaW50UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAIkwKGkdldFdlYmhvb2tFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuV2ViaG9va0VuZHBvaW50IlIKG0xpc3RXZWJob29rRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpIBChxMaXN0V2ViaG9va0VuZHBvaW50c1Jlc3BvbnNlEi8KCWVuZHBvaW50cxgBIAMoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgi1AQKHFVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQBIcCgN1cmwYAiABKAlCCrpIB3IFEAEYgBBIAIgBARIiCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY9ANIAYgBARI2Cg5ldmVudF90eXBlX3NldBgEIAEoCzIeLnNlcnZpY2UuYXBpLldlYmhvb2tFdmVudFR5cGVzEkQKBnN0YXR1cxgFIAEoDjIjLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludC5TdGF0dXNCCrpIB4IBBBABIABIAogBARIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gDiAEBEkkKC2V2ZW50X3R5cGVzGAcgAygJQjS6SDGSAS4QMhgBIihyJjIkXihcKnxbYS16XVthLXowLTlfLl17MCwxMjZ9KFwuXCopPykkEi8KCmhlYWRlcl9zZXQYCCABKAsyGy5zZXJ2aWNlLmFwaS5XZWJob29rSGVhZGVycxIUCgdvcmRlcmVkGAkgASgISASIAQESOAoPcmV0cnlfZGVsYXlfc2V0GAogASgLMh8uc2VydmljZS5hcGkuV2ViaG9va1JldHJ5RGVsYXlzEikKCXRyYW5zZm9ybRgLIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUIGCgRfdXJsQg4KDF9kZXNjcmlwdGlvbkIJCgdfc3RhdHVzQhEKD19yZWNvcmRfdmVyc2lvbkIKCghfb3JkZXJlZCJPCh1VcGRhdGVXZWJob29rRW5kcG9pbnRSZXNwb25zZRIuCghlbmRwb2ludBgBIAEoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tFbmRwb2ludCI+ChxEZWxldGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Eh4KC2VuZHBvaW50X2lkGAEgASgJQgm6SAZyBBABGEAiTwodRGVsZXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQiPAoaUm90YXRlV2ViaG9va1NlY3JldFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQCJNChtSb3RhdGVXZWJob29rU2VjcmV0UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRW5kcG9pbnQiYwoaVGVzdFdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQBIlCgRkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJNChtUZXN0V2ViaG9va0VuZHBvaW50UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnki3wEKHFJlcGxheVdlYmhvb2tFbmRwb2ludFJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQBIxCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBrpIA8gBARIpCgV1bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASQQoJc2VsZWN0aW9uGAQgASgOMiQuc2VydmljZS5hcGkuV2ViaG9va1JlcGxheS5TZWxlY3Rpb25CCLpIBYIBAhABIksKHVJlcGxheVdlYmhvb2tFbmRwb2ludFJlc3BvbnNlEioKBnJlcGxheRgBIAEoCzIaLnNlcnZpY2UuYXBpLldlYmhvb2tSZXBsYXkiVwoXR2V0V2ViaG9va1JlcGxheVJlcXVlc3QSHgoLZW5kcG9pbnRfaWQYASABKAlCCbpIBnIEEAEYQBIcCglyZXBsYXlfaWQYAiABKAlCCbpIBnIEEAEYQCJGChhHZXRXZWJob29rUmVwbGF5UmVzcG9uc2USKgoGcmVwbGF5GAEgASgLMhouc2VydmljZS5hcGkuV2ViaG9va1JlcGxheSLTAgocTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUSPQoGc3RhdHVzGAUgASgOMiMuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5LlN0YXR1c0IIukgFggECEAESSQoLZXZlbnRfdHlwZXMYBiADKAlCNLpIMZIBLhAyGAEiKHImMiReKFwqfFthLXpdW2EtejAtOV8uXXswLDEyNn0oXC5cKik/KSQSKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJuChpMaXN0RXZlbnREZWxpdmVyaWVzUmVxdWVzdBIbCghldmVudF9pZBgBIAEoCUIJukgGcgQQARhAEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUikgEKG0xpc3RFdmVudERlbGl2ZXJpZXNSZXNwb25zZRIwCgpkZWxpdmVyaWVzGAEgAygLMhwuc2VydmljZS5hcGkuV2ViaG9va0RlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKUAQodTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLnNlcnZpY2UuYXBpLldlYmhvb2tEZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiWwoZR2V0V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAIgASgJQgm6SAZyBBABGEAiTAoaR2V0V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkiXgocUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBIeCgtlbmRwb2ludF9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAIgASgJQgm6SAZyBBABGEAiTwodUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USLgoIZGVsaXZlcnkYASABKAsyHC5zZXJ2aWNlLmFwaS5XZWJob29rRGVsaXZlcnkyoBUKDldlYmhvb2tTZXJ2aWNlEtEBChVDcmVhdGVXZWJob29rRW5kcG9pbnQSKS5zZXJ2aWNlLmFwaS5DcmVhdGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giouc2VydmljZS5hcGkuQ3JlYXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2UiYcrzGC4IARACGAEgASoHd2ViaG9vazIFd3JpdGVQBVgBehB3ZWJob29rLmVuZHBvaW50gtPkkwIpOgEqYghlbmRwb2ludCIaL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMSvAEKEkdldFdlYmhvb2tFbmRwb2ludBImLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tFbmRwb2ludFJlcXVlc3QaJy5zZXJ2aWNlLmFwaS5HZXRXZWJob29rRW5kcG9pbnRSZXNwb25zZSJVyvMYFwgBEAIYASABKgd3ZWJob29rMgRyZWFkgtPkkwI0YghlbmRwb2ludBIoL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfRKsAQoUTGlzdFdlYmhvb2tFbmRwb2ludHMSKC5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0VuZHBvaW50c1JlcXVlc3QaKS5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0VuZHBvaW50c1Jlc3BvbnNlIj/K8xgZCAEQAhgBIAEqB3dlYmhvb2syBHJlYWRQAoLT5JMCHBIaL2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMSzQEKFVVwZGF0ZVdlYmhvb2tFbmRwb2ludBIpLnNlcnZpY2UuYXBpLlVwZGF0ZVdlYmhvb2tFbmRwb2ludFJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5VcGRhdGVXZWJob29rRW5kcG9pbnRSZXNwb25zZSJdyvMYHAgBEAIYASABKgd3ZWJob29rMgV3cml0ZVAFWAGC0+STAjc6ASpiCGVuZHBvaW50MigvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9EssBChVEZWxldGVXZWJob29rRW5kcG9pbnQSKS5zZXJ2aWNlLmFwaS5EZWxldGVXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giouc2VydmljZS5hcGkuRGVsZXRlV2ViaG9va0VuZHBvaW50UmVzcG9uc2UiW8rzGB0IARACGAEgASoHd2ViaG9vazIGZGVsZXRlUAVYAYLT5JMCNGIIZW5kcG9pbnQqKC9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0S+AEKE1JvdGF0ZVdlYmhvb2tTZWNyZXQSJy5zZXJ2aWNlLmFwaS5Sb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBooLnNlcnZpY2UuYXBpLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXNwb25zZSKNAcrzGBwIARACGAEgASoHd2ViaG9vazIFd3JpdGVQBVgB0vMYHndlYmhvb2stZW5kcG9pbnQgcm90YXRlLXNlY3JldILT5JMCRToBKmIIZW5kcG9pbnQiNi9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH06cm90YXRlX3NlY3JldBLMAQoTVGVzdFdlYmhvb2tFbmRwb2ludBInLnNlcnZpY2UuYXBpLlRlc3RXZWJob29rRW5kcG9pbnRSZXF1ZXN0Giguc2VydmljZS5hcGkuVGVzdFdlYmhvb2tFbmRwb2ludFJlc3BvbnNlImLK8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUAVYAYLT5JMCPDoBKmIIZGVsaXZlcnkiLS9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH06dGVzdBLSAQoVUmVwbGF5V2ViaG9va0VuZHBvaW50Eikuc2VydmljZS5hcGkuUmVwbGF5V2ViaG9va0VuZHBvaW50UmVxdWVzdBoqLnNlcnZpY2UuYXBpLlJlcGxheVdlYmhvb2tFbmRwb2ludFJlc3BvbnNlImLK8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUApYAYLT5JMCPDoBKmIGcmVwbGF5Ii8vYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9OnJlcGxheRLIAQoQR2V0V2ViaG9va1JlcGxheRIkLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tSZXBsYXlSZXF1ZXN0GiUuc2VydmljZS5hcGkuR2V0V2ViaG9va1JlcGxheVJlc3BvbnNlImfK8xgXCAEQAhgBIAEqB3dlYmhvb2syBHJlYWSC0+STAkZiBnJlcGxheRI8L2FwaS92Mi93ZWJob29rcy9lbmRwb2ludHMve2VuZHBvaW50X2lkfS9yZXBsYXlzL3tyZXBsYXlfaWR9EsgBChVMaXN0V2ViaG9va0RlbGl2ZXJpZXMSKS5zZXJ2aWNlLmFwaS5MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0Giouc2VydmljZS5hcGkuTGlzdFdlYmhvb2tEZWxpdmVyaWVzUmVzcG9uc2UiWMrzGBkIARACGAEgASoHd2ViaG9vazIEcmVhZFACgtPkkwI1EjMvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9L2RlbGl2ZXJpZXMSsAEKE0xpc3RFdmVudERlbGl2ZXJpZXMSJy5zZXJ2aWNlLmFwaS5MaXN0RXZlbnREZWxpdmVyaWVzUmVxdWVzdBooLnNlcnZpY2UuYXBpLkxpc3RFdmVudERlbGl2ZXJpZXNSZXNwb25zZSJGyvMYGQgBEAIYASABKgd3ZWJob29rMgRyZWFkUAKC0+STAiMSIS9hcGkvZXZlbnRzL3tldmVudF9pZH0vZGVsaXZlcmllcxLVAQoSR2V0V2ViaG9va0RlbGl2ZXJ5EiYuc2VydmljZS5hcGkuR2V0V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBonLnNlcnZpY2UuYXBpLkdldFdlYmhvb2tEZWxpdmVyeVJlc3BvbnNlIm7K8xgXCAEQAhgBIAEqB3dlYmhvb2syBHJlYWSC0+STAk1iCGRlbGl2ZXJ5EkEvYXBpL3YyL3dlYmhvb2tzL2VuZHBvaW50cy97ZW5kcG9pbnRfaWR9L2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfRLtAQoVUmVwbGF5V2ViaG9va0RlbGl2ZXJ5Eikuc2VydmljZS5hcGkuUmVwbGF5V2ViaG9va0RlbGl2ZXJ5UmVxdWVzdBoqLnNlcnZpY2UuYXBpLlJlcGxheVdlYmhvb2tEZWxpdmVyeVJlc3BvbnNlIn3K8xgcCAEQAhgBIAEqB3dlYmhvb2syBXdyaXRlUAVYAYLT5JMCVzoBKmIIZGVsaXZlcnkiSC9hcGkvdjIvd2ViaG9va3MvZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0vZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9OnJlcGxheWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * An HTTP endpoint that receives events.
@@ -52,7 +52,7 @@ export type WebhookEndpoint = Message<"service.api.WebhookEndpoint"> & {
   description: string;
 
   /**
-   * The event types, exact or with a prefix such as "order.*"; all when empty.
+   * The event types, exact or with a prefix such as "order.*"; all when empty or "*".
    *
    * @generated from field: repeated string event_types = 5;
    */
@@ -121,6 +121,34 @@ export type WebhookEndpoint = Message<"service.api.WebhookEndpoint"> & {
    * @generated from field: string environment_mode = 14;
    */
   environmentMode: string;
+
+  /**
+   * The names of the additional headers. Their values are never returned.
+   *
+   * @generated from field: repeated string header_names = 15;
+   */
+  headerNames: string[];
+
+  /**
+   * Whether events are sent one after the other, in the order of the log.
+   *
+   * @generated from field: bool ordered = 16;
+   */
+  ordered: boolean;
+
+  /**
+   * The delays between attempts, in seconds; the default schedule when empty.
+   *
+   * @generated from field: repeated int32 retry_delays_s = 17;
+   */
+  retryDelaysS: number[];
+
+  /**
+   * The template of the body, if it has one.
+   *
+   * @generated from field: google.protobuf.Value transform = 18;
+   */
+  transform?: Value | undefined;
 };
 
 /**
@@ -220,13 +248,55 @@ export const WebhookEndpoint_DisabledReasonSchema: GenEnum<WebhookEndpoint_Disab
   enumDesc(file_service_api_webhook, 0, 1);
 
 /**
+ * The delays between attempts.
+ *
+ * @generated from message service.api.WebhookRetryDelays
+ */
+export type WebhookRetryDelays = Message<"service.api.WebhookRetryDelays"> & {
+  /**
+   * In seconds; the default schedule when empty.
+   *
+   * @generated from field: repeated int32 seconds = 1;
+   */
+  seconds: number[];
+};
+
+/**
+ * Describes the message service.api.WebhookRetryDelays.
+ * Use `create(WebhookRetryDelaysSchema)` to create a new message.
+ */
+export const WebhookRetryDelaysSchema: GenMessage<WebhookRetryDelays> = /*@__PURE__*/
+  messageDesc(file_service_api_webhook, 1);
+
+/**
+ * Additional headers.
+ *
+ * @generated from message service.api.WebhookHeaders
+ */
+export type WebhookHeaders = Message<"service.api.WebhookHeaders"> & {
+  /**
+   * Values by name; none when empty.
+   *
+   * @generated from field: map<string, string> values = 1;
+   */
+  values: { [key: string]: string };
+};
+
+/**
+ * Describes the message service.api.WebhookHeaders.
+ * Use `create(WebhookHeadersSchema)` to create a new message.
+ */
+export const WebhookHeadersSchema: GenMessage<WebhookHeaders> = /*@__PURE__*/
+  messageDesc(file_service_api_webhook, 2);
+
+/**
  * Event types.
  *
  * @generated from message service.api.WebhookEventTypes
  */
 export type WebhookEventTypes = Message<"service.api.WebhookEventTypes"> & {
   /**
-   * Exact types and prefixes such as "order.*"; all when empty.
+   * Exact types and prefixes such as "order.*"; all when empty or "*".
    *
    * @generated from field: repeated string types = 1;
    */
@@ -238,7 +308,7 @@ export type WebhookEventTypes = Message<"service.api.WebhookEventTypes"> & {
  * Use `create(WebhookEventTypesSchema)` to create a new message.
  */
 export const WebhookEventTypesSchema: GenMessage<WebhookEventTypes> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 1);
+  messageDesc(file_service_api_webhook, 3);
 
 /**
  * The delivery of an event to an endpoint.
@@ -329,7 +399,7 @@ export type WebhookDelivery = Message<"service.api.WebhookDelivery"> & {
  * Use `create(WebhookDeliverySchema)` to create a new message.
  */
 export const WebhookDeliverySchema: GenMessage<WebhookDelivery> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 2);
+  messageDesc(file_service_api_webhook, 4);
 
 /**
  * One attempt.
@@ -371,7 +441,7 @@ export type WebhookDelivery_Attempt = Message<"service.api.WebhookDelivery.Attem
  * Use `create(WebhookDelivery_AttemptSchema)` to create a new message.
  */
 export const WebhookDelivery_AttemptSchema: GenMessage<WebhookDelivery_Attempt> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 2, 0);
+  messageDesc(file_service_api_webhook, 4, 0);
 
 /**
  * The status of a delivery.
@@ -426,7 +496,7 @@ export type WebhookDelivery_Status = (typeof WebhookDelivery_Status)[keyof typeo
  * Describes the enum service.api.WebhookDelivery.Status.
  */
 export const WebhookDelivery_StatusSchema: GenEnum<WebhookDelivery_Status> = /*@__PURE__*/
-  enumDesc(file_service_api_webhook, 2, 0);
+  enumDesc(file_service_api_webhook, 4, 0);
 
 /**
  * Why an attempt failed.
@@ -505,11 +575,18 @@ export const WebhookDelivery_Failure = {
   EVENT_FORGOTTEN: 9,
 
   /**
-   * The endpoint's secret cannot be decrypted.
+   * The endpoint's secret or its headers cannot be decrypted.
    *
    * @generated from enum value: FAILURE_SECRET_UNREADABLE = 10;
    */
   SECRET_UNREADABLE: 10,
+
+  /**
+   * The template of the body failed for this event. It is not tried again.
+   *
+   * @generated from enum value: FAILURE_TRANSFORM = 11;
+   */
+  TRANSFORM: 11,
 } as const;
 
 /**
@@ -523,7 +600,7 @@ export type WebhookDelivery_Failure = (typeof WebhookDelivery_Failure)[keyof typ
  * Describes the enum service.api.WebhookDelivery.Failure.
  */
 export const WebhookDelivery_FailureSchema: GenEnum<WebhookDelivery_Failure> = /*@__PURE__*/
-  enumDesc(file_service_api_webhook, 2, 1);
+  enumDesc(file_service_api_webhook, 4, 1);
 
 /**
  * A replay of the events of a time range.
@@ -607,7 +684,7 @@ export type WebhookReplay = Message<"service.api.WebhookReplay"> & {
  * Use `create(WebhookReplaySchema)` to create a new message.
  */
 export const WebhookReplaySchema: GenMessage<WebhookReplay> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 3);
+  messageDesc(file_service_api_webhook, 5);
 
 /**
  * The status of a replay.
@@ -655,7 +732,7 @@ export type WebhookReplay_Status = (typeof WebhookReplay_Status)[keyof typeof We
  * Describes the enum service.api.WebhookReplay.Status.
  */
 export const WebhookReplay_StatusSchema: GenEnum<WebhookReplay_Status> = /*@__PURE__*/
-  enumDesc(file_service_api_webhook, 3, 0);
+  enumDesc(file_service_api_webhook, 5, 0);
 
 /**
  * The events of the range to send.
@@ -703,7 +780,7 @@ export type WebhookReplay_Selection = (typeof WebhookReplay_Selection)[keyof typ
  * Describes the enum service.api.WebhookReplay.Selection.
  */
 export const WebhookReplay_SelectionSchema: GenEnum<WebhookReplay_Selection> = /*@__PURE__*/
-  enumDesc(file_service_api_webhook, 3, 1);
+  enumDesc(file_service_api_webhook, 5, 1);
 
 /**
  * Request to create an endpoint.
@@ -726,7 +803,7 @@ export type CreateWebhookEndpointRequest = Message<"service.api.CreateWebhookEnd
   description: string;
 
   /**
-   * The event types, exact or with a prefix such as "order.*"; all when empty.
+   * The event types, exact or with a prefix such as "order.*"; all when empty or "*".
    *
    * @generated from field: repeated string event_types = 3;
    */
@@ -738,6 +815,35 @@ export type CreateWebhookEndpointRequest = Message<"service.api.CreateWebhookEnd
    * @generated from field: string environment_mode = 4;
    */
   environmentMode: string;
+
+  /**
+   * Headers that are sent with every message, such as an authorization that the receiver needs. Sealed and never returned.
+   *
+   * @generated from field: map<string, string> headers = 5;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * Sends events one after the other, in the order of the log. An event that fails blocks the next ones until its attempts end.
+   *
+   * @generated from field: bool ordered = 6;
+   */
+  ordered: boolean;
+
+  /**
+   * The delays between attempts, in seconds; the default schedule when empty.
+   *
+   * @generated from field: repeated int32 retry_delays_s = 7;
+   */
+  retryDelaysS: number[];
+
+  /**
+   * A template of the body: JSON in which texts that start with "=" are CEL expressions over the variable event. Without one, the
+   * body is the event in the CloudEvents format.
+   *
+   * @generated from field: google.protobuf.Value transform = 8;
+   */
+  transform?: Value | undefined;
 };
 
 /**
@@ -745,7 +851,7 @@ export type CreateWebhookEndpointRequest = Message<"service.api.CreateWebhookEnd
  * Use `create(CreateWebhookEndpointRequestSchema)` to create a new message.
  */
 export const CreateWebhookEndpointRequestSchema: GenMessage<CreateWebhookEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 4);
+  messageDesc(file_service_api_webhook, 6);
 
 /**
  * The new endpoint, with its secret.
@@ -766,7 +872,7 @@ export type CreateWebhookEndpointResponse = Message<"service.api.CreateWebhookEn
  * Use `create(CreateWebhookEndpointResponseSchema)` to create a new message.
  */
 export const CreateWebhookEndpointResponseSchema: GenMessage<CreateWebhookEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 5);
+  messageDesc(file_service_api_webhook, 7);
 
 /**
  * Identifies an endpoint.
@@ -787,7 +893,7 @@ export type GetWebhookEndpointRequest = Message<"service.api.GetWebhookEndpointR
  * Use `create(GetWebhookEndpointRequestSchema)` to create a new message.
  */
 export const GetWebhookEndpointRequestSchema: GenMessage<GetWebhookEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 6);
+  messageDesc(file_service_api_webhook, 8);
 
 /**
  * The requested endpoint.
@@ -808,7 +914,7 @@ export type GetWebhookEndpointResponse = Message<"service.api.GetWebhookEndpoint
  * Use `create(GetWebhookEndpointResponseSchema)` to create a new message.
  */
 export const GetWebhookEndpointResponseSchema: GenMessage<GetWebhookEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 7);
+  messageDesc(file_service_api_webhook, 9);
 
 /**
  * Request for a page of endpoints.
@@ -843,7 +949,7 @@ export type ListWebhookEndpointsRequest = Message<"service.api.ListWebhookEndpoi
  * Use `create(ListWebhookEndpointsRequestSchema)` to create a new message.
  */
 export const ListWebhookEndpointsRequestSchema: GenMessage<ListWebhookEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 8);
+  messageDesc(file_service_api_webhook, 10);
 
 /**
  * A page of endpoints.
@@ -885,7 +991,7 @@ export type ListWebhookEndpointsResponse = Message<"service.api.ListWebhookEndpo
  * Use `create(ListWebhookEndpointsResponseSchema)` to create a new message.
  */
 export const ListWebhookEndpointsResponseSchema: GenMessage<ListWebhookEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 9);
+  messageDesc(file_service_api_webhook, 11);
 
 /**
  * Changes the fields that are present.
@@ -915,7 +1021,7 @@ export type UpdateWebhookEndpointRequest = Message<"service.api.UpdateWebhookEnd
   description?: string | undefined;
 
   /**
-   * Replaces the types of events.
+   * Replaces the types of events, like event_types, and can be empty.
    *
    * @generated from field: service.api.WebhookEventTypes event_type_set = 4;
    */
@@ -934,6 +1040,41 @@ export type UpdateWebhookEndpointRequest = Message<"service.api.UpdateWebhookEnd
    * @generated from field: optional int64 record_version = 6;
    */
   recordVersion?: bigint | undefined;
+
+  /**
+   * Replaces the types of events unless empty; ["*"] selects all.
+   *
+   * @generated from field: repeated string event_types = 7;
+   */
+  eventTypes: string[];
+
+  /**
+   * Replaces the additional headers.
+   *
+   * @generated from field: service.api.WebhookHeaders header_set = 8;
+   */
+  headerSet?: WebhookHeaders | undefined;
+
+  /**
+   * Sends events one after the other, or not.
+   *
+   * @generated from field: optional bool ordered = 9;
+   */
+  ordered?: boolean | undefined;
+
+  /**
+   * Replaces the delays between attempts.
+   *
+   * @generated from field: service.api.WebhookRetryDelays retry_delay_set = 10;
+   */
+  retryDelaySet?: WebhookRetryDelays | undefined;
+
+  /**
+   * Replaces the template of the body; null removes it.
+   *
+   * @generated from field: google.protobuf.Value transform = 11;
+   */
+  transform?: Value | undefined;
 };
 
 /**
@@ -941,7 +1082,7 @@ export type UpdateWebhookEndpointRequest = Message<"service.api.UpdateWebhookEnd
  * Use `create(UpdateWebhookEndpointRequestSchema)` to create a new message.
  */
 export const UpdateWebhookEndpointRequestSchema: GenMessage<UpdateWebhookEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 10);
+  messageDesc(file_service_api_webhook, 12);
 
 /**
  * The updated endpoint.
@@ -962,7 +1103,7 @@ export type UpdateWebhookEndpointResponse = Message<"service.api.UpdateWebhookEn
  * Use `create(UpdateWebhookEndpointResponseSchema)` to create a new message.
  */
 export const UpdateWebhookEndpointResponseSchema: GenMessage<UpdateWebhookEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 11);
+  messageDesc(file_service_api_webhook, 13);
 
 /**
  * Selects the endpoint to delete.
@@ -983,7 +1124,7 @@ export type DeleteWebhookEndpointRequest = Message<"service.api.DeleteWebhookEnd
  * Use `create(DeleteWebhookEndpointRequestSchema)` to create a new message.
  */
 export const DeleteWebhookEndpointRequestSchema: GenMessage<DeleteWebhookEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 12);
+  messageDesc(file_service_api_webhook, 14);
 
 /**
  * The deleted endpoint.
@@ -1004,7 +1145,7 @@ export type DeleteWebhookEndpointResponse = Message<"service.api.DeleteWebhookEn
  * Use `create(DeleteWebhookEndpointResponseSchema)` to create a new message.
  */
 export const DeleteWebhookEndpointResponseSchema: GenMessage<DeleteWebhookEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 13);
+  messageDesc(file_service_api_webhook, 15);
 
 /**
  * Selects the endpoint that gets a new secret.
@@ -1025,7 +1166,7 @@ export type RotateWebhookSecretRequest = Message<"service.api.RotateWebhookSecre
  * Use `create(RotateWebhookSecretRequestSchema)` to create a new message.
  */
 export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 14);
+  messageDesc(file_service_api_webhook, 16);
 
 /**
  * The endpoint, with its new secret.
@@ -1046,7 +1187,7 @@ export type RotateWebhookSecretResponse = Message<"service.api.RotateWebhookSecr
  * Use `create(RotateWebhookSecretResponseSchema)` to create a new message.
  */
 export const RotateWebhookSecretResponseSchema: GenMessage<RotateWebhookSecretResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 15);
+  messageDesc(file_service_api_webhook, 17);
 
 /**
  * Selects the endpoint to test.
@@ -1060,6 +1201,13 @@ export type TestWebhookEndpointRequest = Message<"service.api.TestWebhookEndpoin
    * @generated from field: string endpoint_id = 1;
    */
   endpointId: string;
+
+  /**
+   * The data of the event, for example to try the endpoint's template.
+   *
+   * @generated from field: google.protobuf.Struct data = 2;
+   */
+  data?: JsonObject | undefined;
 };
 
 /**
@@ -1067,7 +1215,7 @@ export type TestWebhookEndpointRequest = Message<"service.api.TestWebhookEndpoin
  * Use `create(TestWebhookEndpointRequestSchema)` to create a new message.
  */
 export const TestWebhookEndpointRequestSchema: GenMessage<TestWebhookEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 16);
+  messageDesc(file_service_api_webhook, 18);
 
 /**
  * The test delivery.
@@ -1088,7 +1236,7 @@ export type TestWebhookEndpointResponse = Message<"service.api.TestWebhookEndpoi
  * Use `create(TestWebhookEndpointResponseSchema)` to create a new message.
  */
 export const TestWebhookEndpointResponseSchema: GenMessage<TestWebhookEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 17);
+  messageDesc(file_service_api_webhook, 19);
 
 /**
  * Replays a time range.
@@ -1130,7 +1278,7 @@ export type ReplayWebhookEndpointRequest = Message<"service.api.ReplayWebhookEnd
  * Use `create(ReplayWebhookEndpointRequestSchema)` to create a new message.
  */
 export const ReplayWebhookEndpointRequestSchema: GenMessage<ReplayWebhookEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 18);
+  messageDesc(file_service_api_webhook, 20);
 
 /**
  * The started replay.
@@ -1151,7 +1299,7 @@ export type ReplayWebhookEndpointResponse = Message<"service.api.ReplayWebhookEn
  * Use `create(ReplayWebhookEndpointResponseSchema)` to create a new message.
  */
 export const ReplayWebhookEndpointResponseSchema: GenMessage<ReplayWebhookEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 19);
+  messageDesc(file_service_api_webhook, 21);
 
 /**
  * Identifies a replay.
@@ -1179,7 +1327,7 @@ export type GetWebhookReplayRequest = Message<"service.api.GetWebhookReplayReque
  * Use `create(GetWebhookReplayRequestSchema)` to create a new message.
  */
 export const GetWebhookReplayRequestSchema: GenMessage<GetWebhookReplayRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 20);
+  messageDesc(file_service_api_webhook, 22);
 
 /**
  * The requested replay.
@@ -1200,7 +1348,7 @@ export type GetWebhookReplayResponse = Message<"service.api.GetWebhookReplayResp
  * Use `create(GetWebhookReplayResponseSchema)` to create a new message.
  */
 export const GetWebhookReplayResponseSchema: GenMessage<GetWebhookReplayResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 21);
+  messageDesc(file_service_api_webhook, 23);
 
 /**
  * Request for a page of deliveries.
@@ -1242,6 +1390,27 @@ export type ListWebhookDeliveriesRequest = Message<"service.api.ListWebhookDeliv
    * @generated from field: service.api.WebhookDelivery.Status status = 5;
    */
   status: WebhookDelivery_Status;
+
+  /**
+   * Only deliveries of these event types, exact or with a prefix such as "order.*".
+   *
+   * @generated from field: repeated string event_types = 6;
+   */
+  eventTypes: string[];
+
+  /**
+   * Only events that were recorded at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only events that were recorded before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 8;
+   */
+  until?: Timestamp | undefined;
 };
 
 /**
@@ -1249,7 +1418,91 @@ export type ListWebhookDeliveriesRequest = Message<"service.api.ListWebhookDeliv
  * Use `create(ListWebhookDeliveriesRequestSchema)` to create a new message.
  */
 export const ListWebhookDeliveriesRequestSchema: GenMessage<ListWebhookDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 22);
+  messageDesc(file_service_api_webhook, 24);
+
+/**
+ * Selects the event.
+ *
+ * @generated from message service.api.ListEventDeliveriesRequest
+ */
+export type ListEventDeliveriesRequest = Message<"service.api.ListEventDeliveriesRequest"> & {
+  /**
+   * The event's id.
+   *
+   * @generated from field: string event_id = 1;
+   */
+  eventId: string;
+
+  /**
+   * Maximum number of items per page.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * Cursor from a previous response; the first page when empty.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * Number of items to skip.
+   *
+   * @generated from field: int32 skip = 4;
+   */
+  skip: number;
+};
+
+/**
+ * Describes the message service.api.ListEventDeliveriesRequest.
+ * Use `create(ListEventDeliveriesRequestSchema)` to create a new message.
+ */
+export const ListEventDeliveriesRequestSchema: GenMessage<ListEventDeliveriesRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_webhook, 25);
+
+/**
+ * The deliveries of an event, at most one for each endpoint.
+ *
+ * @generated from message service.api.ListEventDeliveriesResponse
+ */
+export type ListEventDeliveriesResponse = Message<"service.api.ListEventDeliveriesResponse"> & {
+  /**
+   * The items, oldest endpoint first.
+   *
+   * @generated from field: repeated service.api.WebhookDelivery deliveries = 1;
+   */
+  deliveries: WebhookDelivery[];
+
+  /**
+   * Where the next page starts; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Total number of items.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+
+  /**
+   * Whether counting stopped early: the total is at least total_size.
+   *
+   * @generated from field: bool total_capped = 4;
+   */
+  totalCapped: boolean;
+};
+
+/**
+ * Describes the message service.api.ListEventDeliveriesResponse.
+ * Use `create(ListEventDeliveriesResponseSchema)` to create a new message.
+ */
+export const ListEventDeliveriesResponseSchema: GenMessage<ListEventDeliveriesResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_webhook, 26);
 
 /**
  * A page of deliveries.
@@ -1291,7 +1544,7 @@ export type ListWebhookDeliveriesResponse = Message<"service.api.ListWebhookDeli
  * Use `create(ListWebhookDeliveriesResponseSchema)` to create a new message.
  */
 export const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 23);
+  messageDesc(file_service_api_webhook, 27);
 
 /**
  * Identifies a delivery.
@@ -1319,7 +1572,7 @@ export type GetWebhookDeliveryRequest = Message<"service.api.GetWebhookDeliveryR
  * Use `create(GetWebhookDeliveryRequestSchema)` to create a new message.
  */
 export const GetWebhookDeliveryRequestSchema: GenMessage<GetWebhookDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 24);
+  messageDesc(file_service_api_webhook, 28);
 
 /**
  * The requested delivery.
@@ -1340,7 +1593,7 @@ export type GetWebhookDeliveryResponse = Message<"service.api.GetWebhookDelivery
  * Use `create(GetWebhookDeliveryResponseSchema)` to create a new message.
  */
 export const GetWebhookDeliveryResponseSchema: GenMessage<GetWebhookDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 25);
+  messageDesc(file_service_api_webhook, 29);
 
 /**
  * Selects the delivery to replay.
@@ -1368,7 +1621,7 @@ export type ReplayWebhookDeliveryRequest = Message<"service.api.ReplayWebhookDel
  * Use `create(ReplayWebhookDeliveryRequestSchema)` to create a new message.
  */
 export const ReplayWebhookDeliveryRequestSchema: GenMessage<ReplayWebhookDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 26);
+  messageDesc(file_service_api_webhook, 30);
 
 /**
  * The restarted delivery.
@@ -1389,7 +1642,7 @@ export type ReplayWebhookDeliveryResponse = Message<"service.api.ReplayWebhookDe
  * Use `create(ReplayWebhookDeliveryResponseSchema)` to create a new message.
  */
 export const ReplayWebhookDeliveryResponseSchema: GenMessage<ReplayWebhookDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_webhook, 27);
+  messageDesc(file_service_api_webhook, 31);
 
 /**
  * Webhooks: events of the log, sent to HTTP endpoints of the tenant and signed as Standard Webhooks.
@@ -1496,6 +1749,16 @@ export const WebhookService: GenService<{
     methodKind: "unary";
     input: typeof ListWebhookDeliveriesRequestSchema;
     output: typeof ListWebhookDeliveriesResponseSchema;
+  },
+  /**
+   * Lists the deliveries of one event to all endpoints.
+   *
+   * @generated from rpc service.api.WebhookService.ListEventDeliveries
+   */
+  listEventDeliveries: {
+    methodKind: "unary";
+    input: typeof ListEventDeliveriesRequestSchema;
+    output: typeof ListEventDeliveriesResponseSchema;
   },
   /**
    * Returns one delivery with its attempts.

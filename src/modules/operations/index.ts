@@ -61,7 +61,7 @@ export function createOperations({ discovery, config, ...parts }: Parts) {
       follow: (consumer) => createLogFollower({ ...parts, reader: events.reader }, consumer),
     } satisfies EventLogs,
     /** Secrets that are re-encrypted when the master key changes. */
-    sealed: [webhooks.sealed],
+    sealed: webhooks.sealed,
     /** Resolves when no event is being written. */
     idle: events.idle,
   } satisfies Area & Record<string, unknown>;

@@ -1,6 +1,7 @@
 /** Text: helpers for messages that people read, and for texts in URLs. */
 
 export { durationSource, formatDuration, parseDuration } from "./duration.ts";
+export { isHeaderName, isHeaderValue } from "./header-text.ts";
 export { nearestName } from "./nearest-name.ts";
 export { encodePart } from "./percent-encoding.ts";
 export { secretLengthMin, secretProblem } from "./secret-text.ts";

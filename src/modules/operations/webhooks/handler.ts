@@ -1,10 +1,12 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
+import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   CreateWebhookEndpointResponseSchema,
   DeleteWebhookEndpointResponseSchema,
   GetWebhookDeliveryResponseSchema,
   GetWebhookEndpointResponseSchema,
   GetWebhookReplayResponseSchema,
+  ListEventDeliveriesResponseSchema,
   ListWebhookDeliveriesResponseSchema,
   ListWebhookEndpointsResponseSchema,
   ReplayWebhookDeliveryResponseSchema,
@@ -17,6 +19,7 @@ import {
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { EnvironmentMode } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, nameOf } from "../../../platform/records/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
@@ -41,11 +44,15 @@ export function webhookHandlers(
   cursors: Cursors,
 ): Handlers<typeof Rpc> {
   return {
-    async createWebhookEndpoint(context, { url, description, eventTypes, environmentMode }) {
+    async createWebhookEndpoint(context, { url, description, eventTypes, environmentMode, ...options }) {
       const { endpoint, secret } = await endpoints.createEndpoint(context, {
         url,
         description,
         eventTypes,
+        headers: options.headers,
+        ordered: options.ordered,
+        retryDelaysS: options.retryDelaysS,
+        transform: jsonOf(options.transform) ?? null,
         environmentMode: (environmentMode || undefined) as EnvironmentMode | undefined,
       });
       return create(CreateWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint, { secret }) });
@@ -71,11 +78,15 @@ export function webhookHandlers(
       });
     },
 
-    async updateWebhookEndpoint(context, { endpointId, url, description, eventTypeSet, status, recordVersion }) {
+    async updateWebhookEndpoint(context, { endpointId, url, description, status, recordVersion, ...sets }) {
       const change = {
         url,
         description,
-        eventTypes: eventTypeSet?.types,
+        eventTypes: sets.eventTypeSet?.types ?? (sets.eventTypes.length === 0 ? undefined : sets.eventTypes),
+        headers: sets.headerSet?.values,
+        ordered: sets.ordered,
+        retryDelaysS: sets.retryDelaySet?.seconds,
+        transform: jsonOf(sets.transform),
         status: status === undefined ? undefined : nameOf(endpointStatuses, status),
       };
       const endpoint = await endpoints.updateEndpoint(context, endpointId, change, expectedVersion(recordVersion));
@@ -93,7 +104,7 @@ export function webhookHandlers(
     },
 
     async testWebhookEndpoint(context, request) {
-      const delivery = await redelivery.testEndpoint(context, request.endpointId);
+      const delivery = await redelivery.testEndpoint(context, request.endpointId, (request.data ?? {}) as JsonObject);
       return create(TestWebhookEndpointResponseSchema, { delivery: fromDelivery(delivery) });
     },
 
@@ -115,15 +126,33 @@ export function webhookHandlers(
     async listWebhookDeliveries(context, request) {
       const { tenantId, sql, operation } = context;
       const { id: endpointId } = await endpoints.getEndpoint(context, request.endpointId);
-      const status = nameOf(deliveryStatuses, request.status);
+      const filter = {
+        status: nameOf(deliveryStatuses, request.status),
+        eventTypes: request.eventTypes,
+        since: request.since && dateOf(request.since),
+        until: request.until && dateOf(request.until),
+      };
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [endpointId, status] },
+        { tenantId, operation: operation.id, filter: [endpointId, ...Object.values(filter)] },
         (delivery: Delivery) => delivery.eventId,
-        (wanted) => deliveryStore(sql).list({ tenantId, endpointId }, status, wanted),
+        (wanted) => deliveryStore(sql).list({ tenantId, endpointId }, filter, wanted),
       );
       return create(ListWebhookDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
+    },
+
+    async listEventDeliveries({ tenantId, principal, sql, operation }, request) {
+      const { environmentMode } = principal;
+      const endpointIds = await endpointStore(sql).listIds(tenantId, environmentMode);
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: operation.id, filter: [request.eventId, environmentMode] },
+        (delivery: Delivery) => delivery.endpointId,
+        (wanted) => deliveryStore(sql).listForEvent(tenantId, request.eventId, endpointIds, wanted),
+      );
+      return create(ListEventDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
     },
 
     async getWebhookDelivery(context, { endpointId, deliveryId }) {
@@ -136,4 +165,8 @@ export function webhookHandlers(
       return create(ReplayWebhookDeliveryResponseSchema, { delivery: fromDelivery(delivery) });
     },
   };
+}
+
+function jsonOf(value: Value | undefined): Json | undefined {
+  return value && (toJson(ValueSchema, value) as Json);
 }

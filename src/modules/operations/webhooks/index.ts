@@ -12,13 +12,14 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
 import type { EgressGuard } from "../../../platform/egress/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventReader, EventRecorder } from "../events/index.ts";
 import { createFollower, followTopic } from "./deliveries/follower.ts";
 import { createSender, dueTopic } from "./deliveries/sender.ts";
 import { createSettler } from "./deliveries/settler.ts";
 import { createEndpointDisabler, createEndpointService } from "./endpoints/endpoint-service.ts";
-import { reencryptableWebhookSecrets } from "./endpoints/endpoint-store.ts";
+import { sealedByWebhooks } from "./endpoints/endpoint-store.ts";
 import { webhookHandlers } from "./handler.ts";
 import { webhookJobs } from "./jobs.ts";
 import { createRedeliveryService } from "./replays/redelivery-service.ts";
@@ -32,6 +33,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly keyring: Keyring | undefined;
   readonly egress: EgressGuard;
+  readonly shares: EventLoopShares;
   readonly events: { readonly recorder: EventRecorder; readonly reader: EventReader };
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
@@ -46,7 +48,7 @@ interface Parts {
 
 /** Creates the module. */
 export function createWebhooks(parts: Parts) {
-  const { db, signals, clock, log, metrics, keyring, egress, random = Math.random } = parts;
+  const { db, signals, clock, log, metrics, keyring, egress, shares, random = Math.random } = parts;
   const { recorder, reader } = parts.events;
   const timing = {
     ...(parts.pollMs !== undefined && { pollMs: parts.pollMs }),
@@ -54,7 +56,7 @@ export function createWebhooks(parts: Parts) {
   };
   const disable = createEndpointDisabler(db, recorder, () => clock.now());
   const settler = createSettler({ sql: db.sql, log, metrics, random, disable });
-  const sender = createSender({ db, signals, reader, settler, clock, log, egress, keyring, ...timing });
+  const sender = createSender({ db, signals, reader, settler, clock, log, egress, keyring, shares, ...timing });
   const follower = createFollower({ db, signals, reader, log, onDue: sender.onDue, ...timing });
   const endpoints = createEndpointService({
     events: recorder,
@@ -72,8 +74,8 @@ export function createWebhooks(parts: Parts) {
   return {
     handlers: webhookHandlers(endpoints, redelivery, parts.cursors),
     jobs: webhookJobs({ ...parts, reader, onDue: sender.onDue }),
-    /** The webhook secrets, for re-encryption when the master key changes. */
-    sealed: reencryptableWebhookSecrets(db.sql),
+    /** The sealed records, for re-encryption when the master key changes. */
+    sealed: sealedByWebhooks(db.sql),
     /** Starts the follower and the sender, on a node that does background work. */
     async start(): Promise<void> {
       sender.start();

@@ -60,7 +60,8 @@ async function replayBatch(
   const replay = await replayStore(tx).lockRunning(tenantId, replayId);
   if (replay === undefined) return undefined;
   const ended = { ...replay, completedAt: new Date(nowMs) };
-  const endpoint = await endpointStore(tx).find(tenantId, replay.endpointId);
+  // The lock keeps the endpoint from becoming ordered meanwhile.
+  const endpoint = await endpointStore(tx).lock(tenantId, replay.endpointId);
   let next: Replay;
   if (endpoint?.status === "active") {
     const events = await reader.headsBetween(tx, tenantId, { ...replay, after: replay.position }, eventBatchSize);

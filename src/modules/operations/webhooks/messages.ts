@@ -1,5 +1,5 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { timestampFromDate, ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   WebhookDelivery_AttemptSchema as AttemptSchema,
   type WebhookDelivery as DeliveryMessage,
@@ -55,6 +55,7 @@ const failures = {
   connection_lost: Failure.CONNECTION_LOST,
   event_forgotten: Failure.EVENT_FORGOTTEN,
   secret_unreadable: Failure.SECRET_UNREADABLE,
+  transform: Failure.TRANSFORM,
 } as const;
 
 const replayStatuses = {
@@ -78,6 +79,10 @@ export function fromEndpoint(
     status: endpointStatuses[endpoint.status],
     disabledReason: disabledReasons[endpoint.disabledReason],
     failingSince: optionalTime(endpoint.failingSince),
+    headerNames: [...endpoint.headerNames],
+    ordered: endpoint.ordered,
+    retryDelaysS: [...endpoint.retryDelaysS],
+    transform: endpoint.transform === null ? undefined : fromJson(ValueSchema, endpoint.transform as JsonValue),
     ...stampFields(endpoint),
     secret: revealed.secret,
     previousSecretValidUntil: optionalTime(revealed.previousValidUntil),

@@ -1,9 +1,11 @@
 import { type Keyring, webhookHeaders } from "../../../../platform/crypto/index.ts";
 import { type Egress, EgressError, type EgressFault } from "../../../../platform/egress/index.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Event } from "../../events/index.ts";
-import { bodyOf, contentType } from "../domain/cloud-event.ts";
+import { cloudEventOf, contentType } from "../domain/cloud-event.ts";
 import { type AttemptFailure, type AttemptResult, messageIdOf, resultOf } from "../domain/delivery.ts";
-import { bindingOf } from "../domain/endpoint.ts";
+import { bindingOf, type Headers, headersBindingOf } from "../domain/endpoint.ts";
+import { TransformError, transformedBody } from "../domain/transform.ts";
 import type { Destination } from "../endpoints/endpoint-store.ts";
 
 const timeoutMs = 15_000;
@@ -24,26 +26,33 @@ const failures: Readonly<Record<Exclude<EgressFault, "cancelled">, AttemptFailur
 export interface AttemptParts {
   readonly egress: Egress;
   readonly keyring: Keyring | undefined;
+  readonly shares: EventLoopShares;
 }
 
 /** Signs an event and posts it once; throws only when the signal aborts. */
 export async function attempt(
-  { egress, keyring }: AttemptParts,
+  { egress, keyring, shares }: AttemptParts,
   destination: Destination,
   event: Event,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const secrets = decryptSecrets(keyring, destination);
-  if (secrets === undefined) return { responseStatus: undefined, failure: "secret_unreadable" };
-  const body = bodyOf(event);
+  const sealed = decrypt(keyring, destination);
+  if (sealed === undefined) return { responseStatus: undefined, failure: "secret_unreadable" };
+  const body = await bodyFor(shares, destination, event);
+  if (body === undefined) return { responseStatus: undefined, failure: "transform" };
   const id = messageIdOf({ endpointId: destination.endpointId, eventId: event.id });
-  const headers = webhookHeaders({ id, timestampS: Math.floor(nowMs / 1000), body }, secrets);
+  const headers = webhookHeaders({ id, timestampS: Math.floor(nowMs / 1000), body }, sealed.secrets);
   try {
     const { status } = await egress.request({
       method: "POST",
       url: destination.url,
-      headers: { ...headers, "content-type": contentType, "user-agent": "Switchyard" },
+      headers: {
+        ...sealed.headers,
+        ...headers,
+        "content-type": destination.transform === null ? contentType : "application/json",
+        "user-agent": "Switchyard",
+      },
       body,
       timeoutMs,
       ignoreBody: true,
@@ -56,10 +65,33 @@ export async function attempt(
   }
 }
 
-/** Decrypts the secrets; undefined if any cannot be decrypted, because the receiver may know only that one. */
-function decryptSecrets(keyring: Keyring | undefined, { tenantId, secrets }: Destination): string[] | undefined {
+/** The body of the message; undefined if the endpoint's template fails for this event. */
+async function bodyFor(
+  shares: EventLoopShares,
+  { tenantId, transform }: Destination,
+  event: Event,
+): Promise<string | undefined> {
+  if (transform === null) return JSON.stringify(cloudEventOf(event));
+  await shares.forBackground(tenantId).next();
   try {
-    return secrets.map(({ id, ciphertext }) => keyring!.open(ciphertext, bindingOf({ tenantId, id })));
+    return transformedBody(transform, event);
+  } catch (error) {
+    if (error instanceof TransformError) return undefined;
+    throw error;
+  }
+}
+
+/** Decrypts secrets and headers; undefined if any cannot be decrypted, because the receiver may know only that one. */
+function decrypt(
+  keyring: Keyring | undefined,
+  { tenantId, endpointId, secrets, headers }: Destination,
+): { readonly secrets: string[]; readonly headers: Headers } | undefined {
+  try {
+    return {
+      secrets: secrets.map(({ id, ciphertext }) => keyring!.open(ciphertext, bindingOf({ tenantId, id }))),
+      headers:
+        headers === null ? {} : JSON.parse(keyring!.open(headers, headersBindingOf({ tenantId, id: endpointId }))),
+    };
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Attempt, attemptLogMax, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
 import type { NewDelivery } from "../domain/fan-out.ts";
@@ -24,20 +25,44 @@ export interface Settlement {
   readonly attempt: Attempt | undefined;
 }
 
+/** A filter of deliveries. Undefined fields and an empty list match everything. */
+export interface DeliveryFilter {
+  readonly status: DeliveryStatus | undefined;
+  /** Exact types, and families such as `order.*`. */
+  readonly eventTypes: readonly string[];
+  /** The time of the event. */
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+}
+
 /** The SQL queries of deliveries. All times are the database's, so that the clocks of nodes do not matter. */
 export function deliveryStore(sql: Sql) {
   const columns = sql`
     tenant_id, endpoint_id, event_id, event_type, status, next_attempt_at, attempt_count, attempt_log, created_at,
     ended_at`;
+  /** The place in the order of an ordered endpoint. */
+  const sequence = sql`case when ordered then nextval('webhook_delivery_order') end`;
   const requeued = sql`status = 'pending', next_attempt_at = now(), run_attempts = 0, lease_token = null, ended_at = null`;
   return {
-    /** Adds deliveries that are due immediately; existing ones stay unchanged. Returns the number of added rows. */
-    async insert(tenantId: TenantId, deliveries: readonly NewDelivery[]): Promise<number> {
+    /**
+     * Adds deliveries that are due immediately; existing ones stay unchanged. Returns the number of added rows. Ordered endpoints get
+     * them after those that wait, or before.
+     */
+    async insert(
+      tenantId: TenantId,
+      deliveries: readonly NewDelivery[],
+      place: "last" | "first" = "last",
+    ): Promise<number> {
       const added = await sql`
-        insert into webhook_deliveries (tenant_id, endpoint_id, event_id, event_type, next_attempt_at, created_at)
-        select ${tenantId}, endpoint_id, event_id, event_type, now(), now()
-        from unnest(${deliveries.map((each) => each.endpointId)}::text[], ${deliveries.map((each) => each.eventId)}::text[],
-          ${deliveries.map((each) => each.eventType)}::text[]) as delivery(endpoint_id, event_id, event_type)
+        insert into webhook_deliveries (tenant_id, endpoint_id, event_id, event_type, next_attempt_at, created_at, sequence)
+        select ${tenantId}, endpoint_id, event_id, event_type, now(), now(), ${place === "last" ? 1 : -1} * ${sequence}
+        from (
+          select delivery.*, endpoint.ordered
+          from unnest(${deliveries.map((each) => each.endpointId)}::text[], ${deliveries.map((each) => each.eventId)}::text[],
+              ${deliveries.map((each) => each.eventType)}::text[])
+            with ordinality as delivery(endpoint_id, event_id, event_type, nth)
+          join webhook_endpoints endpoint on endpoint.tenant_id = ${tenantId} and endpoint.id = delivery.endpoint_id
+          order by nth) delivery
         on conflict do nothing`;
       return added.count;
     },
@@ -51,13 +76,45 @@ export function deliveryStore(sql: Sql) {
 
     async list(
       { tenantId, endpointId }: EndpointRef,
-      status: DeliveryStatus | undefined,
+      { status, eventTypes, since, until }: DeliveryFilter,
       page: Page,
     ): Promise<PageRows<Delivery>> {
-      const where = sql`tenant_id = ${tenantId} and endpoint_id = ${endpointId}`;
-      const filter = status === undefined ? undefined : sql`status = ${status}`;
+      // Ids of events start with their time, so the index selects the range.
+      const where = sql`
+        tenant_id = ${tenantId} and endpoint_id = ${endpointId}
+        ${since === undefined ? sql`` : sql`and event_id >= ${lowestUlid(since.getTime())}`}
+        ${until === undefined ? sql`` : sql`and event_id < ${lowestUlid(until.getTime())}`}`;
+      const patterns = eventTypes.includes("*") ? [] : eventTypes.map(likePattern);
+      const filter =
+        status === undefined && patterns.length === 0
+          ? undefined
+          : sql`status = coalesce(${status ?? null}, status)
+              and (${patterns.length === 0} or event_type like any(${patterns}::text[]))`;
       const selection = { columns, table: "webhook_deliveries", where, filter, key: "event_id", newestFirst: true };
       return readKeyset<Delivery>(sql, selection, page);
+    },
+
+    /** The deliveries of one event to some endpoints. */
+    async listForEvent(
+      tenantId: TenantId,
+      eventId: string,
+      endpointIds: readonly string[],
+      page: Page,
+    ): Promise<PageRows<Delivery>> {
+      const where = sql`
+        tenant_id = ${tenantId} and endpoint_id = any(${endpointIds as string[]}::text[]) and event_id = ${eventId}`;
+      return readKeyset<Delivery>(sql, { columns, table: "webhook_deliveries", where, key: "endpoint_id" }, page);
+    },
+
+    /** Orders the pending deliveries of an endpoint that becomes ordered. */
+    async orderPending({ tenantId, endpointId }: EndpointRef): Promise<void> {
+      await sql`
+        update webhook_deliveries delivery set sequence = waiting.sequence
+        from (
+          select event_id, nextval('webhook_delivery_order') as sequence
+          from (select event_id from webhook_deliveries
+            where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and status = 'pending' order by event_id) pending) waiting
+        where delivery.tenant_id = ${tenantId} and delivery.endpoint_id = ${endpointId} and delivery.event_id = waiting.event_id`;
     },
 
     /** Up to `limit` endpoints with due deliveries, after an endpoint. A skip scan that does not read all rows. */
@@ -80,20 +137,39 @@ export function deliveryStore(sql: Sql) {
         limit ${limit}`;
     },
 
-    /** Leases up to `each` due deliveries per endpoint. A delivery becomes due again when its lease expires. */
+    /**
+     * Leases up to `each` due deliveries per endpoint, and only the first pending one of an ordered endpoint. A delivery becomes due
+     * again when its lease expires.
+     */
     async lease(
       endpoints: readonly EndpointRef[],
       { each, token, leaseMs }: { each: number; token: string; leaseMs: number },
     ): Promise<LeasedDelivery[]> {
       return sql<LeasedDelivery[]>`
-        with due as (
-          select delivery.* from unnest(${endpoints.map(({ tenantId }) => tenantId)}::text[],
-            ${endpoints.map(({ endpointId }) => endpointId)}::text[]) as endpoint(tenant_id, id)
-          cross join lateral (
+        with endpoints as (
+          select asked.tenant_id, asked.id, coalesce(ordered, false) as ordered
+          from unnest(${endpoints.map(({ tenantId }) => tenantId)}::text[],
+            ${endpoints.map(({ endpointId }) => endpointId)}::text[]) as asked(tenant_id, id)
+          left join webhook_endpoints endpoint on endpoint.tenant_id = asked.tenant_id and endpoint.id = asked.id),
+        unordered as (
+          select delivery.* from endpoints endpoint cross join lateral (
             select tenant_id, endpoint_id, event_id from webhook_deliveries
             where tenant_id = endpoint.tenant_id and endpoint_id = endpoint.id and status = 'pending'
               and next_attempt_at <= now()
-            order by next_attempt_at limit ${each} for update skip locked) delivery)
+            order by next_attempt_at limit ${each} for update skip locked) delivery
+          where not endpoint.ordered),
+        first as (
+          select delivery.tenant_id, delivery.endpoint_id, delivery.event_id
+          from endpoints endpoint
+          cross join lateral (
+            select event_id from webhook_deliveries
+            where tenant_id = endpoint.tenant_id and endpoint_id = endpoint.id and status = 'pending' and sequence is not null
+            order by sequence limit 1) head
+          join webhook_deliveries delivery on delivery.tenant_id = endpoint.tenant_id and delivery.endpoint_id = endpoint.id
+            and delivery.event_id = head.event_id
+          where endpoint.ordered and delivery.status = 'pending' and delivery.next_attempt_at <= now()
+          for update of delivery skip locked),
+        due as (select * from unordered union all select * from first)
         update webhook_deliveries leased set lease_token = ${token}, next_attempt_at = ${fromNow(sql, leaseMs)}
         from due where leased.tenant_id = due.tenant_id and leased.endpoint_id = due.endpoint_id
           and leased.event_id = due.event_id
@@ -149,7 +225,8 @@ export function deliveryStore(sql: Sql) {
     /** Makes one delivery due now; undefined if it does not exist or is being sent. */
     async replay({ tenantId, endpointId }: EndpointRef, eventId: string): Promise<Delivery | undefined> {
       const [row] = await sql<Delivery[]>`
-        update webhook_deliveries set ${requeued}
+        update webhook_deliveries set ${requeued}, sequence = (
+          select ${sequence} from webhook_endpoints where tenant_id = ${tenantId} and id = ${endpointId})
         where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = ${eventId}
           and (lease_token is null or next_attempt_at < now())
         returning ${columns}`;
@@ -165,24 +242,34 @@ export function deliveryStore(sql: Sql) {
       const ids = events.map(({ id }) => id);
       const types = events.map(({ type }) => type);
       const insertion = sql`
-        insert into webhook_deliveries (tenant_id, endpoint_id, event_id, event_type, next_attempt_at, created_at)
-        select ${tenantId}, ${endpointId}, id, type, now(), now()
-        from unnest(${ids}::text[], ${types}::text[]) as event(id, type)`;
+        insert into webhook_deliveries (tenant_id, endpoint_id, event_id, event_type, next_attempt_at, created_at, sequence)
+        select ${tenantId}, ${endpointId}, event.id, type, now(), now(), ${sequence}
+        from (select * from unnest(${ids}::text[], ${types}::text[]) with ordinality as event(id, type, nth) order by nth) event
+        join webhook_endpoints endpoint on endpoint.tenant_id = ${tenantId} and endpoint.id = ${endpointId}`;
       switch (selection) {
         case "missing":
           return (await sql`${insertion} on conflict do nothing`).count;
         case "all":
           return (
             await sql`
-              ${insertion} on conflict (tenant_id, endpoint_id, event_id) do update set ${requeued}
+              ${insertion} on conflict (tenant_id, endpoint_id, event_id) do update set
+                ${requeued}, sequence = excluded.sequence
               where webhook_deliveries.status <> 'pending'`
           ).count;
         case "failed":
           return (
             await sql`
-              update webhook_deliveries set ${requeued}
-              where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = any(${ids}::text[])
-                and status in ('failed', 'cancelled')`
+              update webhook_deliveries delivery set ${requeued}, sequence = chosen.sequence
+              from (
+                select event_id, ${sequence} as sequence from (
+                  select event_id, ordered
+                  from webhook_deliveries failed
+                  join webhook_endpoints endpoint on endpoint.tenant_id = failed.tenant_id and endpoint.id = failed.endpoint_id
+                  where failed.tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = any(${ids}::text[])
+                    and failed.status in ('failed', 'cancelled')
+                  order by event_id) failed) chosen
+              where delivery.tenant_id = ${tenantId} and delivery.endpoint_id = ${endpointId}
+                and delivery.event_id = chosen.event_id and delivery.status in ('failed', 'cancelled')`
           ).count;
       }
     },
@@ -208,4 +295,10 @@ export function deliveryStore(sql: Sql) {
 
 function fromNow(sql: Sql, ms: number) {
   return sql`now() + ${ms} * interval '1 millisecond'`;
+}
+
+/** The pattern of `like` that matches what a filter matches. */
+function likePattern(type: string): string {
+  const escaped = type.replace(/[\\%_]/g, "\\$&");
+  return escaped.endsWith(".*") ? `${escaped.slice(0, -1)}%` : escaped;
 }

@@ -115,9 +115,12 @@ export function createSender(parts: Parts): Sender {
       const events = new Map(read.map((each) => [each.tenantId + each.id, each]));
       for (const delivery of leased) {
         const event = events.get(delivery.tenantId + delivery.eventId);
-        const sending = send(delivery, destinations.get(keyOf(delivery)), event).finally(() => {
+        const destination = destinations.get(keyOf(delivery));
+        const sending = send(delivery, destination, event).finally(() => {
           sends.delete(sending);
           slots.release(delivery, 1);
+          // The next delivery of an ordered endpoint was waiting for this one.
+          if (destination?.ordered) ready.set(keyOf(delivery), delivery);
           leaseReady.run();
         });
         sends.add(sending);
@@ -149,7 +152,7 @@ export function createSender(parts: Parts): Sender {
       }
       const tookMs = performance.now() - startedAtMs;
       slots.recordResult(delivery, tookMs, result.failure === undefined);
-      await settler.settle(delivery, { at, tookMs, result });
+      await settler.settle(delivery, { at, tookMs, result, retryDelaysS: destination.retryDelaysS });
     } catch (error) {
       // A delivery without a stored result is sent again when its lease expires.
       log.warn({ err: error, endpoint_id: delivery.endpointId }, "could not store the result of a webhook delivery");

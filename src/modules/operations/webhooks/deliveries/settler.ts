@@ -12,6 +12,8 @@ interface FinishedAttempt {
   readonly at: Date;
   readonly tookMs: number;
   readonly result: AttemptResult;
+  /** The endpoint's delays between attempts. */
+  readonly retryDelaysS: readonly number[];
 }
 
 /** Stores the results of deliveries in batches; resolves after the commit. */
@@ -78,9 +80,9 @@ export function createSettler({ sql, log, metrics, random, disable }: Parts): Se
   }
 
   return {
-    async settle(delivery, { at, tookMs, result }) {
+    async settle(delivery, { at, tookMs, result, retryDelaysS }) {
       attempts.inc({ outcome: result.failure ?? "succeeded" });
-      const outcome = outcomeOf(result, delivery.runAttempts + 1, random());
+      const outcome = outcomeOf(result, delivery.runAttempts + 1, random(), retryDelaysS);
       await writer.run({
         delivery,
         status: outcome.status,

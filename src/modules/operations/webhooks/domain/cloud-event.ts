@@ -3,9 +3,9 @@ import type { Event } from "../../events/index.ts";
 /** The media type of the body. */
 export const contentType = "application/cloudevents+json";
 
-/** The body of a message: the event in the CloudEvents JSON format, without empty attributes. */
-export function bodyOf({ tenantId, environmentId, id, type, source, subject, time, data }: Event): string {
-  return JSON.stringify({
+/** An event in the CloudEvents JSON format, without empty attributes. */
+export function cloudEventOf({ tenantId, environmentId, id, type, source, subject, time, data }: Event) {
+  return {
     specversion: "1.0",
     id,
     type,
@@ -16,5 +16,5 @@ export function bodyOf({ tenantId, environmentId, id, type, source, subject, tim
     tenantid: tenantId,
     ...(environmentId !== null && { environmentid: environmentId }),
     data,
-  });
+  };
 }

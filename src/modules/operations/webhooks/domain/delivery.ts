@@ -15,7 +15,8 @@ export type AttemptFailure =
   | "timeout"
   | "connection_lost"
   | "event_forgotten"
-  | "secret_unreadable";
+  | "secret_unreadable"
+  | "transform";
 
 /** The result of an attempt. */
 export interface AttemptResult {
@@ -63,16 +64,26 @@ export function messageIdOf({ endpointId, eventId }: { endpointId: string; event
 }
 
 /** A delivery's state after an attempt. `attempts` includes that attempt; `random`, from 0 to 1, is the jitter. */
-export function outcomeOf(result: AttemptResult, attempts: number, random: number): DeliveryOutcome {
+export function outcomeOf(
+  result: AttemptResult,
+  attempts: number,
+  random: number,
+  retryDelaysS: readonly number[] = [],
+): DeliveryOutcome {
   if (result.failure === undefined) return { status: "succeeded" };
   if (result.responseStatus === 410) return { status: "failed", endpointGone: true };
-  const waitMs = result.failure === "event_forgotten" ? undefined : nextWaitMs(attempts, random);
+  const waitMs = isFinal(result.failure) ? undefined : nextWaitMs(attempts, random, retryDelaysS);
   return waitMs === undefined ? { status: "failed", endpointGone: false } : { status: "pending", waitMs };
+}
+
+/** Whether another attempt would fail in the same way. */
+function isFinal(failure: AttemptFailure): boolean {
+  return failure === "event_forgotten" || failure === "transform";
 }
 
 /** Whether a failed attempt counts against the endpoint. Failures on this side do not. */
 export function countsAgainstEndpoint({ failure }: AttemptResult): boolean {
-  return failure !== "event_forgotten" && failure !== "secret_unreadable";
+  return failure !== "event_forgotten" && failure !== "secret_unreadable" && failure !== "transform";
 }
 
 /** The result of a response with this status: only 2xx is success, a redirect is not. */

@@ -1,5 +1,6 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
+import type { Json } from "../../../../platform/document/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
 /** An endpoint's status. */
@@ -14,7 +15,7 @@ export interface Endpoint extends Stamps {
   readonly id: string;
   readonly url: string;
   readonly description: string;
-  /** Exact types, and families such as `order.*`; empty for all types. */
+  /** Exact types, and families such as `order.*`; empty or `*` for all types. */
   readonly eventTypes: readonly string[];
   /** The environments whose events it gets. It always gets events without an environment. */
   readonly environmentMode: EnvironmentMode;
@@ -22,10 +23,23 @@ export interface Endpoint extends Stamps {
   readonly disabledReason: DisabledReason;
   /** Since when every attempt has failed; null if the last one succeeded. */
   readonly failingSince: Date | null;
+  /** The names of the additional headers. */
+  readonly headerNames: readonly string[];
+  /** Whether events are sent one after the other, in the order of the log. */
+  readonly ordered: boolean;
+  /** The delays between attempts; empty for the default schedule. */
+  readonly retryDelaysS: readonly number[];
+  /** The template of the body; null for the event itself. */
+  readonly transform: Json;
 }
 
+/** Additional headers, values by name. */
+export type Headers = Readonly<Record<string, string>>;
+
 /** The input for a new endpoint. */
-export interface NewEndpoint extends Pick<Endpoint, "url" | "description" | "eventTypes"> {
+export interface NewEndpoint
+  extends Pick<Endpoint, "url" | "description" | "eventTypes" | "ordered" | "retryDelaysS" | "transform"> {
+  readonly headers: Headers;
   /** Defaults to the caller's own mode. */
   readonly environmentMode?: EnvironmentMode | undefined;
 }
@@ -36,6 +50,11 @@ export interface EndpointChange {
   readonly description?: string | undefined;
   readonly eventTypes?: readonly string[] | undefined;
   readonly status?: EndpointStatus | undefined;
+  readonly headers?: Headers | undefined;
+  readonly ordered?: boolean | undefined;
+  readonly retryDelaysS?: readonly number[] | undefined;
+  /** Null removes the template. */
+  readonly transform?: Json | undefined;
 }
 
 /** A sealed secret that signs an endpoint's messages. */
@@ -62,4 +81,9 @@ export const failingMsMax = 5 * 24 * 3_600_000;
 /** The binding of a secret's ciphertext. */
 export function bindingOf({ tenantId, id }: { tenantId: string; id: string }): Binding {
   return { tenantId, recordId: id, field: "webhook.secret" };
+}
+
+/** The binding of the ciphertext of additional headers. */
+export function headersBindingOf({ tenantId, id }: { tenantId: string; id: string }): Binding {
+  return { tenantId, recordId: id, field: "webhook.headers" };
 }

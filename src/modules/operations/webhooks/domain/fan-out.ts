@@ -44,6 +44,7 @@ export function isSubscribed(
 }
 
 function matches(pattern: string, type: string): boolean {
+  if (pattern === "*") return true;
   return pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }
 

@@ -19,8 +19,15 @@ const waitsMs: readonly number[] = [
 /** The jitter of delays, so that receivers that failed together are not retried together. */
 const spread = 0.2;
 
-/** The delay after a number of attempts; undefined after the last one. `random` is from 0 to 1. */
-export function nextWaitMs(attempts: number, random: number): number | undefined {
-  const waitMs = waitsMs[attempts];
+/**
+ * The delay after a number of attempts; undefined after the last one. `random` is from 0 to 1. The endpoint's own delays replace the
+ * default schedule.
+ */
+export function nextWaitMs(attempts: number, random: number, retryDelaysS: readonly number[] = []): number | undefined {
+  const waitMs = retryDelaysS.length === 0 ? waitsMs[attempts] : secondsToMs(retryDelaysS[attempts - 1]);
   return waitMs === undefined ? undefined : Math.round(waitMs * (1 - spread + 2 * spread * random));
+}
+
+function secondsToMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * secondMs;
 }

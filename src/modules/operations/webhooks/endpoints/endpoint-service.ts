@@ -6,17 +6,22 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../../platform/jobs/index.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../../platform/records/index.ts";
 import type { EventRecorder } from "../../events/index.ts";
+import { deliveryStore } from "../deliveries/delivery-store.ts";
 import {
   bindingOf,
   type Endpoint,
   type EndpointChange,
   endpointsMax,
   failingMsMax,
+  type Headers,
+  headersBindingOf,
   type NewEndpoint,
   overlapMs,
   secretsMax,
 } from "../domain/endpoint.ts";
+import { checkHeaders } from "../domain/headers.ts";
 import { secretBytes, secretText } from "../domain/signature.ts";
+import { checkTransform } from "../domain/transform.ts";
 import { endpointCleanupKind } from "../jobs.ts";
 import { requireAccess, requireMode } from "./endpoint-access.ts";
 import { type EndpointRef, endpointStore } from "./endpoint-store.ts";
@@ -48,6 +53,16 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     return secret;
   }
 
+  /** Seals and stores the additional headers of an endpoint. */
+  async function setHeaders({ sql, tenantId }: Context, endpointId: string, headers: Headers): Promise<void> {
+    const names = Object.keys(headers).toSorted();
+    const store = endpointStore(sql);
+    if (names.length === 0) return store.setHeaders({ tenantId, endpointId }, undefined);
+    const keys = requireKeyring(keyring);
+    const ciphertext = keys.seal(JSON.stringify(headers), headersBindingOf({ tenantId, id: endpointId }));
+    return store.setHeaders({ tenantId, endpointId }, { names, ciphertext, keyId: keys.activeKeyId });
+  }
+
   function requireAllowedUrl(url: string | undefined): void {
     const refusal = url === undefined ? undefined : urlRefusal(url);
     if (refusal !== undefined) throw invalid("url", "url", refusal);
@@ -57,6 +72,8 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     async createEndpoint(context: Context, input: NewEndpoint): Promise<{ endpoint: Endpoint; secret: string }> {
       const { sql, tenantId, principal, nowMs, afterCommit } = context;
       requireAllowedUrl(input.url);
+      const headers = checkHeaders(input.headers);
+      checkTransform(input.transform);
       const { environmentMode = principal.environmentMode } = input;
       requireMode(context, environmentMode);
       const store = endpointStore(sql);
@@ -75,12 +92,14 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
         status: "active",
         disabledReason: "",
         failingSince: null,
+        headerNames: [],
         ...newStamps(nowMs),
       });
+      await setHeaders(context, endpoint.id, headers);
       const secret = await addSecret(context, endpoint.id);
       await events.record(context, "webhook.endpoint.created", endpoint.id, { event_types: endpoint.eventTypes });
       afterCommit(wakeFollowers);
-      return { endpoint, secret };
+      return { endpoint: { ...endpoint, headerNames: Object.keys(headers).toSorted() }, secret };
     },
 
     async getEndpoint(context: Context, id: string): Promise<Endpoint> {
@@ -95,19 +114,25 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
     ): Promise<Endpoint> {
       const { sql, tenantId, nowMs, afterCommit } = context;
       requireAllowedUrl(change.url);
+      const headers = change.headers && checkHeaders(change.headers);
+      if (change.transform !== undefined) checkTransform(change.transform);
       const store = endpointStore(sql);
       if (isEmptyChange(change)) {
         return unchangedRecord(await this.getEndpoint(context, id), expectedVersion, "webhook endpoint");
       }
-      if (change.status === "active") await store.openCursor(tenantId);
+      // The lock of the cursor keeps the follower from adding deliveries meanwhile.
+      if (change.status === "active" || change.ordered === true) await store.openCursor(tenantId);
       const current = requireAccess(context, await store.lock(tenantId, id));
       if (change.status === "active" && current.status === "disabled") {
         await store.resetFailures({ tenantId, endpointId: id });
         afterCommit(wakeFollowers);
       }
+      if (headers !== undefined) await setHeaders(context, id, headers);
       const endpoint = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (endpoint === undefined) throw updateRefusal(current, "webhook endpoint");
-      const fields = changedFields({ ...change, eventTypes: undefined, event_types: change.eventTypes });
+      if (endpoint.ordered && !current.ordered) await deliveryStore(sql).orderPending({ tenantId, endpointId: id });
+      const { eventTypes: event_types, retryDelaysS: retry_delays_s, ...rest } = change;
+      const fields = changedFields({ ...rest, event_types, retry_delays_s });
       await events.record(context, "webhook.endpoint.updated", id, { fields });
       return endpoint;
     },

@@ -1,6 +1,7 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
 import { type Reencryptable, sealedTable } from "../../../../platform/crypto/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import type { Json } from "../../../../platform/document/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Position } from "../../events/index.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type DisabledReason,
   type Endpoint,
   type EndpointChange,
+  headersBindingOf,
   type SealedSecret,
 } from "../domain/endpoint.ts";
 import type { Subscriber } from "../domain/fan-out.ts";
@@ -23,6 +25,12 @@ export interface Destination extends EndpointRef {
   readonly url: string;
   /** Whether the endpoint and its tenant are active. */
   readonly open: boolean;
+  readonly ordered: boolean;
+  readonly retryDelaysS: readonly number[];
+  /** The template of the body; null for the event itself. */
+  readonly transform: Json;
+  /** The ciphertext of the additional headers; null without any. */
+  readonly headers: string | null;
   /** The valid secrets, newest first. */
   readonly secrets: readonly Pick<SealedSecret, "id" | "ciphertext">[];
 }
@@ -30,16 +38,20 @@ export interface Destination extends EndpointRef {
 /** The SQL queries of endpoints, their secrets, and the followers' cursors in the tenants' logs. */
 export function endpointStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, url, description, event_types, environment_mode, status, disabled_reason, created_at, updated_at, record_version,
+    tenant_id, id, url, description, event_types, environment_mode, status, disabled_reason, ordered, retry_delays_s, transform,
+    created_at, updated_at, record_version,
+    coalesce((select names from webhook_headers
+      where tenant_id = webhook_endpoints.tenant_id and id = webhook_endpoints.id), '{}') as header_names,
     (select failing_since from webhook_failures
       where tenant_id = webhook_endpoints.tenant_id and endpoint_id = webhook_endpoints.id) as failing_since`;
   return {
     async insert(endpoint: Endpoint): Promise<Endpoint> {
       const [row] = await sql<Endpoint[]>`
-        insert into webhook_endpoints (tenant_id, id, url, description, event_types, environment_mode, status, created_at,
-          updated_at)
+        insert into webhook_endpoints (tenant_id, id, url, description, event_types, environment_mode, status, ordered,
+          retry_delays_s, transform, created_at, updated_at)
         values (${endpoint.tenantId}, ${endpoint.id}, ${endpoint.url}, ${endpoint.description},
-          ${endpoint.eventTypes as string[]}, ${endpoint.environmentMode}, ${endpoint.status}, ${endpoint.createdAt},
+          ${endpoint.eventTypes as string[]}, ${endpoint.environmentMode}, ${endpoint.status}, ${endpoint.ordered},
+          ${endpoint.retryDelaysS as number[]}, ${jsonParameter(sql, endpoint.transform)}::jsonb, ${endpoint.createdAt},
           ${endpoint.updatedAt})
         returning ${columns}`;
       return row!;
@@ -74,7 +86,7 @@ export function endpointStore(sql: Sql) {
     async update(
       tenantId: TenantId,
       id: string,
-      { url, description, eventTypes, status }: EndpointChange,
+      { url, description, eventTypes, status, ordered, retryDelaysS, transform }: EndpointChange,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<Endpoint | undefined> {
@@ -85,6 +97,9 @@ export function endpointStore(sql: Sql) {
           description = coalesce(${description ?? null}, description),
           event_types = coalesce(${(eventTypes as string[] | undefined) ?? null}::text[], event_types),
           status = coalesce(${status ?? null}, status),
+          ordered = coalesce(${ordered ?? null}, ordered),
+          retry_delays_s = coalesce(${(retryDelaysS as number[] | undefined) ?? null}::int[], retry_delays_s),
+          transform = case when ${transform !== undefined} then ${jsonParameter(sql, transform ?? null)}::jsonb else transform end,
           disabled_reason = case when coalesce(${status ?? null}, status) = 'active' then ''
             when status = 'active' then 'manual' else disabled_reason end,
           since_snapshot = case when ${enabled} then pg_current_snapshot()::text else since_snapshot end,
@@ -124,9 +139,26 @@ export function endpointStore(sql: Sql) {
       const [row] = await sql<Endpoint[]>`
         with secrets as (delete from webhook_secrets where tenant_id = ${tenantId} and endpoint_id = ${id}),
           replays as (delete from webhook_replays where tenant_id = ${tenantId} and endpoint_id = ${id}),
-          failures as (delete from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${id})
+          failures as (delete from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${id}),
+          headers as (delete from webhook_headers where tenant_id = ${tenantId} and id = ${id})
         delete from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
       return row;
+    },
+
+    /** Replaces the additional headers of an endpoint; removes them without sealed ones. */
+    async setHeaders(
+      { tenantId, endpointId }: EndpointRef,
+      sealed: { readonly names: readonly string[]; readonly ciphertext: string; readonly keyId: string } | undefined,
+    ): Promise<void> {
+      if (sealed === undefined) {
+        await sql`delete from webhook_headers where tenant_id = ${tenantId} and id = ${endpointId}`;
+        return;
+      }
+      await sql`
+        insert into webhook_headers (tenant_id, id, names, ciphertext, key_id)
+        values (${tenantId}, ${endpointId}, ${sealed.names as string[]}, ${sealed.ciphertext}, ${sealed.keyId})
+        on conflict (tenant_id, id) do update set
+          names = excluded.names, ciphertext = excluded.ciphertext, key_id = excluded.key_id`;
     },
 
     async insertSecret(secret: SealedSecret, createdAt: Date): Promise<void> {
@@ -152,6 +184,8 @@ export function endpointStore(sql: Sql) {
       return sql<Destination[]>`
         select endpoint.tenant_id, endpoint.id as endpoint_id, endpoint.url,
           endpoint.status = 'active' and tenant.status = 'active' as open,
+          endpoint.ordered, endpoint.retry_delays_s, endpoint.transform,
+          (select ciphertext from webhook_headers where tenant_id = endpoint.tenant_id and id = endpoint.id) as headers,
           coalesce((
             select jsonb_agg(jsonb_build_object('id', secret.id, 'ciphertext', secret.ciphertext) order by secret.id desc)
             from webhook_secrets secret
@@ -194,6 +228,14 @@ export function endpointStore(sql: Sql) {
         order by tenant_id limit ${limit}`;
     },
 
+    /** The ids of the endpoints whose events a caller with this mode may see. Their number is limited. */
+    async listIds(tenantId: TenantId, mode: EnvironmentMode): Promise<string[]> {
+      const rows = await sql<{ id: string }[]>`
+        select id from webhook_endpoints
+        where tenant_id = ${tenantId} ${mode === "any" ? sql`` : sql`and environment_mode = ${mode}`}`;
+      return rows.map(({ id }) => id);
+    },
+
     /** The active endpoints of a tenant. Their number is limited. */
     async subscribers(tenantId: TenantId): Promise<Subscriber[]> {
       return sql<Subscriber[]>`
@@ -203,7 +245,12 @@ export function endpointStore(sql: Sql) {
   };
 }
 
-/** The webhook secrets of all tenants, for re-encryption when the master key changes. */
-export function reencryptableWebhookSecrets(sql: Sql): Reencryptable {
-  return sealedTable(sql, "webhook_secrets", bindingOf);
+/** The webhook secrets and headers of all tenants, for re-encryption when the master key changes. */
+export function sealedByWebhooks(sql: Sql): readonly Reencryptable[] {
+  return [sealedTable(sql, "webhook_secrets", bindingOf), sealedTable(sql, "webhook_headers", headersBindingOf)];
+}
+
+/** A JSON value as a parameter. JSON's null is stored as no value. */
+function jsonParameter(sql: Sql, value: Json) {
+  return value === null ? null : sql.json(value as never);
 }

@@ -231,7 +231,7 @@ test("secrets are re-encrypted when the master key changes, and still sign", asy
     events: rig.events.recorder,
     cursors: {} as never,
     platformTenantId: () => "",
-    otherTables: [rig.webhooks.sealed],
+    otherTables: [...rig.webhooks.sealed],
   });
   const { reencrypted, unreadable } = await secrets.reencryptAll(new AbortController().signal);
   assert.ok(reencrypted > 0);

@@ -1,6 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
+import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../../platform/jobs/index.ts";
 import type { EventReader, EventRecorder } from "../../events/index.ts";
@@ -29,13 +30,13 @@ export type RedeliveryService = ReturnType<typeof createRedeliveryService>;
 /** Creates the service of deliveries. */
 export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs }: RedeliveryParts) {
   return {
-    async testEndpoint(context: Context, endpointId: string): Promise<Delivery> {
+    async testEndpoint(context: Context, endpointId: string, data: JsonObject): Promise<Delivery> {
       const { sql, tenantId, nowMs, afterCommit } = context;
       await lockActiveEndpoint(context, endpointId);
       const eventId = ulid(nowMs);
-      await events.record(context, testType, endpointId, {}, tenantId, eventId);
+      await events.record(context, testType, endpointId, data, tenantId, eventId);
       const store = deliveryStore(sql);
-      await store.insert(tenantId, [{ endpointId, eventId, eventType: testType }]);
+      await store.insert(tenantId, [{ endpointId, eventId, eventType: testType }], "first");
       afterCommit(wakeSenders);
       return (await store.find({ tenantId, endpointId }, eventId))!;
     },

@@ -1,13 +1,3 @@
-/** Whether a text can be sent as the value of a header. */
-export function isHeaderValue(text: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
-}
-
-/** Whether a text can be sent as the name of a header. */
-export function isHeaderName(text: string): boolean {
-  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(text);
-}
-
 /** Encodes a text as words of RFC 2047, as headers of e-mail messages need it. ASCII stays as it is. */
 export function encodeMimeWords(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;

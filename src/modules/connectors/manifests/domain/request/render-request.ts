@@ -1,5 +1,6 @@
 import { signAws } from "../../../../../platform/crypto/index.ts";
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
+import { isHeaderName, isHeaderValue } from "../../../../../platform/text/index.ts";
 import type { Action } from "../action.ts";
 import type { AuthSpec } from "../auth-spec.ts";
 import { withValueAt } from "../json-pointer.ts";
@@ -8,7 +9,6 @@ import { type HttpMethod, type HttpRequest, httpMethods, type RenderFault, type 
 import type { PageState } from "../response-spec.ts";
 import type { ValueTemplate } from "../template.ts";
 import { type BodyContent, encodePairs, queryPairsOf, renderBody, serialise } from "./body.ts";
-import { isHeaderName, isHeaderValue } from "./encoding.ts";
 import { joinUrl, renderPath, renderUrl } from "./url.ts";
 import { nameOf, RenderError, type RequestValues, renderText, renderValue, requireText, resolve } from "./values.ts";
 
