@@ -3,5 +3,6 @@
 export { durationSource, formatDuration, parseDuration } from "./duration.ts";
 export { nearestName } from "./nearest-name.ts";
 export { encodePart } from "./percent-encoding.ts";
+export { formatQuantity } from "./quantity.ts";
 export { secretLengthMin, secretProblem } from "./secret-text.ts";
 export { isTimestampText, timestampSource } from "./timestamp.ts";
