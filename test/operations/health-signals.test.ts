@@ -245,7 +245,9 @@ test("a living collector renews its observations; a killed one leaves the report
   const until = async (verdict: string) => {
     while ((await stage.report()).verdict !== verdict) await delay(100);
   };
-  const age = () => stage.sql`update health_observations set observed_at = observed_at - interval '10 minutes'`;
+  const age = () => stage.sql`
+    update health_observations
+    set observed_at = observed_at - interval '10 minutes', node_clock = node_clock - interval '10 minutes'`;
   try {
     await until("healthy");
     await age();

@@ -1,4 +1,5 @@
-import { ulid } from "../../src/platform/ids/ulid.ts";
+import { randomBytes } from "node:crypto";
+import { ulidFrom } from "../../src/platform/ids/ulid.ts";
 import { afterFile } from "../harness/after-file.ts";
 import type { Json } from "../harness/operations.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
@@ -47,7 +48,8 @@ export async function createStage({ baseUrl, adminKey, databaseUrl }: TestServic
     environment_id: environmentId,
   });
   const poolId: string = pool.body.data.id;
-  const ids = (count: number, atMs = Date.now()) => Array.from({ length: count }, () => ulid(atMs));
+  const ids = (count: number, atMs = Date.now()) =>
+    Array.from({ length: count }, () => ulidFrom(atMs, randomBytes(16)));
 
   async function report(): Promise<Json> {
     const path = `/api/operational-health/report?environment=${key}&period=${periodS++}s`;
