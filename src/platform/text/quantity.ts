@@ -14,6 +14,6 @@ export function formatQuantity(value: number, unit: string): string {
 
 function formatSeconds(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 7200 && seconds % 3600 !== 0) return `${Math.floor(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }

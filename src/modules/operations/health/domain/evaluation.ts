@@ -93,7 +93,7 @@ function measure(observation: Observation): Record<SignalName, Measurement> {
   const { runs, tasks, items } = observation;
   const unavailable: Measurement = { finding: "unavailable" };
   return {
-    telemetry_age: measureAge(observation.sources, "_age_s"),
+    telemetry_age: measureAge(observation.sources),
     source_clock_skew: measureSkew(observation),
     dependency_snapshot_age: measureDependencies(observation),
     workflow_failure_ratio: runs === undefined ? unavailable : measureFailures(runs.ended),
@@ -124,16 +124,9 @@ function measure(observation: Observation): Record<SignalName, Measurement> {
 }
 
 /** The age of the oldest of some observations. */
-function measureAge(
-  observations: readonly { readonly name: string; readonly ageMs: number | undefined }[],
-  suffix: string,
-): Measurement {
-  const ages = observations.map(({ ageMs }) => ageMs);
-  const evidence = observations.flatMap(({ name, ageMs }) =>
-    ageMs === undefined ? [] : [{ name: `${name}${suffix}`, value: startedSeconds(ageMs) }],
-  );
-  if (ages.some((ageMs) => ageMs === undefined)) return { finding: "missing", evidence };
-  return { value: startedSeconds(Math.max(...(ages as number[]))), evidence };
+function measureAge(observations: readonly { readonly ageMs: number | undefined }[]): Measurement {
+  const ages = observations.flatMap(({ ageMs }) => ageMs ?? []);
+  return ages.length < observations.length ? { finding: "missing" } : { value: startedSeconds(Math.max(...ages)) };
 }
 
 function measureSkew({ sources }: Observation): Measurement {
@@ -143,7 +136,7 @@ function measureSkew({ sources }: Observation): Measurement {
 }
 
 function measureDependencies({ dependencies }: Observation): Measurement {
-  const age = measureAge(dependencies, "_snapshot_age_s");
+  const age = measureAge(dependencies);
   if ("finding" in age) return age;
   if (age.value > ruleset.signals.dependency_snapshot_age.unknownAbove) return age;
   if (dependencies.some(({ state }) => !isKnown(state))) return { ...age, finding: "unclassified" };

@@ -1,6 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type {
   OperationalHealthDependency,
+  OperationalHealthEvidence,
   OperationalHealthNextStep,
   OperationalHealthSignal,
   OperationalHealthSource,
@@ -63,10 +64,16 @@ function stepItem({ reasonCode, action, runbook }: OperationalHealthNextStep): H
 
 function signalRow(signal: OperationalHealthSignal): Html {
   const { title, level, unit, value, evidence } = signal;
-  const parts = evidence.map((each) => `${words(each.name)} ${each.value}`).join(", ");
+  const parts = evidence.map(evidenceText).join(", ");
   return html`<tr><th scope="row">${title}</th><td>${levelTag(level)}</td>
 <td class="number">${value === undefined ? "–" : formatQuantity(value, unit)}</td><td class="number">${thresholds(signal)}</td>
 <td class="quiet">${parts}</td></tr>`;
+}
+
+/** The name of a duration ends with its unit. */
+function evidenceText({ name, value }: OperationalHealthEvidence): string {
+  const isDuration = name.endsWith("_s");
+  return `${words(isDuration ? name.slice(0, -2) : name)} ${formatQuantity(value, isDuration ? "seconds" : "count")}`;
 }
 
 function thresholds({ degradedAt, unhealthyAt, unknownAbove, unit }: OperationalHealthSignal): Html {
