@@ -303,6 +303,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/notification_workflow_pb.ts").then((file) => file.NotificationWorkflowService)]),
   },
   {
+    word: "report",
+    description: "The scope of health reports: an environment of a tenant.",
+    isGroup: true,
+    verbs: {"service.api.OperationalHealthService/GetOperationalHealthReport":"health","service.api.OperationalHealthService/ListOperationalHealthScopes":"scopes"},
+    services: () => Promise.all([import("./service/api/operational_health_pb.ts").then((file) => file.OperationalHealthService)]),
+  },
+  {
     word: "outbox",
     description: "The outbox: messages that are stored for developers instead of being sent.",
     isGroup: true,

@@ -37,6 +37,18 @@ export async function createAreas(parts: Parts) {
       operationsOf,
       apiVersion: currentVersion,
     },
+    health: {
+      environments: {
+        find: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
+        list: (context, page) => tenancy.listEnvironments(context, page),
+      },
+      sources: () => ({ ...workflows.healthSources, ...routing.healthSources }),
+      dependencies: {
+        database: () => db.ping().then(() => true),
+        cache: parts.isCacheReachable,
+        queue: async () => parts.jobs.isAlive(),
+      },
+    },
   });
   const { events, eventLogs } = operations;
   const connectors = createConnectors({

@@ -11,6 +11,7 @@ import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
 import { type createProbes, requireRead } from "../gateway/health.ts";
+import { createHealthPageHandler } from "../gateway/health-page.ts";
 import { createMcpHandler } from "../gateway/mcp/index.ts";
 import { buildOpenApi } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
@@ -136,6 +137,12 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
     handlers.push(createSignInPageHandler({ handle: node.identity.pages.handle }));
+    handlers.push(
+      createHealthPageHandler({
+        ...{ operations, invoke, page: node.operations.healthPage },
+        readWorkspace: node.tenancy.tenants.find,
+      }),
+    );
     const { scim } = node.identity;
     if (scim !== undefined) handlers.push(createScimEndpoint({ handle: scim }));
     handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));

@@ -7,6 +7,9 @@ export const exitCodes = {
   notFound: 4,
   conflict: 5,
   unavailable: 6,
+  degraded: 10,
+  unhealthy: 11,
+  unknown: 12,
   configuration: 78,
 } as const;
 
@@ -18,6 +21,9 @@ const meanings: readonly (readonly [number, string])[] = [
   [exitCodes.notFound, "record not found (404, 410)"],
   [exitCodes.conflict, "conflict, or not possible in the current state (409, 412)"],
   [exitCodes.unavailable, "rate limited or unavailable; try again later (429, 503)"],
+  [exitCodes.degraded, "service report health: the verdict is degraded"],
+  [exitCodes.unhealthy, "service report health: the verdict is unhealthy"],
+  [exitCodes.unknown, "service report health: the verdict is unknown"],
   [exitCodes.configuration, "invalid setting"],
 ];
 

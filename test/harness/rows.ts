@@ -20,6 +20,7 @@ const livesByItself = [
   "entitlement_evidence",
   "billing_collections",
   "billing_service_usage",
+  "health_observations",
 ];
 
 // A key's last use and an item's routing attempts also change at any time.

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, serve } from "../../src/app/serve.ts";
+import { type Role, type Service, serve } from "../../src/app/serve.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { afterFile } from "./after-file.ts";
 import { freshDatabase } from "./postgres.ts";
@@ -26,7 +26,11 @@ export const serviceTokenSecret = "a secret that only tests may ever use";
 export type TestSettings = Readonly<Record<string, string>>;
 
 /** Starts a node in this process and stops it after the last test of the file. */
-export async function startService(settings: TestSettings = {}, databaseUrl?: string): Promise<TestService> {
+export async function startService(
+  settings: TestSettings = {},
+  databaseUrl?: string,
+  role: Role = "all",
+): Promise<TestService> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const adminKey = settings["auth.bootstrap_api_key"] ?? `sk_test_admin_${randomBytes(16).toString("hex")}`;
   const objectsDir = join(tmpdir(), `switchyard-objects-${randomBytes(8).toString("hex")}`);
@@ -39,6 +43,7 @@ export async function startService(settings: TestSettings = {}, databaseUrl?: st
         ...settings,
       }),
     }),
+    role,
   );
   const address = (name: string) => `http://${service.planes.listeners[name]?.address}`;
   let stopped: Promise<void> | undefined;

@@ -5,6 +5,7 @@ import { type CommonOptions, toRetryPolicy } from "../connection/common-options.
 import { resolveConnection } from "../connection/connection.ts";
 import { exitCodes, usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import { findOwnForm } from "../output/own-form.ts";
 import { reportProblem } from "../output/problem.ts";
 import { responseField } from "../output/response-field.ts";
 import { resolveForm, responseText, widthOf } from "../output/response-text.ts";
@@ -48,15 +49,21 @@ export async function callOperation(
     io.out(response.body);
     return exitCodes.ok;
   }
+  const own = await findOwnForm(operation.id, response.body);
+  const exitCode = own?.exitCode ?? exitCodes.ok;
   if (options.field !== undefined) {
     io.out(responseField(response.body, options.field));
-    return exitCodes.ok;
+    return exitCode;
+  }
+  if (own !== undefined && form === "table") {
+    io.out(own.text({ isColoured: io.terminal && !io.env.NO_COLOR, width: widthOf(io, options) }));
+    return exitCode;
   }
   const contentType = response.headers["content-type"] ?? "";
   const { text, aside } = responseText(operation, contentType, response.body, form, widthOf(io, options));
   io.out(text);
   io.err(aside);
-  return exitCodes.ok;
+  return exitCode;
 }
 
 /** The Idempotency-Key and If-Match headers. */

@@ -8,10 +8,11 @@ import { createTools } from "./tools.ts";
 const tools = createTools(readOperations());
 const listed = new Map(tools.map((tool) => [tool.name, JSON.parse(tool.listed)]));
 
-test("the tools read and trigger workflows, runs, connectors and pools, in a stable order", () => {
+test("the tools read health, and read and trigger workflows, runs, connectors and pools, in a stable order", () => {
   assert.deepEqual(
     tools.map(({ name }) => name),
     [
+      "api_operationalhealthservice_getoperationalhealthreport",
       ...["cancel_workflow_run", "decide_workflow_approval", "execute_action", "explain_execution"],
       ...["explain_workflow_run", "fire_workflow_trigger", "get_action", "get_connection", "get_decision"],
       ...["get_execution", "get_pool", "get_provider", "get_queue_status", "get_workflow_definition"],

@@ -2,7 +2,7 @@
  * Operations: the interfaces for operators and other systems.
  *
  * Events: the log of everything that happened. Webhooks: events sent to HTTP endpoints of tenants.
- * Discovery: the capabilities of this instance.
+ * Discovery: the capabilities of this instance. Health: whether environments work as they should.
  */
 import type { Area, AreaParts } from "../area.ts";
 import { createDiscovery, type DiscoveryParts } from "./discovery/index.ts";
@@ -13,6 +13,7 @@ import {
   type LogConsumer,
   type LogFollower,
 } from "./events/index.ts";
+import { createHealth, type HealthParts } from "./health/index.ts";
 import { createWebhooks } from "./webhooks/index.ts";
 
 export type { CapabilitySource } from "./discovery/index.ts";
@@ -29,13 +30,14 @@ export type { LogFollower };
 
 interface Parts extends AreaParts {
   readonly discovery: Omit<DiscoveryParts, "cursors">;
+  readonly health: HealthParts;
 }
 
 /** The area's public API. */
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Creates the area. */
-export function createOperations({ discovery, config, ...parts }: Parts) {
+export function createOperations({ discovery, health: healthParts, config, ...parts }: Parts) {
   const events = createEvents({
     ...parts,
     retentionDays: config["events.retention_days"],
@@ -47,14 +49,18 @@ export function createOperations({ discovery, config, ...parts }: Parts) {
     retentionDays: config["webhooks.retention_days"],
     wakeJobs: () => parts.jobs.wake(),
   });
+  const health = createHealth({ ...parts, ...healthParts, retentionDays: config["workflow.retention_days"] });
   return {
     handlers: {
       "service.api.EventService": events.handlers,
       "service.api.WebhookService": webhooks.handlers,
       "service.api.DiscoveryService": createDiscovery({ ...discovery, cursors: parts.cursors }).handlers,
+      "service.api.OperationalHealthService": health.handlers,
     },
     jobs: [...events.jobs, ...webhooks.jobs],
-    workers: [webhooks],
+    workers: [webhooks, health.collector],
+    /** Renders health reports for people. */
+    healthPage: health.page,
     events: events.recorder,
     eventLogs: {
       reader: events.reader,

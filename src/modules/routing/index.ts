@@ -111,6 +111,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     findUses: pools.findUses,
     /** What is metered. */
     usageSources: [decisionUsage],
+    /** What health reports read. */
+    healthSources: { queue_items: queues.health },
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

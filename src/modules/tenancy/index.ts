@@ -67,5 +67,7 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
     secrets,
     /** Finds an environment that is not deleted by its id or its key. */
     findEnvironment: environments.find,
+    /** Lists the environments that a caller may use, by id. */
+    listEnvironments: environments.list,
   } satisfies Area & Record<string, unknown>;
 }

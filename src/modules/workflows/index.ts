@@ -80,6 +80,8 @@ export function createWorkflows({ config, ...parts }: Parts) {
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
     /** What is metered. */
     usageSources: [runUsage],
+    /** What health reports read. */
+    healthSources: { workflow_runs: runs.health, workflow_tasks: tasks.health },
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
     /** Ends the long polls of workers, and appends that wait, when the node stops. */

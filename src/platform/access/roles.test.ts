@@ -67,6 +67,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "notification:admin": ["admin", "notification_admin"],
   "notification:read": ["viewer", "operator", "admin", "service", "notification_admin"],
   "notification:write": ["operator", "admin", "service", "notification_admin"],
+  "operational_health:read": ["viewer", "operator", "admin"],
   "outcome:read": ["viewer", "operator", "admin", "service"],
   "outcome:write": ["operator", "admin", "service"],
   "plan:read": ["viewer", "operator", "admin"],

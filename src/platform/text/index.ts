@@ -4,5 +4,6 @@ export { durationSource, formatDuration, parseDuration } from "./duration.ts";
 export { isHeaderName, isHeaderValue } from "./header-text.ts";
 export { nearestName } from "./nearest-name.ts";
 export { encodePart } from "./percent-encoding.ts";
+export { formatQuantity } from "./quantity.ts";
 export { secretLengthMin, secretProblem } from "./secret-text.ts";
 export { isTimestampText, timestampSource } from "./timestamp.ts";

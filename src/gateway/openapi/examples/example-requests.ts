@@ -305,6 +305,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   UpdateLayoutRequest: { ...layout, name: "Letter with address", version: 1 },
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },
   UpdateMemberRequest: { display_name: "Ada Lovelace", role_set: { roles: ["operator"] } },
+  GetOperationalHealthReportRequest: { environment: "production", period: "1h" },
   CreatePoolRequest: {
     name: "Support",
     description: "Questions of customers.",

@@ -22,6 +22,7 @@ import type { PoolReader } from "../pools/index.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
+import { createItemHealth } from "./health/item-health.ts";
 import { maintainHistoryJob } from "./history/history-job.ts";
 import { convertItemsJob } from "./history/item-conversion.ts";
 import { createAcceptor } from "./intake/acceptor.ts";
@@ -143,6 +144,8 @@ export function createQueues(parts: Parts) {
     readmission: createReadmission(parts.admissionOf, parts.shares),
     completion,
     sweeper,
+    /** The state of waiting items, for health reports. */
+    health: createItemHealth(sweeper),
     pushDispatcher,
     unassignedItems: createUnassignedItems({ ...parts, wake: wakeReady, sweepBy }),
     wake,

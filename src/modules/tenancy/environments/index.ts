@@ -6,10 +6,12 @@
  */
 
 import type { EnvironmentService as Rpc } from "../../../../gen/service/api/environment_pb.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
@@ -27,12 +29,20 @@ export interface Environments {
     tenantId: TenantId,
     idOrKey: string,
   ): Promise<{ readonly id: string; readonly key: string } | undefined>;
+  /** Lists the environments that a caller may use, by id. */
+  list(
+    context: Pick<Context, "sql" | "tenantId" | "principal">,
+    page: Page,
+  ): Promise<PageRows<{ readonly id: string; readonly key: string }>>;
 }
 
 /** Creates the module. */
 export function createEnvironments({ events, cursors }: { events: EventRecorder; cursors: Cursors }): Environments {
   const service = createEnvironmentService(events);
-  return { handlers: environmentHandlers(service, cursors), add: service.add, find: findEnvironment };
+  return {
+    ...{ handlers: environmentHandlers(service, cursors), add: service.add, find: findEnvironment },
+    list: ({ sql, tenantId, principal }, page) => environmentStore(sql).list(tenantId, principal.environmentMode, page),
+  };
 }
 
 function findEnvironment(sql: Sql, tenantId: TenantId, idOrKey: string) {

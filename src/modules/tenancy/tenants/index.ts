@@ -64,6 +64,8 @@ export function createTenants({
     jobs: [purgeTenantJob({ sql: db.sql, clock, releaseTenant })],
     quotas,
     readTenantState,
+    /** Reads a tenant. */
+    find: (tenantId: TenantId): Promise<Tenant | undefined> => tenantStore(db.sql).find(tenantId),
 
     /** Charges a tenant's daily quota for work that no call asked for, or throws QUOTA_EXCEEDED; undefined if unlimited. */
     async takeQuota(tenantId: TenantId, operation: string, count: number): Promise<QuotaReceipt | undefined> {

@@ -23,6 +23,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { HealthSource, RunHealth } from "../../health-source.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
@@ -40,6 +41,7 @@ import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindExperimentId } from "./effects/experiment-effect.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
+import { createRunHealth } from "./health/run-health.ts";
 import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createReplayService } from "./replay/replay-service.ts";
@@ -95,6 +97,8 @@ export interface Runs extends TaskReports, OwnRuns, OwnMail {
   readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
   readonly jobs: readonly JobKind[];
   readonly sweeper: RunSweeper;
+  /** The state of runs, for health reports. */
+  readonly health: HealthSource<RunHealth>;
   /** Starts a run for a caller. */
   readonly startRun: RunService["startRun"];
   /** Resolves when nothing is being written or performed. */
@@ -162,6 +166,7 @@ export function createRuns(parts: Parts): Runs {
     ),
     jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts), cancellation.job],
     sweeper,
+    health: createRunHealth(sweeper),
     startRun: service.startRun,
     ...createOwnRuns({ ...parts, start, engine }),
     ...createOwnMail(engine),

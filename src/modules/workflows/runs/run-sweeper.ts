@@ -28,6 +28,7 @@ export type RunSweeper = ReturnType<typeof createRunSweeper>;
 
 /** Creates the sweeper of this node. It sweeps the shards that this node owns. */
 export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Parts) {
+  let passedAtMs: number | undefined;
   const task = createRepeatedTask({
     work: sweep,
     maxWaitMs: idleMs,
@@ -56,6 +57,7 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Pa
     const isStuck =
       due.length > 0 && !results.some((result) => result.status === "fulfilled" && result.value === "applied");
     const nextMs = isStuck ? undefined : await readNextWake(db.sql, shardIds);
+    passedAtMs = performance.now();
     return nextMs === undefined ? idleMs : msUntil(nextMs);
   }
 
@@ -74,6 +76,8 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Pa
 
   return {
     schedule,
+    /** When the sweeper last completed a pass, in milliseconds of `performance.now()`. A node without shards has none. */
+    lastPassMs: () => passedAtMs,
 
     start(): void {
       shards.start();

@@ -14,9 +14,11 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { HealthSource, TaskHealth } from "../../health-source.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
 import type { TaskQueue } from "./domain/task.ts";
+import { createTaskHealth } from "./health/task-health.ts";
 import { type ShownTask, tasksOfRun } from "./overview/task-overview.ts";
 import { createLeaseReturn } from "./polling/lease-return.ts";
 import { createPollReader } from "./polling/poll-message.ts";
@@ -52,6 +54,8 @@ export interface Tasks {
   readonly handlers: Handlers<typeof Rpc>;
   readonly dispatch: TaskDispatch;
   readonly sweeper: ExpiredLeaseSweeper;
+  /** The state of waiting tasks, for health reports. */
+  readonly health: HealthSource<TaskHealth>;
   /** Reads the tasks of a run, oldest first, with the reasons why they wait. */
   tasksOfRun(sql: Sql, tenantId: TenantId, runId: string, limit: number): Promise<ShownTask[]>;
   /** Ends the long polls of workers when the node stops. */
@@ -75,6 +79,7 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
   const polls = createPollService({ signals, claims, waiting, leases, workers, metrics });
   const reports = createReportService({ db, engine, workers, metrics, wake });
   const pollReader = createPollReader({ environments, workers });
+  const sweeper = createExpiredLeaseSweeper({ db, log, engine, metrics });
   return {
     handlers: taskHandlers({ db, log, cursors, polls, pollReader, reports, leases }),
     dispatch: {
@@ -82,7 +87,8 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
       settle: waiting.settle,
       wake: (tenantId, environmentId, queue) => wake({ tenantId, environmentId, queue }),
     },
-    sweeper: createExpiredLeaseSweeper({ db, log, engine, metrics }),
+    sweeper,
+    health: createTaskHealth(sweeper),
     tasksOfRun,
     endWaits() {
       polls.endWaits();

@@ -26,6 +26,8 @@ export interface ItemSweeper {
   sweepBy(atMs: number): void;
   /** Runs one round of all tasks; returns whether there may be more to do immediately. */
   sweep(): Promise<boolean>;
+  /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
+  lastPassMs(): number | undefined;
   start(): void;
   stop(): Promise<void>;
 }
@@ -42,6 +44,7 @@ export function createItemSweeper({ db, clock, log, pools, completion, events, w
   let stopped = true;
   let slowAtMs = 0;
   let turn = 0;
+  let passedAtMs: number | undefined;
   const nextShard = () => turn++ % shardCount;
 
   async function endExpiredLeases(): Promise<boolean> {
@@ -141,6 +144,7 @@ export function createItemSweeper({ db, clock, log, pools, completion, events, w
         const inMs = await store.msToNextDeadline(db.sql);
         if (inMs !== undefined) waitMs = Math.min(idleMs, Math.max(5, inMs));
       }
+      passedAtMs = performance.now();
     } catch (error) {
       log.warn({ err: error }, "queue sweep failed");
     }
@@ -168,6 +172,7 @@ export function createItemSweeper({ db, clock, log, pools, completion, events, w
   return {
     sweepBy: schedule,
     sweep,
+    lastPassMs: () => passedAtMs,
     start() {
       stopped = false;
       schedule(clock.now());

@@ -120,7 +120,7 @@ export function queueKey({ environmentId, queue }: Pick<ShownQueue, "environment
 }
 
 /** The workers that are present, and the states that follow from them. */
-async function readPresence(sql: Sql, tenantId: TenantId, filter: store.QueueFilter) {
+export async function readPresence(sql: Sql, tenantId: TenantId, filter: store.QueueFilter) {
   const workers = await readPresentWorkers(sql, tenantId, store.inQueues(sql, tenantId, filter), workersMax);
   const byQueue = Map.groupBy(workers, queueName);
   const matchers = new Map<string, readonly Matcher[]>();

@@ -10,6 +10,8 @@ import { type ExpiredLease, findExpiredLeases, msToNextExpiry } from "./sweep-st
 export interface ExpiredLeaseSweeper {
   /** Runs one round; returns whether there may be more to do immediately. */
   sweep(): Promise<boolean>;
+  /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
+  lastPassMs(): number | undefined;
   start(): void;
   stop(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function createExpiredLeaseSweeper({
 }: Parts): ExpiredLeaseSweeper {
   const skipped = new Map<string, number>();
   let cleanUpAtMs = 0;
+  let passedAtMs: number | undefined;
 
   async function end(lease: ExpiredLease): Promise<void> {
     const { tenantId, id: taskId, runId, token } = lease;
@@ -71,6 +74,7 @@ export function createExpiredLeaseSweeper({
   async function round(): Promise<number> {
     const hasMore = await sweep();
     await deleteAbsent();
+    passedAtMs = performance.now();
     if (hasMore) return 0;
     // A skipped lease would be the next one all the time.
     if (skipped.size > 0) return idleMs;
@@ -82,7 +86,7 @@ export function createExpiredLeaseSweeper({
     maxWaitMs: idleMs,
     onError: (error) => log.warn({ err: error }, "sweep of workflow tasks failed"),
   });
-  return { sweep, start: task.start, stop: task.stop };
+  return { sweep, lastPassMs: () => passedAtMs, start: task.start, stop: task.stop };
 }
 
 function codeOf({ isTimedOut, hasHeartbeats }: ExpiredLease) {

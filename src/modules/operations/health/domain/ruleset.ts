@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../../../platform/crypto/index.ts";
+
+/** The unit of a signal's value and thresholds. All are whole numbers. */
+export type Unit = "count" | "percent" | "seconds" | "milliseconds";
+
+/** The rule of one signal. Thresholds at which a level begins include their value; a limit does not. */
+export interface SignalRule {
+  readonly title: string;
+  readonly unit: Unit;
+  readonly degradedAt?: number;
+  readonly unhealthyAt?: number;
+  readonly unknownAbove?: number;
+  /** The signal is not evaluated with a smaller sample. */
+  readonly sampleMin?: number;
+  /** The code of each finding of the signal. */
+  readonly codes: Readonly<Record<string, string>>;
+}
+
+/** A way out of a finding. */
+interface Step {
+  readonly action: string;
+  readonly runbook: string;
+}
+
+/**
+ * Version 1 of the ruleset. It never changes: another threshold, classification or text is a new version. Its digest is part
+ * of every report.
+ */
+export const ruleset = {
+  version: "v1",
+  signals: {
+    telemetry_age: {
+      title: "Telemetry age",
+      unit: "seconds",
+      unknownAbove: 300,
+      codes: { missing: "TELEMETRY_MISSING", stale: "TELEMETRY_STALE" },
+    },
+    source_clock_skew: {
+      title: "Source clock skew",
+      unit: "milliseconds",
+      unknownAbove: 30_000,
+      codes: { missing: "TELEMETRY_MISSING", skewed: "SOURCE_CLOCK_SKEWED" },
+    },
+    dependency_snapshot_age: {
+      title: "Dependency snapshot age",
+      unit: "seconds",
+      unknownAbove: 30,
+      codes: {
+        missing: "DEPENDENCY_SNAPSHOT_MISSING",
+        stale: "DEPENDENCY_SNAPSHOT_STALE",
+        unclassified: "STATE_UNCLASSIFIED",
+        unavailable: "DEPENDENCY_UNAVAILABLE",
+      },
+    },
+    workflow_failure_ratio: {
+      title: "Workflow failure ratio",
+      unit: "percent",
+      degradedAt: 10,
+      unhealthyAt: 25,
+      sampleMin: 5,
+      codes: {
+        degraded: "WORKFLOW_FAILURES_DEGRADED",
+        unhealthy: "WORKFLOW_FAILURES_UNHEALTHY",
+        unclassified: "STATE_UNCLASSIFIED",
+        unavailable: "SOURCE_UNAVAILABLE",
+      },
+    },
+    idle_running_runs: {
+      title: "Recoverable runs idle for 5 minutes",
+      unit: "count",
+      degradedAt: 1,
+      unhealthyAt: 5,
+      codes: {
+        degraded: "IDLE_RUNS_DEGRADED",
+        unhealthy: "IDLE_RUNS_UNHEALTHY",
+        unclassified: "STATE_UNCLASSIFIED",
+        unavailable: "SOURCE_UNAVAILABLE",
+      },
+    },
+    ready_queue_depth: {
+      title: "Ready queue depth",
+      unit: "count",
+      degradedAt: 100,
+      unhealthyAt: 1000,
+      codes: {
+        degraded: "READY_QUEUE_DEPTH_DEGRADED",
+        unhealthy: "READY_QUEUE_DEPTH_UNHEALTHY",
+        unavailable: "SOURCE_UNAVAILABLE",
+      },
+    },
+    oldest_ready_item: {
+      title: "Oldest ready item",
+      unit: "seconds",
+      degradedAt: 900,
+      unhealthyAt: 3600,
+      codes: {
+        degraded: "OLDEST_READY_ITEM_DEGRADED",
+        unhealthy: "OLDEST_READY_ITEM_UNHEALTHY",
+        unavailable: "SOURCE_UNAVAILABLE",
+      },
+    },
+    incompatible_attempts: {
+      title: "Incompatible active attempts",
+      unit: "count",
+      degradedAt: 1,
+      unhealthyAt: 10,
+      codes: {
+        degraded: "INCOMPATIBLE_ATTEMPTS_DEGRADED",
+        unhealthy: "INCOMPATIBLE_ATTEMPTS_UNHEALTHY",
+        unavailable: "SOURCE_UNAVAILABLE",
+      },
+    },
+    workflow_dead_letters: {
+      title: "Unreplayed workflow dead letters",
+      unit: "count",
+      degradedAt: 1,
+      unhealthyAt: 100,
+      codes: {
+        degraded: "WORKFLOW_DEAD_LETTERS_DEGRADED",
+        unhealthy: "WORKFLOW_DEAD_LETTERS_UNHEALTHY",
+        unclassified: "STATE_UNCLASSIFIED",
+        unavailable: "SOURCE_UNAVAILABLE",
+      },
+    },
+  },
+  /** A run is idle if it should have continued this long ago. */
+  idleRunS: 300,
+  sources: ["workflow_runs", "workflow_tasks", "queue_items"],
+  dependencies: ["database", "cache", "queue"],
+  states: {
+    endedRun: { succeeded: "success", failed: "failure", timed_out: "failure", cancelled: "neutral" },
+    overdueRun: { pending: "recoverable", running: "recoverable", waiting: "recoverable", paused: "held" },
+    letter: { open: "unreplayed", replayed: "settled", quarantined: "set_aside", discarded: "settled" },
+    dependency: { available: "usable", not_configured: "usable", unavailable: "unusable" },
+  },
+  /** What to do about each code, the most important first. */
+  steps: {
+    TELEMETRY_MISSING: {
+      action: "Start a node with the role worker or all. No background work of a source has reported.",
+      runbook: "restore-telemetry",
+    },
+    TELEMETRY_STALE: {
+      action: "Find out why the background work of a source has stopped, and restart its node.",
+      runbook: "restore-telemetry",
+    },
+    SOURCE_CLOCK_SKEWED: {
+      action: "Synchronize the clocks of the nodes and of the database.",
+      runbook: "synchronize-clocks",
+    },
+    DEPENDENCY_SNAPSHOT_MISSING: {
+      action: "Start a node with the role worker or all. No node checks the dependencies.",
+      runbook: "restore-dependency-checks",
+    },
+    DEPENDENCY_SNAPSHOT_STALE: {
+      action: "Restart the nodes that check the dependencies. They have stopped doing so.",
+      runbook: "restore-dependency-checks",
+    },
+    DEPENDENCY_UNAVAILABLE: {
+      action: "Restore the dependency that does not respond.",
+      runbook: "restore-a-dependency",
+    },
+    SOURCE_UNAVAILABLE: {
+      action: "Check the database. The state of a source could not be read.",
+      runbook: "restore-a-source",
+    },
+    STATE_UNCLASSIFIED: {
+      action: "Complete the upgrade. Another version stores a state that this version does not know.",
+      runbook: "classify-a-state",
+    },
+    WORKFLOW_FAILURES_UNHEALTHY: {
+      action: "Stop what starts failing workflows, then find the common error.",
+      runbook: "reduce-workflow-failures",
+    },
+    IDLE_RUNS_UNHEALTHY: {
+      action: "Find out why runs do not continue. Their nodes are overloaded or stuck.",
+      runbook: "recover-idle-runs",
+    },
+    READY_QUEUE_DEPTH_UNHEALTHY: {
+      action: "Add workers now, or slow down what fills the queues.",
+      runbook: "drain-ready-queues",
+    },
+    OLDEST_READY_ITEM_UNHEALTHY: {
+      action: "Find the queue whose work nobody takes, and give it a worker.",
+      runbook: "serve-waiting-work",
+    },
+    INCOMPATIBLE_ATTEMPTS_UNHEALTHY: {
+      action: "Deploy workers that can run the waiting tasks, or roll the definition back.",
+      runbook: "deploy-compatible-workers",
+    },
+    WORKFLOW_DEAD_LETTERS_UNHEALTHY: {
+      action: "Fix the cause of the failed runs, then replay their dead letters together.",
+      runbook: "replay-dead-letters",
+    },
+    WORKFLOW_FAILURES_DEGRADED: {
+      action: "Look at the latest failed runs and find the common error.",
+      runbook: "reduce-workflow-failures",
+    },
+    IDLE_RUNS_DEGRADED: {
+      action: "Look at what the idle runs wait for.",
+      runbook: "recover-idle-runs",
+    },
+    READY_QUEUE_DEPTH_DEGRADED: {
+      action: "Compare arrivals with completions, and add workers if the queues grow.",
+      runbook: "drain-ready-queues",
+    },
+    OLDEST_READY_ITEM_DEGRADED: {
+      action: "Look at the oldest waiting item and its queue.",
+      runbook: "serve-waiting-work",
+    },
+    INCOMPATIBLE_ATTEMPTS_DEGRADED: {
+      action: "Find the step whose version no worker supports.",
+      runbook: "deploy-compatible-workers",
+    },
+    WORKFLOW_DEAD_LETTERS_DEGRADED: {
+      action: "Look at the dead letters, then replay or discard them.",
+      runbook: "replay-dead-letters",
+    },
+  },
+} as const satisfies {
+  readonly signals: Readonly<Record<string, SignalRule>>;
+  readonly states: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly steps: Readonly<Record<string, Step>>;
+  readonly [name: string]: unknown;
+};
+
+/** The name of a signal. */
+export type SignalName = keyof typeof ruleset.signals;
+
+/** The code of a finding. */
+export type ReasonCode = keyof typeof ruleset.steps;
+
+/** The pinned digest of the ruleset. A change of the ruleset without a new version fails a test. */
+export const rulesetDigest = "sha256:968cad36bd167648c34e2e481f7a424b226c31983a188bd0800f412c0301225e";
+
+/** The SHA-256 of a value as canonical JSON. */
+export function digestOf(value: unknown): string {
+  return `sha256:${createHash("sha256").update(canonicalJson(value)).digest("hex")}`;
+}

@@ -1,0 +1,62 @@
+/**
+ * Health: reports whether an environment works as it should, why not, and what to do.
+ *
+ * source: a part of the service whose state reports read. heartbeat: a source's sign of life on a node, stored by the collector.
+ * dependency: something that the service needs. snapshot: the state of a dependency, as a node saw it. signal: a number that the
+ * ruleset compares with thresholds. finding: a signal that is not healthy; it has a reason code, and each code has a runbook.
+ * verdict: the worst finding; unknown if a report cannot be trusted. ruleset: the pinned thresholds and classifications.
+ */
+import type { OperationalHealthService as Rpc } from "../../../../gen/service/api/operational_health_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { BackgroundWorker } from "../../area.ts";
+import type { HealthSources } from "../../health-source.ts";
+import { createCollector, type DependencyChecks } from "./collector.ts";
+import type { Report } from "./domain/report.ts";
+import { healthHandlers } from "./handler.ts";
+import { createHealthMetrics } from "./metrics.ts";
+import { createHealthPage, type HealthPage } from "./page/health-page.ts";
+import { createReportCache } from "./report-cache.ts";
+import { createHealthService, type HealthEnvironments } from "./service.ts";
+
+/** What the module gets from other areas. */
+export interface HealthParts {
+  readonly environments: HealthEnvironments;
+  readonly sources: () => HealthSources;
+  readonly dependencies: DependencyChecks;
+}
+
+interface Parts extends HealthParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "counter">;
+  readonly cursors: Cursors;
+  readonly retentionDays: number;
+}
+
+/** The module's public API. */
+export interface Health {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly collector: BackgroundWorker;
+  /** Renders the report for people. */
+  readonly page: HealthPage;
+}
+
+/** Creates the module. */
+export function createHealth(parts: Parts): Health {
+  const service = createHealthService({
+    ...parts,
+    cache: createReportCache<Report>(),
+    metrics: createHealthMetrics(parts.metrics),
+  });
+  return {
+    handlers: healthHandlers(service, parts.cursors),
+    collector: createCollector(parts),
+    page: createHealthPage(),
+  };
+}

@@ -1,0 +1,96 @@
+import type { Context } from "../../../chain/call.ts";
+import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { notFound, type Sql } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import type { HealthScope, HealthSource, HealthSources, HealthTime } from "../../health-source.ts";
+import { combineDependencies, combineSources } from "./domain/observation.ts";
+import { readPeriod } from "./domain/period.ts";
+import { createReport, type Report, type ReportScope, windowBefore } from "./domain/report.ts";
+import type { HealthMetrics } from "./metrics.ts";
+import { readObservations } from "./observation-store.ts";
+import type { ReportCache } from "./report-cache.ts";
+
+/** An environment of a tenant. */
+export interface HealthEnvironment {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Reads the environments of tenants. */
+export interface HealthEnvironments {
+  /** Finds an environment by its id or its key. */
+  find(sql: Sql, tenantId: TenantId, idOrKey: string): Promise<HealthEnvironment | undefined>;
+  /** Lists the environments that a caller may use. */
+  list(context: Pick<Context, "sql" | "tenantId" | "principal">, page: Page): Promise<PageRows<HealthEnvironment>>;
+}
+
+interface Parts {
+  readonly environments: HealthEnvironments;
+  readonly sources: () => HealthSources;
+  readonly cache: ReportCache<Report>;
+  readonly metrics: HealthMetrics;
+  readonly log: Pick<Log, "warn">;
+  /** How long ended runs are stored. */
+  readonly retentionDays: number;
+}
+
+type ReportContext = Pick<Context, "sql" | "tenantId" | "principal">;
+
+const defaultEnvironment = "production";
+
+/** Computes health reports. */
+export type HealthService = ReturnType<typeof createHealthService>;
+
+/** Creates the service. */
+export function createHealthService({ environments, sources, cache, metrics, log, retentionDays }: Parts) {
+  /** Reads a source. A source that fails makes its signals unknown; its error stays in the log. */
+  async function readSource<T>(
+    [name, source]: readonly [string, HealthSource<T>],
+    sql: Sql,
+    scope: HealthScope,
+    time: HealthTime,
+  ): Promise<T | undefined> {
+    try {
+      return await source.read(sql, scope, time);
+    } catch (error) {
+      log.warn({ err: error, source: name }, "a source of health reports could not be read");
+      return undefined;
+    }
+  }
+
+  async function compute(sql: Sql, scope: ReportScope, periodMs: number): Promise<Report> {
+    const { now, observations } = await readObservations(sql);
+    const window = windowBefore(now.getTime(), periodMs);
+    const time = { now, start: new Date(window.startMs), end: new Date(window.endMs) };
+    const { workflow_runs, workflow_tasks, queue_items } = sources();
+    const [runs, tasks, items] = await Promise.all([
+      readSource(["workflow_runs", workflow_runs], sql, scope, time),
+      readSource(["workflow_tasks", workflow_tasks], sql, scope, time),
+      readSource(["queue_items", queue_items], sql, scope, time),
+    ]);
+    const observation = {
+      ...{ sources: combineSources(observations), dependencies: combineDependencies(observations) },
+      ...{ runs, tasks, items },
+    };
+    const report = createReport(scope, window, observation, now.getTime());
+    metrics.computed(report.verdict);
+    return report;
+  }
+
+  return {
+    /** Returns the report of an environment. The caller's access is checked before the cache and the sources are read. */
+    async getReport(context: ReportContext, environment: string, period: string): Promise<Report> {
+      const { sql, tenantId } = context;
+      const found = await environments.find(sql, tenantId, environment || defaultEnvironment);
+      if (found === undefined) throw notFound("environment");
+      requireEnvironmentAccess(context, found.key);
+      const periodMs = readPeriod(period, retentionDays);
+      const scope = { tenantId, environmentId: found.id, environment: found.key };
+      return cache.get(`${tenantId}/${found.id}/${periodMs}`, () => compute(sql, scope, periodMs));
+    },
+
+    /** Lists the environments that the caller may get reports of. */
+    listScopes: environments.list,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { HealthScope, HealthSource, TaskHealth } from "../../../health-source.ts";
+import { shownState } from "../domain/wait-reason.ts";
+import { readPresence } from "../overview/task-overview.ts";
+import { readWaitingKinds, readWaitingQueues } from "../overview/task-store.ts";
+import type { ExpiredLeaseSweeper } from "../sweep/expired-lease-sweeper.ts";
+import { countDueTasks } from "./health-store.ts";
+
+/** Creates the source of health reports about tasks. The sweeper makes lost tasks ready, so its passes are the heartbeat. */
+export function createTaskHealth({ lastPassMs }: Pick<ExpiredLeaseSweeper, "lastPassMs">): HealthSource<TaskHealth> {
+  return { lastPassMs, read: readTaskHealth };
+}
+
+/** Counts due tasks as their queues show them: workers that are present decide which tasks are incompatible. */
+async function readTaskHealth(sql: Sql, scope: HealthScope): Promise<TaskHealth> {
+  const { tenantId, environmentId } = scope;
+  const filter = { environmentMode: "any", environmentId, queue: "" } as const;
+  const [present, queues, counts] = await Promise.all([
+    readPresence(sql, tenantId, filter),
+    readWaitingQueues(sql, tenantId, filter),
+    countDueTasks(sql, scope),
+  ]);
+  const kinds = await readWaitingKinds(sql, tenantId, queues);
+  const oldest = kinds.filter((kind) => shownState(kind, present.matchersOf(kind)) === "ready");
+  const countOf = (state: "ready" | "incompatible") =>
+    counts
+      .filter((kind) => shownState(kind, present.matchersOf(kind)) === state)
+      .reduce((sum, { count }) => sum + count, 0);
+  return {
+    ready: countOf("ready"),
+    oldestReadyMs: Math.max(0, ...oldest.map(({ dueInMs }) => -dueInMs)),
+    incompatible: countOf("incompatible"),
+  };
+}
