@@ -11,7 +11,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { NewEnvironment } from "./domain/environment.ts";
+import type { Environment, NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
 import { createEnvironmentService } from "./service.ts";
 import { environmentStore } from "./store.ts";
@@ -26,7 +26,7 @@ export interface Environments {
     sql: Sql,
     tenantId: TenantId,
     idOrKey: string,
-  ): Promise<{ readonly id: string; readonly key: string } | undefined>;
+  ): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
 }
 
 /** Creates the module. */
