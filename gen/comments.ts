@@ -669,6 +669,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.ListConformanceSuitesResponse.suites": "The suites.",
   "service.api.ListConformanceSuitesResponse.next_page_token": "Cursor of the next page; empty on the last page.",
   "service.api.ListConformanceSuitesResponse.total_size": "Total number of items.",
+  "service.api.ListConformanceSuitesResponse.total_capped": "Whether counting stopped early; never for suites.",
   "service.api.GetConformanceSuiteRequest": "Identifies a suite.",
   "service.api.GetConformanceSuiteRequest.suite_id": "The suite.",
   "service.api.GetConformanceSuiteResponse": "The requested suite.",

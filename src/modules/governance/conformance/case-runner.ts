@@ -1,4 +1,5 @@
 import type { Config } from "../../../config/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import { type CaseResult, decide, knownCode, limitCodes, undecided } from "./domain/case-result.ts";
 import type { RunMode } from "./domain/run.ts";
 import {
@@ -13,6 +14,7 @@ import {
 /** What running cases needs. */
 export interface CaseRunnerParts {
   readonly config: Config;
+  readonly log: Log;
   readonly send: SendRequest;
   /** Which of these capabilities is off; undefined if none is. */
   readonly findCapabilityOff: (ids: readonly string[]) => Promise<string | undefined>;
@@ -35,7 +37,7 @@ const concurrentCases = 3;
 export type CaseRunner = ReturnType<typeof createCaseRunner>;
 
 /** Creates the runner of cases. */
-export function createCaseRunner({ config, send, findCapabilityOff }: CaseRunnerParts) {
+export function createCaseRunner({ config, log, send, findCapabilityOff }: CaseRunnerParts) {
   const host = ownHost(config);
 
   async function runCase(each: ConformanceCase, { mode, keys, signal }: CaseRun): Promise<CaseResult> {
@@ -54,6 +56,7 @@ export function createCaseRunner({ config, send, findCapabilityOff }: CaseRunner
     } catch (error) {
       signal.throwIfAborted();
       if (timeout.aborted) return undecided(each.id, "timed_out", "", checks);
+      log.warn({ err: error, case: each.id }, "a conformance case could not be decided");
       const code = error instanceof UnexpectedReply ? knownCode(error.code) : "INTERNAL";
       return undecided(each.id, limitCodes.has(code) ? "refused" : "unexpected_error", code, checks);
     }

@@ -171,5 +171,5 @@ export async function releaseSandbox(
   const current = await store.find(tenantId, environmentId, id);
   if (current === undefined || current.attempt !== attempt || current.scratchTenantId === null) return;
   await scratchTenants.remove({ ...context, subject }, current.scratchTenantId);
-  await store.setScratchTenant(current, null);
+  await store.clearScratchTenant(current);
 }

@@ -70,12 +70,19 @@ export function runStore(sql: Sql) {
       return row;
     },
 
-    /** Stores the scratch tenant of an execution; null when it is removed. Returns whether the execution may write. */
-    async setScratchTenant({ tenantId, id, attempt }: Execution, scratchTenantId: TenantId | null): Promise<boolean> {
+    /** Stores the scratch tenant of an execution. Returns whether the execution may go on. */
+    async setScratchTenant({ tenantId, id, attempt }: Execution, scratchTenantId: TenantId): Promise<boolean> {
       const rows = await sql`
         update conformance_runs set scratch_tenant_id = ${scratchTenantId}
-        where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} returning 1`;
+        where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running' returning 1`;
       return rows.length === 1;
+    },
+
+    /** Notes that the scratch tenant of an execution was removed. */
+    async clearScratchTenant({ tenantId, id, attempt }: Execution): Promise<void> {
+      await sql`
+        update conformance_runs set scratch_tenant_id = null
+        where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt}`;
     },
 
     /** Stores the progress of an execution. Returns whether it may go on. */

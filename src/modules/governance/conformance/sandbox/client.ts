@@ -49,12 +49,12 @@ export interface SandboxClient {
   data(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Json>;
 }
 
-/** A request of a case was refused unexpectedly. */
+/** A request of a case was refused unexpectedly. The message is for the log of the node, not for reports. */
 export class UnexpectedReply extends Error {
   readonly code: string;
 
-  constructor(code: string) {
-    super(`The call failed with ${code}.`);
+  constructor(request: string, { status, code, body }: Reply) {
+    super(`${request}: ${status} ${code}: ${body?.detail ?? body?.message ?? ""}`);
     this.code = code;
   }
 }
@@ -97,7 +97,7 @@ export function createSandboxClient({ send, host, keys, signal }: Parts): Sandbo
     send: (method, path, options = {}) => request(method, path, options),
     async data(method, path, body, options = {}) {
       const reply = await request(method, path, { ...options, ...(body !== undefined && { body }) });
-      if (reply.status >= 300) throw new UnexpectedReply(reply.code);
+      if (reply.status >= 300) throw new UnexpectedReply(`${method} ${path}`, reply);
       return reply.body?.data ?? reply.body;
     },
   };

@@ -2,7 +2,7 @@ import type { CaseContext, Json } from "../sandbox/index.ts";
 
 const base = "/api/v2/connector";
 /** The address of cloud metadata services. The egress guard never lets a connection through to it. */
-const forbiddenUrl = "http://169.254.169.254";
+const forbiddenUrl = "https://169.254.169.254";
 
 const input = { type: "object", properties: {}, additionalProperties: false };
 
@@ -12,9 +12,9 @@ function manifestOf(key: string): object {
     ...{ manifest: 1, key, version: "1.0.0", name: "Conformance", category: "generic" },
     description: "A provider of the conformance suite.",
     docs_url: "https://conformance.invalid/docs",
-    hosts: ["{settings.base_url}"],
+    hosts: ["{settings.base_url}", "conformance.invalid"],
     base_url: "{settings.base_url}",
-    settings: { base_url: { title: "URL", pattern: "^http://[^?#]+$", example: forbiddenUrl, required: true } },
+    settings: { base_url: { title: "URL", pattern: "^https://[^?#]+$", example: forbiddenUrl, required: true } },
     default_auth: "api_key",
     auth: {
       api_key: {

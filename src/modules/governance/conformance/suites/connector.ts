@@ -92,7 +92,7 @@ export const connectorSuite: ConformanceSuite = {
       ...{ capabilities, dryRun: false },
       async run(context) {
         const provider = await createProvider(context);
-        const { body } = await requestSession(context, { allowed_provider_keys: [provider], auth_mode: "api_key" });
+        const { body } = await requestSession(context, { allowed_provider_keys: [provider] });
         const opened = await Promise.all([1, 2, 3].map(() => openSession(context, body?.data ?? {})));
         context.expect("browsers that got in", opened.filter(Boolean).length, 1);
       },
