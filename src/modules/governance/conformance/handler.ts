@@ -18,7 +18,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
-import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
+import { claimKey, completeRecord, reviseResponses } from "../../../platform/idempotency/index.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
 import { inTenant } from "../../tenant-work.ts";
 import type { ConformanceReport } from "./domain/report.ts";
@@ -75,10 +75,11 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
           return requested;
         });
         if (run === "duplicate") return run;
-        return responseFor(context, await service.waitForEnd(context, run, request.waitS * 1000));
-      },
-      async replay(context: Context, { run }: RunConformanceSuiteResponse) {
-        return responseFor(context, await service.getRun(context, run!.environmentId, run!.id));
+        if (request.waitS === 0) return responseFor(context, run);
+        const response = await responseFor(context, await service.waitForEnd(context, run, request.waitS * 1000));
+        // A repeated request gets the same response.
+        if (keyed !== undefined) await reviseResponses(parts.db.sql, [keyed.record(response)]);
+        return response;
       },
     },
 

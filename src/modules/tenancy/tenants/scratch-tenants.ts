@@ -26,8 +26,8 @@ interface Work {
 
 /** The plan of scratch tenants. */
 const scratchPlan = "scratch";
-/** How long after its removal the rows of a scratch tenant are deleted. Work in progress has ended by then. */
-const purgeAfterMs = 60_000;
+/** How long after its removal the rows of a scratch tenant are deleted. Its work has ended by then, and can be examined. */
+const purgeAfterMs = 3_600_000;
 
 /** Creates the functions for scratch tenants. */
 export function createScratchTenants({ changes, apiKeys, addTenant }: Parts) {
@@ -49,7 +49,7 @@ export function createScratchTenants({ changes, apiKeys, addTenant }: Parts) {
       return { id, keys: texts };
     },
 
-    /** Removes a scratch tenant: its keys are invalid at once, and its rows are deleted soon. Other tenants stay. */
+    /** Removes a scratch tenant: its keys are invalid at once, and its rows are deleted an hour later. Other tenants stay. */
     async remove({ sql, nowMs, afterCommit }: Work, id: TenantId): Promise<void> {
       const store = tenantStore(sql);
       if ((await store.find(id))?.plan !== scratchPlan) return;
