@@ -102,7 +102,9 @@ export const runtimeSuite: ConformanceSuite = {
         context.expect("status of the run", run.status, "succeeded");
         context.expect("it waited for its time", Date.parse(run.ended_at) - Date.parse(created_at) >= 1000, true);
         const history = await readHistory(context, id);
-        context.expect("how often the timer fired", history.filter((kind) => kind === "timer_fired").length, 1);
+        const count = (wanted: string) => history.filter((kind) => kind === wanted).length;
+        context.expect("how often the timer started", count("timer_started"), 1);
+        context.expect("how often its step completed", count("step_completed"), 1);
       },
     },
     {
