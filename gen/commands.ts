@@ -72,6 +72,27 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/config_pb.ts").then((file) => file.ConfigService)]),
   },
   {
+    word: "conformance-suite",
+    description: "A suite of cases about one surface.",
+    isGroup: true,
+    verbs: {"service.api.ConformanceService/ListConformanceSuites":"list","service.api.ConformanceService/GetConformanceSuite":"get","service.api.ConformanceService/RunConformanceSuite":"run"},
+    services: () => Promise.all([import("./service/api/conformance_pb.ts").then((file) => file.ConformanceService)]),
+  },
+  {
+    word: "conformance-run",
+    description: "A run of a suite.",
+    isGroup: true,
+    verbs: {"service.api.ConformanceService/GetConformanceRun":"get","service.api.ConformanceService/ListConformanceRuns":"list","service.api.ConformanceService/CancelConformanceRun":"cancel"},
+    services: () => Promise.all([import("./service/api/conformance_pb.ts").then((file) => file.ConformanceService)]),
+  },
+  {
+    word: "conformance-report",
+    description: "A report: what a suite found about a build in an environment. The same build and state give the same report.",
+    isGroup: true,
+    verbs: {"service.api.ConformanceService/ListConformanceReports":"list","service.api.ConformanceService/GetConformanceReport":"get","service.api.ConformanceService/ExplainConformanceReport":"explain"},
+    services: () => Promise.all([import("./service/api/conformance_pb.ts").then((file) => file.ConformanceService)]),
+  },
+  {
     word: "connect-session",
     description: "A session in which an end user connects one account.",
     isGroup: true,

@@ -6,6 +6,7 @@ import type { AreaParts } from "../modules/area.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
+import { createGovernance } from "../modules/governance/index.ts";
 import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
@@ -15,7 +16,9 @@ import { createWorkflows } from "../modules/workflows/index.ts";
 import { grantableScopes } from "../platform/access/index.ts";
 import { createCapabilitySources } from "./capabilities.ts";
 import type { Foundation } from "./foundation.ts";
+import type { OwnRequests } from "./listener/own-requests.ts";
 import { readInstanceSecret } from "./storage.ts";
+import { version } from "./version.ts";
 
 interface Parts extends Foundation, AreaParts {
   readonly definitions: readonly Operation[];
@@ -25,18 +28,17 @@ interface Parts extends Foundation, AreaParts {
   readonly publicUrl: () => string;
   /** Calls an operation in process. */
   readonly call: OperationCaller;
+  /** Sends requests to this node itself. */
+  readonly ownRequests: OwnRequests;
 }
 
 /** Creates the areas of the product. Only this function connects instances of different areas. */
 export async function createAreas(parts: Parts) {
   const { db, keyring, definitions, operationsOf, publicUrl, call } = parts;
+  const capabilities = createCapabilitySources({ ...parts, keyring });
   const operations = createOperations({
     ...parts,
-    discovery: {
-      capabilities: createCapabilitySources({ ...parts, keyring }),
-      operationsOf,
-      apiVersion: currentVersion,
-    },
+    discovery: { capabilities, operationsOf, apiVersion: currentVersion },
     health: {
       environments: {
         find: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
@@ -122,6 +124,16 @@ export async function createAreas(parts: Parts) {
     usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
   });
 
-  const all = [tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing];
-  return { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing, all };
+  const governance = createGovernance({
+    ...parts,
+    events,
+    version,
+    capabilities,
+    scratchTenants: tenants.scratch,
+    findEnvironment: tenancy.findEnvironment,
+    send: parts.ownRequests.send,
+  });
+
+  const areas = { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing };
+  return { ...areas, all: [...Object.values(areas), governance] };
 }

@@ -142,6 +142,15 @@ export function createCapabilitySources({
       mode: () => entitlementPosture(config),
     },
     {
+      ...simple(
+        "conformance",
+        "Runtime conformance",
+        "Suites that check the guarantees of this instance.",
+        "ConformanceService",
+      ),
+      settings: ["conformance.run_timeout_s", "conformance.max_open_runs_per_tenant", "conformance.max_running_runs"],
+    },
+    {
       ...simple("api_keys", "API keys", "API keys for programs.", "ApiKeyService"),
       settings: ["auth.api_key_enabled"],
       mode: () =>

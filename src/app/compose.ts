@@ -12,13 +12,14 @@ import type { Foundation } from "./foundation.ts";
 import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
 import { createInvokers } from "./invokers.ts";
 import { openKeyring } from "./keyring.ts";
+import { createOwnRequests } from "./listener/own-requests.ts";
 import { readInstanceSecret } from "./storage.ts";
 
 /** A node's parts, composed but not started. */
 export type Node = Awaited<ReturnType<typeof compose>>;
 
-/** Composes a node from its platform services and its areas. */
-export async function compose(foundation: Foundation) {
+/** Composes a node from its platform services and its areas. A test build has other areas. */
+export async function compose(foundation: Foundation, createParts: typeof createAreas = createAreas) {
   const { config, db, clock, log, metrics } = foundation;
   const signals = createSignals(db);
   const changes = createTenantChanges(db, signals);
@@ -52,7 +53,8 @@ export async function compose(foundation: Foundation) {
 
   const call: OperationCaller = (method, origin, request) => invoke.call(method, origin, request);
   const publicUrl = () => address.publicUrl;
-  const areas = await createAreas({ ...parts, definitions, operationsOf, publicUrl, call });
+  const ownRequests = createOwnRequests();
+  const areas = await createParts({ ...parts, definitions, operationsOf, publicUrl, call, ownRequests });
   const { tenancy, identity, billing } = areas;
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
@@ -73,7 +75,7 @@ export async function compose(foundation: Foundation) {
 
   return {
     ...areas,
-    ...{ signals, changes, jobs, egress, operationsOf, invoke, address, clock },
+    ...{ signals, changes, jobs, egress, operationsOf, invoke, address, clock, ownRequests },
     confirmationSecret: await readInstanceSecret(db.sql, "mcp_confirmation_secret"),
     /** Background loops, in start order. */
     workers: [jobs, ...areas.all.flatMap((area) => area.workers)],

@@ -76,13 +76,11 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     await each((listener) => listener.close(graceMs));
   };
   try {
+    const externalEdge = planeEdge("external", parts, stopping.signal, () => baseUrl);
+    parts.node.ownRequests.connect(externalEdge);
     if (role !== "worker") {
       const errorsUrl = () => config["api.errors_url"] || `${baseUrl}/errors`;
-      const external = served(
-        "external",
-        planeEdge("external", parts, stopping.signal, () => baseUrl),
-        errorsUrl,
-      );
+      const external = served("external", externalEdge, errorsUrl);
       await open("http", "server.http_addr", external);
       if (baseUrl === "") baseUrl = `http://${localAddress(listeners.http?.address ?? config["api.addr"])}`;
       parts.node.address.publicUrl = baseUrl;

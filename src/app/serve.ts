@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
@@ -16,6 +16,7 @@ import { type AdminAccess, ensureAdminAccess } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import { openStorage } from "./storage.ts";
+import { version } from "./version.ts";
 
 /** What a node does: serve calls (`api`), run background work (`worker`), or both (`all`). */
 export type Role = "all" | "api" | "worker";
@@ -36,11 +37,12 @@ export interface Service {
   stop(options?: { readonly drain?: boolean }): Promise<void>;
 }
 
-/** The version of this package. */
-export const version: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
-
-/** Starts a node. If a part fails to start, the parts already started are stopped. */
-export async function serve({ config }: LoadedConfig, role: Role = "all"): Promise<Service> {
+/** Starts a node. If a part fails to start, the parts already started are stopped. A test build has other areas. */
+export async function serve(
+  { config }: LoadedConfig,
+  role: Role = "all",
+  createParts?: Parameters<typeof compose>[1],
+): Promise<Service> {
   const log = createLog(config["log.level"]);
   const closers: ((drain: boolean) => Promise<unknown> | unknown)[] = [];
   const stop = async ({ drain = false } = {}) => {
@@ -68,19 +70,13 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics();
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
-    const node = await compose({
-      config,
-      db,
-      side: storage.side,
-      clock: systemClock,
-      log,
-      metrics,
-      tracing,
-      audit,
+    const foundation = {
+      ...{ config, db, side: storage.side, clock: systemClock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
-    });
+    };
+    const node = await compose(foundation, createParts);
 
     const { tenancy, identity, routing, connectors, experiments, notifications, workflows, operations } = node;
     const { apiKeys, secrets } = tenancy;

@@ -321,6 +321,22 @@ export const settings = {
     // Each day is a partition, and a list looks into all of them.
     maximum: 180,
   }),
+  "conformance.run_timeout_s": integer(180, "Longest time that a conformance run may take, in seconds.", {
+    minimum: 10,
+    maximum: 3600,
+  }),
+  "conformance.max_open_runs_per_tenant": integer(
+    6,
+    "Maximum number of conformance runs of a tenant that have not ended. Further requests are refused.",
+    { minimum: 1 },
+  ),
+  "conformance.max_running_runs": integer(
+    2,
+    "Maximum number of conformance runs that all nodes together execute at once. Further runs wait.",
+    { minimum: 1 },
+  ),
+  "conformance.retention_days": integer(90, "Days that conformance runs and reports are stored.", { minimum: 1 }),
+
   "entitlement.enforcement": choice(
     ["off", "report", "strict"],
     "report",

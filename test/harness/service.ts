@@ -25,11 +25,12 @@ export const serviceTokenSecret = "a secret that only tests may ever use";
 /** Additional settings by key. */
 export type TestSettings = Readonly<Record<string, string>>;
 
-/** Starts a node in this process and stops it after the last test of the file. */
+/** Starts a node in this process and stops it after the last test of the file. A test build has other areas. */
 export async function startService(
   settings: TestSettings = {},
   databaseUrl?: string,
   role: Role = "all",
+  createParts?: Parameters<typeof serve>[2],
 ): Promise<TestService> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const adminKey = settings["auth.bootstrap_api_key"] ?? `sk_test_admin_${randomBytes(16).toString("hex")}`;
@@ -44,6 +45,7 @@ export async function startService(
       }),
     }),
     role,
+    createParts,
   );
   const address = (name: string) => `http://${service.planes.listeners[name]?.address}`;
   let stopped: Promise<void> | undefined;

@@ -11,6 +11,7 @@ import { serviceTokenSecret, startService, type TestService, type TestSettings }
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
 import { billingRequests } from "./fixtures/billing.ts";
+import { conformanceRequests } from "./fixtures/conformance.ts";
 import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorActionRequests } from "./fixtures/connector-actions.ts";
@@ -65,7 +66,8 @@ export async function atRest(sql: TestSql): Promise<void> {
   for (;;) {
     const [row] = await sql<{ busy: boolean }[]>`
       select exists (select from notification_deliveries where status in ('queued', 'running'))
-        or exists (select from connector_trigger_deliveries) as busy`;
+        or exists (select from connector_trigger_deliveries)
+        or exists (select from jobs where kind = 'conformance.execute_run') as busy`;
     if (!row!.busy) return;
     await delay(5);
   }
@@ -107,6 +109,7 @@ async function partyOf(
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
 const known: FixtureRequests = {
   ...billingRequests,
+  ...conformanceRequests,
   ...connectSessionRequests,
   ...connectionRequests,
   ...connectorActionRequests,
@@ -164,6 +167,12 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.WorkflowTaskService/PollWorkflowTasks.worker_id",
   "service.api.WorkflowTaskService/PollWorkflowTasks.build_id",
   "service.api.WorkflowStreamService/AcknowledgeWorkflowStream.consumer_id",
+  "service.api.ConformanceService/GetConformanceSuite.suite_id",
+  "service.api.ConformanceService/RunConformanceSuite.suite_id",
+  "service.api.ConformanceService/ListConformanceRuns.suite_id",
+  "service.api.ConformanceService/ListConformanceReports.suite_id",
+  "service.api.ConformanceService/ExplainConformanceReport.suite_id",
+  "service.api.ConformanceService/ExplainConformanceReport.case_id",
   "service.api.ExperimentService/RecordScore.score_id",
   "service.api.ExperimentService/RecordScoreBatch.scores.score_id",
 ]);

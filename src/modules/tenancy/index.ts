@@ -19,7 +19,7 @@ import { createTenants } from "./tenants/index.ts";
 export { type ApiKeys, type ApiKeyVerifier, createApiKeys, createKeyText } from "./api-keys/index.ts";
 export type { Member, MemberAccounts, Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
-export type { QuotaRequest, Quotas, Tenant } from "./tenants/index.ts";
+export type { QuotaRequest, Quotas, ScratchTenants, Tenant } from "./tenants/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;

@@ -24,6 +24,8 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "browser_session:write": ["viewer", "operator", "admin"],
   "config:read": ["viewer", "operator", "admin", "config_manager"],
   "config:write": ["admin", "config_manager"],
+  "conformance:read": ["viewer", "operator", "admin"],
+  "conformance:run": ["operator", "admin"],
   "connect_session:read": ["viewer", "operator", "admin"],
   "connect_session:write": ["admin"],
   "connection:read": ["viewer", "operator", "admin"],

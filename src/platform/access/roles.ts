@@ -34,6 +34,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:assign",
     "experiment:score",
     "usage:write",
+    "conformance:run",
   ],
   admin: ["*:*"],
   service: [

@@ -257,6 +257,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   AppendWorkflowStreamRecordRequest: { payload: { done: 40, of: 100 } },
   SetWorkflowStreamLegalHoldRequest: { held: true, reason: "Case 2024-17" },
+  RunConformanceSuiteRequest: { environment_id: exampleId("environment"), wait_s: 20 },
+  ExplainConformanceReportRequest: { suite_id: "worker", case_id: "worker.lease-exclusive" },
   CreateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
   ValidateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
   UpdateExperimentRequest: { name: "Checkout button in Europe", targeting: "attributes.region == 'eu'" },

@@ -4,6 +4,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import { inTenant } from "../../tenant-work.ts";
 import { attemptStore, connectionStore, connectionUrls } from "../connections/index.ts";
 import {
   formToken,
@@ -20,7 +21,6 @@ import {
   sessionStore,
   setCookie,
 } from "../sessions/index.ts";
-import { inTenant } from "../tenant-work.ts";
 import type { OidcFlow } from "./oidc-flow.ts";
 import type { PageRequest, PageResponse, PageTools } from "./page-request.ts";
 import { createPageShell, type PageDocument } from "./page-shell.ts";

@@ -3,6 +3,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { html } from "../../../platform/html/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import { inTenant } from "../../tenant-work.ts";
 import { attemptStore, connectionStore, type SamlConnection, type SignInAttempt } from "../connections/index.ts";
 import { type Saml, seenMessageStore, type VerifiedResponse } from "../saml/index.ts";
 import {
@@ -14,7 +15,6 @@ import {
   readCookie,
   type SessionService,
 } from "../sessions/index.ts";
-import { inTenant } from "../tenant-work.ts";
 import type { PageRequest, PageResponse, PageTools } from "./page-request.ts";
 import type { PageDocument } from "./page-shell.ts";
 import { signedOutDocument } from "./page-views.ts";

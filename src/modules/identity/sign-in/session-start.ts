@@ -2,9 +2,9 @@ import type { Audit } from "../../../platform/audit/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { EventContext } from "../../operations/index.ts";
+import { inTenant } from "../../tenant-work.ts";
 import type { ExternalPerson, MemberFinder, SignInRefusal, SsoConnection } from "../connections/index.ts";
 import type { BrowserSession, NewSession, SessionService } from "../sessions/index.ts";
-import { inTenant } from "../tenant-work.ts";
 
 /** The browser that signs in. */
 export interface SigningBrowser {

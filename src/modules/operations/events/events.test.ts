@@ -129,6 +129,7 @@ test("types of reserved families cannot be published, and all types of the servi
     "billing",
     "browser_session",
     "config",
+    "conformance",
     "connect_session",
     "connection",
     "connector",

@@ -13,7 +13,7 @@ import { apiKeyHandlers } from "./handler.ts";
 import { type ApiKeyParts, createApiKeyService } from "./service.ts";
 import { createApiKeyVerifier } from "./verifier.ts";
 
-export { createKeyText } from "./service.ts";
+export { createKeyText, type NewApiKey } from "./service.ts";
 export type { ApiKeyVerifier } from "./verifier.ts";
 
 interface Parts extends ApiKeyParts {

@@ -37,6 +37,9 @@ export interface ApiKeyParts {
   readonly scopes: ReadonlySet<string>;
 }
 
+/** What issuing a key needs of a call. Background work, which has no call, provides it too. */
+export type IssueContext = EventContext & { readonly principal: Pick<Principal, "subject"> };
+
 /** The `createdBy` of bootstrap keys. */
 const bootstrapCreator = "bootstrap";
 
@@ -79,7 +82,7 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
 
   /** Creates a key without an authorization check, which is the caller's responsibility. */
   async function issue(
-    context: Context,
+    context: IssueContext,
     tenantId: TenantId,
     input: NewApiKey,
   ): Promise<{ key: ApiKey; secret: string }> {

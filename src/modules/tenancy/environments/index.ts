@@ -13,7 +13,7 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { NewEnvironment } from "./domain/environment.ts";
+import type { Environment, NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
 import { createEnvironmentService } from "./service.ts";
 import { environmentStore } from "./store.ts";
@@ -28,7 +28,7 @@ export interface Environments {
     sql: Sql,
     tenantId: TenantId,
     idOrKey: string,
-  ): Promise<{ readonly id: string; readonly key: string } | undefined>;
+  ): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
   /** Lists the environments that a caller may use, by id. */
   list(
     context: Pick<Context, "sql" | "tenantId" | "principal">,

@@ -4,6 +4,7 @@
  * Platform tenant: the first tenant, which can see and create the others.
  * State: the part of a tenant that the chain needs on every call, cached in memory.
  * Quota: a tenant's maximum number of calls of an operation per UTC day.
+ * Scratch tenant: a tenant that the service creates for a piece of its own work, and removes with everything in it.
  */
 import type { QuotaReceipt } from "../../../chain/call.ts";
 import type { TenantStateReader } from "../../../chain/tenant-state.ts";
@@ -15,10 +16,12 @@ import type { Tenant } from "./domain/tenant.ts";
 import { tenantHandlers } from "./handler.ts";
 import { purgeTenantJob } from "./jobs.ts";
 import { createQuotas } from "./quotas.ts";
+import { createScratchTenants } from "./scratch-tenants.ts";
 import { createTenantService, type TenantParts } from "./service.ts";
 import { tenantStore } from "./store.ts";
 
 export type { QuotaRequest, Quotas } from "./quotas.ts";
+export type { ScratchTenants } from "./scratch-tenants.ts";
 export type { Tenant };
 
 interface Parts extends TenantParts {
@@ -66,6 +69,7 @@ export function createTenants({
     readTenantState,
     /** Reads a tenant. */
     find: (tenantId: TenantId): Promise<Tenant | undefined> => tenantStore(db.sql).find(tenantId),
+    scratch: createScratchTenants({ ...parts, addTenant: service.addTenant }),
 
     /** Charges a tenant's daily quota for work that no call asked for, or throws QUOTA_EXCEEDED; undefined if unlimited. */
     async takeQuota(tenantId: TenantId, operation: string, count: number): Promise<QuotaReceipt | undefined> {

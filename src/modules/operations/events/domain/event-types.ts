@@ -39,6 +39,36 @@ export const eventTypes = {
   "secret.deleted": { meaning: "A secret was deleted.", data: ["name"] },
   "config.changed": { meaning: "A tenant set one of its settings.", data: ["key"] },
   "config.reset": { meaning: "A tenant returned a setting to its default.", data: ["key"] },
+  "conformance.run.requested": {
+    meaning: "A run of a conformance suite was requested.",
+    data: ["suite_id", "environment_id", "mode"],
+  },
+  "conformance.run.completed": {
+    meaning: "A conformance run ended with a report.",
+    data: [
+      "suite_id",
+      "environment_id",
+      "mode",
+      "report_id",
+      "verdict",
+      "passed",
+      "failed",
+      "blocked",
+      "not_applicable",
+    ],
+  },
+  "conformance.run.cancelled": {
+    meaning: "A conformance run was cancelled.",
+    data: ["suite_id", "environment_id", "mode"],
+  },
+  "conformance.run.expired": {
+    meaning: "A conformance run did not end before its deadline.",
+    data: ["suite_id", "environment_id", "mode"],
+  },
+  "conformance.run.failed": {
+    meaning: "A conformance run could not be executed.",
+    data: ["suite_id", "environment_id", "mode"],
+  },
   "entitlement.snapshot.issued": {
     meaning: "The entitlements of a tenant were replaced.",
     data: ["version", "source_kind", "source_ref"],

@@ -1,7 +1,7 @@
-import type { TenantId } from "../../platform/access/index.ts";
-import type { Clock } from "../../platform/clock/clock.ts";
-import type { Database } from "../../platform/db/index.ts";
-import type { EventContext } from "../operations/index.ts";
+import type { TenantId } from "../platform/access/index.ts";
+import type { Clock } from "../platform/clock/clock.ts";
+import type { Database } from "../platform/db/index.ts";
+import type { EventContext } from "./operations/index.ts";
 
 interface Parts {
   readonly db: Database;

@@ -1,0 +1,62 @@
+import http from "node:http";
+import { duplexPair } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { Edge } from "../../gateway/edge.ts";
+
+/** A request that the service sends to itself. */
+export interface OwnRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The response to a request of the service itself. */
+export interface OwnResponse {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Sends requests of the service to its own external plane. */
+export interface OwnRequests {
+  /** Sends a request. It waits until the plane exists. */
+  send(request: OwnRequest): Promise<OwnResponse>;
+  /** Tells where requests go. */
+  connect(edge: Edge): void;
+}
+
+/**
+ * Creates the requests of a node to itself. They are HTTP/1.1 over a connection in memory, so that they pass everything that
+ * requests of callers pass, on every node, whatever its addresses, proxies and certificates are.
+ */
+export function createOwnRequests(): OwnRequests {
+  const { promise: plane, resolve } = Promise.withResolvers<http.Server>();
+  return {
+    connect(edge) {
+      resolve(http.createServer({ requireHostHeader: false }, edge));
+    },
+    async send({ method, path, headers, body, signal }) {
+      const server = await plane;
+      const [own, remote] = duplexPair();
+      server.emit("connection", remote);
+      const { promise: received, resolve: receive, reject } = Promise.withResolvers<http.IncomingMessage>();
+      const request = http.request({
+        method,
+        path,
+        headers: { connection: "close", ...headers },
+        signal,
+        createConnection: () => own,
+      });
+      request.on("response", receive).on("error", reject).end(body);
+      try {
+        const response = await received;
+        return { status: response.statusCode!, headers: response.headers, text: await text(response) };
+      } finally {
+        own.destroy();
+        remote.destroy();
+      }
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Conformance: checks that this instance keeps its guarantees, by calling it as its callers do.
+ *
+ * Case: one guarantee with a stable id, and the function that checks it. Suite: the cases of one surface.
+ * Run: an execution of a suite in the background, in a scratch tenant. Dry run: a run that changes nothing.
+ * Report: what a run found, addressed by the hash of its content. Check: an expectation of a case with what was observed.
+ */
+import { createHash } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type { Config } from "../../../config/index.ts";
+import type { Operation } from "../../../definitions/index.ts";
+import type { AreaParts } from "../../area.ts";
+import type { CapabilitySource, EventRecorder } from "../../operations/index.ts";
+import type { ScratchTenants } from "../../tenancy/index.ts";
+import { createCaseRunner } from "./case-runner.ts";
+import type { Build } from "./domain/report.ts";
+import { conformanceHandlers } from "./handler.ts";
+import { createConformanceMetrics } from "./metrics.ts";
+import { createRunEnder } from "./run-end.ts";
+import { executeRunJob } from "./run-executor.ts";
+import type { SendRequest } from "./sandbox/index.ts";
+import { createConformanceService, type FindEnvironment } from "./service.ts";
+import { conformanceSuites } from "./suites/index.ts";
+import { conformanceSweepJob } from "./sweep-job.ts";
+
+/** Dependencies of the module. */
+export interface ConformanceParts extends AreaParts {
+  readonly events: EventRecorder;
+  readonly scratchTenants: ScratchTenants;
+  readonly findEnvironment: FindEnvironment;
+  /** The capabilities of this instance. */
+  readonly capabilities: readonly CapabilitySource[];
+  /** Sends requests to this instance. */
+  readonly send: SendRequest;
+  readonly definitions: readonly Operation[];
+  /** The version of the service. */
+  readonly version: string;
+}
+
+/** Creates the module. */
+export function createConformance(parts: ConformanceParts) {
+  const { config, jobs } = parts;
+  const suites = new Map(conformanceSuites.map((suite) => [suite.id, suite]));
+  const metrics = createConformanceMetrics(parts.metrics);
+  const ender = createRunEnder({ ...parts, metrics });
+  const service = createConformanceService({
+    ...parts,
+    ...{ suites, ender, wakeJobs: () => jobs.wake() },
+    ...limitsOf(config),
+  });
+  const runCases = createCaseRunner({ ...parts, findCapabilityOff: createCapabilityCheck(parts.capabilities) });
+  const runningMax = config["conformance.max_running_runs"];
+  return {
+    handlers: conformanceHandlers({ ...parts, service, suites }),
+    jobs: [
+      executeRunJob({ ...parts, suites, runCases, ender, runningMax, build: createBuildReader(parts) }),
+      conformanceSweepJob({ ...parts, ender, retentionDays: config["conformance.retention_days"] }),
+    ],
+  };
+}
+
+function limitsOf(config: Config) {
+  return {
+    timeoutS: config["conformance.run_timeout_s"],
+    openRunsMax: config["conformance.max_open_runs_per_tenant"],
+  };
+}
+
+/** Creates a function that finds the first of some capabilities that is off. A degraded one works. */
+function createCapabilityCheck(capabilities: readonly CapabilitySource[]) {
+  const sources = new Map(capabilities.map((source) => [source.id, source]));
+  return async (ids: readonly string[]): Promise<string | undefined> => {
+    const modes = await Promise.all(ids.map(async (id) => (await sources.get(id)?.mode())?.mode));
+    return ids.find((_, index) => modes[index] !== "active" && modes[index] !== "degraded");
+  };
+}
+
+/** Creates a function that describes this build. The digest is computed once, when it is first needed. */
+function createBuildReader({ version, definitions }: Pick<ConformanceParts, "version" | "definitions">): () => Build {
+  let build: Build | undefined;
+  return () => {
+    build ??= { version, definitionsDigest: digestOf(definitions) };
+    return build;
+  };
+}
+
+/** The SHA-256 of the files that define the operations, in the order of their names. */
+function digestOf(definitions: readonly Operation[]): string {
+  const files = new Map(definitions.map(({ service: { file } }) => [file.name, file.proto]));
+  const sha256 = createHash("sha256");
+  for (const name of [...files.keys()].sort()) sha256.update(toBinary(FileDescriptorProtoSchema, files.get(name)!));
+  return sha256.digest("hex");
+}

@@ -1,0 +1,90 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { ConformanceReport } from "./domain/report.ts";
+import type { ConformanceRun } from "./domain/run.ts";
+
+/** The filter of a list of reports. */
+export interface ReportFilter {
+  readonly environmentId: string;
+  readonly suiteId: string;
+  readonly verdict: string;
+  readonly inProduction: boolean | undefined;
+}
+
+/** The SQL queries of reports. */
+export function reportStore(sql: Sql) {
+  const columns = sql`
+    id, environment_id, environment_key, suite_id, mode, verdict, content, produced_count, last_run_id,
+    first_produced_at, last_produced_at`;
+  return {
+    /** Stores a report that a run produced. The same content is one report, however often it is produced. */
+    async upsert(
+      { tenantId, environmentId, environmentKey, suiteId, mode, id: runId }: ConformanceRun,
+      { id, verdict, content }: Pick<ConformanceReport, "id" | "verdict" | "content">,
+      now: Date,
+    ): Promise<void> {
+      await sql`
+        insert into conformance_reports (tenant_id, environment_id, id, environment_key, suite_id, mode, verdict, content,
+          last_run_id, first_produced_at, last_produced_at)
+        values (${tenantId}, ${environmentId}, ${id}, ${environmentKey}, ${suiteId}, ${mode}, ${verdict},
+          ${sql.json(content as never)}, ${runId}, ${now}, ${now})
+        on conflict (tenant_id, environment_id, id) do update set
+          produced_count = conformance_reports.produced_count + 1,
+          last_run_id = greatest(conformance_reports.last_run_id, excluded.last_run_id),
+          last_produced_at = greatest(conformance_reports.last_produced_at, excluded.last_produced_at)`;
+    },
+
+    async find(tenantId: TenantId, environmentId: string, id: string): Promise<ConformanceReport | undefined> {
+      const [row] = await sql<ConformanceReport[]>`
+        select ${columns} from conformance_reports
+        where tenant_id = ${tenantId} and environment_id = ${environmentId} and id = ${id}`;
+      return row;
+    },
+
+    /** The report of an environment that was produced last; of one suite, if it is not empty. */
+    async findLatest(
+      tenantId: TenantId,
+      environmentId: string,
+      suiteId: string,
+    ): Promise<ConformanceReport | undefined> {
+      const [row] = await sql<ConformanceReport[]>`
+        select ${columns} from conformance_reports
+        where tenant_id = ${tenantId} and environment_id = ${environmentId}
+          ${suiteId === "" ? sql`` : sql`and suite_id = ${suiteId}`}
+        order by last_run_id desc limit 1`;
+      return row;
+    },
+
+    /** The report of the same suite, environment and mode that was last produced before another one. */
+    async findPrevious(tenantId: TenantId, report: ConformanceReport): Promise<ConformanceReport | undefined> {
+      const { environmentId, suiteId, mode, lastRunId } = report;
+      const [row] = await sql<ConformanceReport[]>`
+        select ${columns} from conformance_reports
+        where tenant_id = ${tenantId} and environment_id = ${environmentId} and suite_id = ${suiteId} and mode = ${mode}
+          and last_run_id < ${lastRunId}
+        order by last_run_id desc limit 1`;
+      return row;
+    },
+
+    /** Deletes reports that were last produced before a time; returns the number deleted. */
+    async deleteOld(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
+        delete from conformance_reports where ctid = any(array(
+          select ctid from conformance_reports where last_produced_at < ${before}
+          order by last_produced_at limit ${limit}))`;
+      return deleted.count;
+    },
+
+    async list(tenantId: TenantId, filter: ReportFilter, page: Page): Promise<PageRows<ConformanceReport>> {
+      const { environmentId, suiteId, verdict, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId}
+        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
+        ${suiteId === "" ? sql`` : sql`and suite_id = ${suiteId}`}
+        ${verdict === "" ? sql`` : sql`and verdict = ${verdict}`}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      const selection = { columns, table: "conformance_reports", where, key: "last_run_id", newestFirst: true };
+      return readKeyset<ConformanceReport>(sql, selection, page);
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { nextWake, notFound, type Signals, type Sql } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { enqueueJobs } from "../../../platform/jobs/index.ts";
+import { newStamps } from "../../../platform/records/index.ts";
+import { nearestName } from "../../../platform/text/index.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import { type Explanation, explainReport } from "./domain/explanation.ts";
+import type { ConformanceReport } from "./domain/report.ts";
+import { type ConformanceRun, hasEnded } from "./domain/run.ts";
+import { reportStore } from "./report-store.ts";
+import { type RunEnder, runTopic } from "./run-end.ts";
+import { newRunJob } from "./run-executor.ts";
+import { runStore } from "./run-store.ts";
+import type { ConformanceSuite } from "./sandbox/index.ts";
+
+/** An environment of a tenant, as far as conformance needs it. */
+export interface Environment {
+  readonly id: string;
+  readonly key: string;
+  readonly mode: "live" | "sandbox";
+}
+
+/** Finds an environment of a tenant by its id or its key. */
+export type FindEnvironment = (sql: Sql, tenantId: TenantId, idOrKey: string) => Promise<Environment | undefined>;
+
+/** The input of a run. */
+export interface RunRequest {
+  readonly suiteId: string;
+  /** Production when empty. */
+  readonly environmentId: string;
+  readonly dryRun: boolean;
+  /** The longest time when 0. */
+  readonly timeoutS: number;
+}
+
+/** The part of a call's context that a request for a run needs. */
+type RequestContext = EventContext & Pick<Context, "principal">;
+
+/** Dependencies of the service. */
+export interface ConformanceServiceParts {
+  readonly suites: ReadonlyMap<string, ConformanceSuite>;
+  readonly signals: Signals;
+  readonly events: EventRecorder;
+  readonly ender: RunEnder;
+  readonly findEnvironment: FindEnvironment;
+  readonly wakeJobs: () => void;
+  readonly timeoutS: number;
+  readonly openRunsMax: number;
+}
+
+/** The operations on suites, runs and reports. */
+export type ConformanceService = ReturnType<typeof createConformanceService>;
+
+const waitPollMs = 1000;
+
+/** Creates the service. */
+export function createConformanceService(parts: ConformanceServiceParts) {
+  const { suites, signals, events, ender } = parts;
+
+  function getSuite(suiteId: string): ConformanceSuite {
+    const suite = suites.get(suiteId);
+    if (suite !== undefined) return suite;
+    const near = nearestName(suiteId, [...suites.keys()]);
+    throw fail("NOT_FOUND", { public: `No such suite.${near === undefined ? "" : ` Did you mean ${near}?`}` });
+  }
+
+  /** An environment that the caller may use. */
+  async function requireEnvironment(context: RequestContext, idOrKey: string): Promise<Environment> {
+    const environment = await parts.findEnvironment(context.sql, context.tenantId, idOrKey);
+    if (environment === undefined) throw notFound("environment");
+    requireEnvironmentAccess(context, environment.key);
+    return environment;
+  }
+
+  async function getRun(context: Context, environmentId: string, id: string): Promise<ConformanceRun> {
+    const run = await runStore(context.sql).find(context.tenantId, environmentId, id);
+    if (run === undefined) throw notFound("conformance run");
+    requireEnvironmentAccess(context, run.environmentKey);
+    return run;
+  }
+
+  async function getReport(context: Context, environmentId: string, id: string): Promise<ConformanceReport> {
+    const report = await reportStore(context.sql).find(context.tenantId, environmentId, id);
+    if (report === undefined) throw notFound("conformance report");
+    requireEnvironmentAccess(context, report.environmentKey);
+    return report;
+  }
+
+  return {
+    getSuite,
+    getRun,
+    getReport,
+
+    /** Requests a run, in the transaction of the context. */
+    async requestRun(context: RequestContext, request: RunRequest): Promise<ConformanceRun> {
+      const { sql, tenantId, principal, nowMs } = context;
+      const suite = getSuite(request.suiteId);
+      const environment = await requireEnvironment(context, request.environmentId || "production");
+      requireSafeMode(environment, request.dryRun);
+      const timeoutS = request.timeoutS || parts.timeoutS;
+      if (timeoutS > parts.timeoutS) {
+        throw invalid("timeout_s", "max", `must be at most ${parts.timeoutS}, which conformance.run_timeout_s sets`);
+      }
+      const store = runStore(sql);
+      if ((await store.countOpen(tenantId)) >= parts.openRunsMax) throw tooManyRuns(parts.openRunsMax);
+      const run = await store.insert({
+        ...{ tenantId, id: ulid(nowMs), environmentId: environment.id, environmentKey: environment.key },
+        ...{ suiteId: suite.id, mode: request.dryRun ? "dry_run" : "sandbox", state: "queued" },
+        ...{ casesDone: 0, casesTotal: suite.cases.length, reportId: "", verdict: "", attempt: 0 },
+        requestedBy: principal.subject,
+        scratchTenantId: null,
+        deadlineAt: new Date(nowMs + timeoutS * 1000),
+        startedAt: null,
+        endedAt: null,
+        ...newStamps(nowMs),
+      });
+      await enqueueJobs(sql, [newRunJob(tenantId, run.id, nowMs)], nowMs);
+      const data = { suite_id: suite.id, environment_id: environment.id, mode: run.mode };
+      await events.record(context, "conformance.run.requested", run.id, data);
+      context.afterCommit(parts.wakeJobs);
+      return run;
+    },
+
+    /** Waits until a run has ended or the time is over, and returns it. */
+    async waitForEnd(context: Context, run: ConformanceRun, waitMs: number): Promise<ConformanceRun> {
+      const untilMs = performance.now() + waitMs;
+      let current = run;
+      while (!hasEnded(current.state)) {
+        const startedMs = performance.now();
+        const restMs = untilMs - startedMs;
+        if (restMs <= 0 || context.signal.aborted) return current;
+        const wake = nextWake(signals, runTopic(run), context.signal, Math.min(restMs, waitPollMs));
+        // The run may have ended before anybody listened.
+        current = await getRun(context, run.environmentId, run.id);
+        if (!hasEnded(current.state)) await wake.reason;
+        wake.cancel();
+        context.waited(performance.now() - startedMs);
+        await context.recheckAccess();
+        if (!hasEnded(current.state)) current = await getRun(context, run.environmentId, run.id);
+      }
+      return current;
+    },
+
+    /** Cancels a run. A cancelled run stays cancelled; other ended runs cannot be cancelled. */
+    async cancelRun(context: Context, environmentId: string, id: string): Promise<ConformanceRun> {
+      const run = await getRun(context, environmentId, id);
+      const cancelled = await ender.end(context, run, "cancel");
+      if (cancelled !== undefined) return cancelled;
+      const current = await getRun(context, environmentId, id);
+      if (current.state === "cancelled") return current;
+      throw fail("FAILED_PRECONDITION", {
+        public: `The run is ${current.state} and cannot be cancelled. Only queued and running runs can.`,
+      });
+    },
+
+    /** Explains a report, or the latest one of an environment. */
+    async explainReport(
+      context: Context,
+      input: { environmentId: string; reportId: string; suiteId: string; caseId: string },
+    ): Promise<Explanation> {
+      const { sql, tenantId } = context;
+      const { id: environmentId } = await requireEnvironment(context, input.environmentId);
+      const report =
+        input.reportId === ""
+          ? await reportStore(sql).findLatest(tenantId, environmentId, input.suiteId)
+          : await getReport(context, environmentId, input.reportId);
+      if (report === undefined) throw notFound("conformance report");
+      if (input.caseId !== "" && !report.content.cases.some(({ caseId }) => caseId === input.caseId)) {
+        throw invalid("case_id", "known", "must be the id of a case in the report; GET the report to see its cases");
+      }
+      const previous = await reportStore(sql).findPrevious(tenantId, report);
+      return explainReport(report, previous, suites.get(report.suiteId), input.caseId);
+    },
+  };
+}
+
+/** Refuses to make changes for a live environment. */
+function requireSafeMode({ key, mode }: Environment, dryRun: boolean): void {
+  if (mode === "sandbox" || dryRun) return;
+  throw fail("FAILED_PRECONDITION", {
+    public: `The environment ${key} is live. Set dry_run, or choose a sandbox environment.`,
+  });
+}
+
+function tooManyRuns(max: number) {
+  return fail("FAILED_PRECONDITION", {
+    public: `${max} conformance runs have not ended yet, which is the maximum. Wait for one of them, or cancel it.`,
+  });
+}

@@ -1,0 +1,21 @@
+/**
+ * The suites, one file each. Ids of cases are stable: a case that changes its meaning gets a new id, and a suite whose cases
+ * change gets a new version.
+ */
+import type { ConformanceSuite } from "../sandbox/index.ts";
+import { admissionSuite } from "./admission.ts";
+import { bridgeSuite } from "./bridge.ts";
+import { connectorSuite } from "./connector.ts";
+import { mcpSuite } from "./mcp.ts";
+import { runtimeSuite } from "./runtime.ts";
+import { workerSuite } from "./worker.ts";
+
+/** All suites. */
+export const conformanceSuites: readonly ConformanceSuite[] = [
+  runtimeSuite,
+  bridgeSuite,
+  workerSuite,
+  mcpSuite,
+  connectorSuite,
+  admissionSuite,
+];

@@ -1,0 +1,127 @@
+import type { ConformanceSuite } from "../sandbox/index.ts";
+import { completeTask, pollTask, publish, readEndedRun, readHistory, signalRun, startRun } from "./workflow-steps.ts";
+
+const capabilities = ["workflows"];
+const waitForGo = { id: "go", wait_event: { event: "go", timeout: "10m" } };
+const quickRetry = { max_attempts: 2, initial: "100ms" };
+
+/** Cases about the engine that executes workflow runs. */
+export const runtimeSuite: ConformanceSuite = {
+  id: "runtime",
+  name: "Workflow runtime",
+  description: "How workflow runs survive repeats, lost workers, early events and new versions.",
+  version: 1,
+  cases: [
+    {
+      id: "runtime.idempotent-replay",
+      guarantee: "A start that is repeated with its idempotency key is the same run.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const definition = await publish(context, [waitForGo]);
+        const start = (body: object) =>
+          context.send("POST", "/api/workflow-runs", { body, headers: { "idempotency-key": context.name() } });
+        const first = await start({ definition });
+        const second = await start({ definition });
+        context.expect("status of the first start", first.status, 200);
+        context.expect("status of the repeated start", second.status, 200);
+        context.expect("it is the same run", first.body?.data?.run?.id === second.body?.data?.run?.id, true);
+        context.expect("the response says that it is a repeat", second.header("idempotency-replayed"), "true");
+        const other = await start({ definition, run_key: "other" });
+        context.expect("another request with the key", other.code, "IDEMPOTENCY_KEY_REUSED");
+      },
+    },
+    {
+      id: "runtime.kill-resume",
+      guarantee: "A run continues when the worker of a step disappears.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const queue = context.name();
+        const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m", heartbeat: "1s" } };
+        const definition = await publish(context, [{ ...step, retry: quickRetry }], "=steps.work.by");
+        const { id } = await startRun(context, definition);
+        const abandoned = await pollTask(context, queue, "lost");
+        context.expect("number of the first attempt", abandoned.attempt, 1);
+        const taken = await pollTask(context, queue, "second");
+        context.expect("number of the second attempt", taken.attempt, 2);
+        context.expect(
+          "report of the second worker",
+          await completeTask(context, taken, { by: "second" }),
+          "completed",
+        );
+        const run = await readEndedRun(context, id);
+        context.expect("status of the run", run.status, "succeeded");
+        context.expect("its output is that of the second worker", run.output ?? "", "second");
+      },
+    },
+    {
+      id: "runtime.lease-fencing",
+      guarantee: "A worker that lost its task cannot complete the step.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const queue = context.name();
+        const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m" }, retry: quickRetry };
+        const definition = await publish(context, [step], "=steps.work.by");
+        const { id } = await startRun(context, definition);
+        const first = await pollTask(context, queue, "first");
+        const { task_id, token } = first;
+        await context.data("POST", "/api/workflow-tasks:fail", { failures: [{ task_id, token, retry_after_s: 0 }] });
+        const second = await pollTask(context, queue, "second");
+        context.expect("report of the first worker", await completeTask(context, first, { by: "first" }), "stale");
+        context.expect(
+          "report of the second worker",
+          await completeTask(context, second, { by: "second" }),
+          "completed",
+        );
+        const run = await readEndedRun(context, id);
+        context.expect("the run's output is that of the second worker", run.output ?? "", "second");
+      },
+    },
+    {
+      id: "runtime.wait-before-event",
+      guarantee: "An event that arrives before a run waits for it is not lost.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const early = { id: "early", wait_event: { event: "early", timeout: "10m" } };
+        const definition = await publish(context, [waitForGo, early]);
+        const { id } = await startRun(context, definition);
+        await signalRun(context, id, "early");
+        const { status } = await context.data("GET", `/api/workflow-runs/${id}`);
+        context.expect("status after the early event", status, "waiting");
+        await signalRun(context, id, "go");
+        context.expect("status after the other event", (await readEndedRun(context, id)).status, "succeeded");
+      },
+    },
+    {
+      id: "runtime.timer-fires-once",
+      guarantee: "A timer fires once, and not before its time.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const definition = await publish(context, [{ id: "nap", wait_timer: { for: "1s" } }]);
+        const { id, created_at } = await startRun(context, definition);
+        const run = await readEndedRun(context, id);
+        context.expect("status of the run", run.status, "succeeded");
+        context.expect("it waited for its time", Date.parse(run.ended_at) - Date.parse(created_at) >= 1000, true);
+        const history = await readHistory(context, id);
+        const count = (wanted: string) => history.filter((kind) => kind === wanted).length;
+        context.expect("how often the timer started", count("timer_started"), 1);
+        context.expect("how often its step completed", count("step_completed"), 1);
+      },
+    },
+    {
+      id: "runtime.version-pinned",
+      guarantee: "A run keeps the version of the definition that it was started with.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const definition = await publish(context, [waitForGo], "first version");
+        const { id } = await startRun(context, definition);
+        await publish(context, [waitForGo], "second version");
+        const later = await startRun(context, definition);
+        context.expect("version of a new run", later.version, 2);
+        await signalRun(context, id, "go");
+        const run = await readEndedRun(context, id);
+        context.expect("version of the earlier run", run.version, 1);
+        context.expect("output of the earlier run", run.output ?? "", "first version");
+      },
+    },
+  ],
+};

@@ -1,0 +1,358 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { before, describe, test } from "node:test";
+import { Failure } from "../../src/errors/index.ts";
+import { canonicalJson } from "../../src/platform/crypto/index.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { createBreakableAreas, type Fault, type Faults } from "./test-build.ts";
+
+const base = "/api/runtime-conformance";
+const suiteIds = ["admission", "bridge", "connector", "mcp", "runtime", "worker"];
+const faults: Faults = new Map();
+
+let service: TestService;
+let own: Party;
+let sql: TestSql;
+let environments: Record<string, string>;
+before(async () => {
+  const settings = { "mcp.enabled": "true", "conformance.max_running_runs": "6" };
+  service = await startService(settings, undefined, "all", createBreakableAreas(faults));
+  sql = connect(service.databaseUrl, 1);
+  afterFile(() => sql.end({ timeout: 1 }));
+  own = await newParty(service);
+  environments = await environmentsOf(own);
+});
+
+async function environmentsOf(party: Party): Promise<Record<string, string>> {
+  const { data } = await party.ok("GET", "/api/v2/environments");
+  return Object.fromEntries(data.map(({ key, id }: ResponseData) => [key, id]));
+}
+
+const pathOf = ({ environment_id, id }: ResponseData) => `${base}/runs/${environment_id}/${id}`;
+const request = (suite: string, fields: object = {}) => ({
+  path: `${base}/suites/${suite}:run`,
+  body: { environment_id: environments.staging, ...fields },
+});
+
+/** Requests a run. */
+async function start(suite: string, fields: object = {}, party = own): Promise<ResponseData> {
+  const { path, body } = request(suite, fields);
+  return (await party.ok("POST", path, body)).data.run;
+}
+
+/** Waits for the end of a run. */
+function ended(run: ResponseData, party = own): Promise<ResponseData> {
+  return shown(
+    async () => (await party.ok("GET", `${pathOf(run)}?wait_s=20`)).data,
+    ({ ended_at }) => ended_at !== undefined,
+    120_000,
+  );
+}
+
+/** Runs a suite and returns its report. */
+async function report(suite: string, fields: object = {}, party = own): Promise<ResponseData> {
+  const run = await ended(await start(suite, fields, party), party);
+  assert.equal(run.state, "completed", JSON.stringify(run));
+  return (await party.ok("GET", `${base}/reports/${run.environment_id}/${run.report_id}`)).data;
+}
+
+const statuses = ({ cases }: ResponseData): Record<string, string> =>
+  Object.fromEntries(cases.map(({ case_id, status }: ResponseData) => [case_id, status]));
+const failures = ({ cases }: ResponseData) => cases.filter(({ status }: ResponseData) => status !== "passed");
+
+/** Runs a function while an operation is broken. */
+async function whileBroken<T>(broken: Record<string, Fault>, act: () => Promise<T>): Promise<T> {
+  for (const [operation, fault] of Object.entries(broken)) faults.set(operation, fault);
+  try {
+    return await act();
+  } finally {
+    faults.clear();
+  }
+}
+
+test("there are six suites, and their cases have stable ids", async () => {
+  const { data } = await own.ok("GET", `${base}/suites`);
+  assert.deepEqual(
+    data.map(({ id }: ResponseData) => id),
+    suiteIds,
+  );
+  const ids = data.flatMap(({ cases }: ResponseData) => cases.map(({ id }: ResponseData) => id));
+  assert.deepEqual(ids.sort(), caseIds);
+  const { data: mcp } = await own.ok("GET", `${base}/suites/mcp`);
+  assert.ok(mcp.cases.every(({ capabilities, dry_run }: ResponseData) => capabilities.includes("mcp") && dry_run));
+  const unknown = await own.refused("NOT_FOUND", "GET", `${base}/suites/workers`);
+  assert.match(unknown.body.detail, /Did you mean worker\?/);
+});
+
+test("every guarantee holds, and the same build and state give the same report", async () => {
+  const first = await Promise.all(suiteIds.map((suite) => report(suite)));
+  for (const each of first) {
+    assert.deepEqual(failures(each), [], each.suite_id);
+    assert.deepEqual([each.verdict, each.coverage.passed, each.coverage.decided_share], ["passed", 6, 1]);
+    assert.equal(each.id, digestOf(each), "anybody can verify the id");
+  }
+  const again = await Promise.all(["bridge", "worker"].map((suite) => report(suite)));
+  for (const { id, suite_id, produced_count } of again) {
+    assert.equal(id, first.find((each) => each.suite_id === suite_id)!.id);
+    assert.equal(produced_count, 2);
+  }
+  const { data: listed, total } = await own.ok("GET", `${base}/reports?environment_id=${environments.staging}`);
+  assert.deepEqual([listed.length, total], [6, 6], "repeated reports are one");
+  assert.deepEqual(listed[0].cases, []);
+});
+
+test("a run works in a scratch tenant, and leaves nothing in the caller's tenant or behind it", async () => {
+  const run = await ended(await start("admission"));
+  const { data: pools } = await own.ok("GET", "/api/pools");
+  assert.deepEqual(pools, []);
+  const [scratch] = await sql`select id, status from tenants where name = ${`Conformance run ${run.id}`}`;
+  assert.equal(scratch!.status, "deleted");
+  const jobs = await sql`select kind from jobs where tenant_id = ${scratch!.id} and kind = 'tenant.purge'`;
+  assert.equal(jobs.length, 1, "its rows will be deleted");
+  const { data: events } = await own.ok("GET", `/api/events?subject=${run.id}`);
+  assert.deepEqual(events.map(({ type }: ResponseData) => type).sort(), [
+    "conformance.run.completed",
+    "conformance.run.requested",
+  ]);
+});
+
+describe("a live environment", () => {
+  test("is refused without a dry run, and nothing is started", async () => {
+    const { path, body } = request("bridge", { environment_id: environments.production });
+    const refused = await own.refused("FAILED_PRECONDITION", "POST", path, body);
+    assert.match(refused.body.detail, /production is live\. Set dry_run/);
+    await own.refused("FAILED_PRECONDITION", "POST", path, {});
+    const { data } = await own.ok("GET", `${base}/runs?environment_id=${environments.production}`);
+    assert.deepEqual(data, []);
+  });
+
+  test("gets a report of the cases that change nothing", async () => {
+    const fields = { environment_id: environments.production, dry_run: true };
+    const [bridge, worker] = await Promise.all(["bridge", "worker"].map((suite) => report(suite, fields)));
+    assert.deepEqual([bridge.verdict, bridge.mode, bridge.coverage.passed], ["passed", "dry_run", 6]);
+    assert.deepEqual([worker.verdict, worker.coverage.blocked], ["incomplete", 6]);
+    assert.ok(worker.cases.every(({ reason_code }: ResponseData) => reason_code === "needs_sandbox"));
+    const changes = await sql`
+      select distinct e.type from events e join tenants t on t.id = e.tenant_id
+      where t.name = ${`Conformance run ${bridge.last_run_id}`}`;
+    assert.deepEqual([...changes], [{ type: "api_key.created" }]);
+  });
+});
+
+const secrets: string[] = [];
+/** A fault of each suite, with the case that notices it. */
+const brokenBuilds: Record<string, { case: string; faults: Record<string, Fault> }> = {
+  admission: {
+    case: "admission.preview-equals-enqueue",
+    faults: {
+      "AdmissionService/previewAdmission": async (_, original) => {
+        const response = await original();
+        response.preview.status = "admitted";
+        return response;
+      },
+    },
+  },
+  bridge: {
+    case: "bridge.rest-connect-equal",
+    faults: {
+      "EnvironmentService/listEnvironments": numbered(({ environments: [first] }, n) => (first.name = `${n}`)),
+    },
+  },
+  connector: {
+    case: "connector.secret-never-echoed",
+    faults: {
+      "ConnectionService/createConnection": (given, original) => {
+        if (given.credentials.token.startsWith("planted-")) secrets.push(given.credentials.token);
+        return original();
+      },
+      "ConnectionService/getConnection": async (_, original) => {
+        const response = await original();
+        response.connection.name = `${secrets.join()} ada@example.com`;
+        return response;
+      },
+    },
+  },
+  mcp: {
+    case: "mcp.call-equals-rest",
+    faults: { "PoolService/listPools": numbered((response, n) => (response.totalSize = n)) },
+  },
+  runtime: {
+    case: "runtime.version-pinned",
+    faults: {
+      "WorkflowRunService/getWorkflowRun": async (_, original) => {
+        const response = await original();
+        response.run.version = 2;
+        return response;
+      },
+    },
+  },
+  worker: {
+    case: "worker.stale-token-refused",
+    faults: {
+      "WorkService/completeItem": async (given, original) => {
+        try {
+          return await original();
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          const result = { queueItemId: given.queueItemId, state: "completed" };
+          return { $typeName: "service.api.CompleteItemResponse", result: { ...result, violations: [] } };
+        }
+      },
+    },
+  },
+};
+
+/** Makes every response different from the one before. */
+function numbered(change: (response: ResponseData, n: number) => unknown): Fault {
+  let count = 0;
+  return async (_, original) => {
+    const response = await original();
+    change(response, ++count);
+    return response;
+  };
+}
+
+for (const [suite, { case: caseId, faults: broken }] of Object.entries(brokenBuilds)) {
+  test(`a build that breaks ${caseId} is found, and its report reveals nothing`, async () => {
+    const failed = await whileBroken(broken, () => report(suite));
+    assert.equal(failed.verdict, "failed");
+    assert.equal(statuses(failed)[caseId], "failed");
+    const body = { suite_id: suite };
+    const { data } = await own.ok("POST", `${base}/reports/${environments.staging}:explain`, body);
+    assert.equal(data.report_id, failed.id);
+    const found = data.cases.find(({ case_id }: ResponseData) => case_id === caseId);
+    assert.ok(found.failed_checks.length > 0, JSON.stringify(data.cases));
+    assert.equal(data.cases[0].status, "failed", "failed cases come first");
+    assert.match(data.summary, /of 6 applicable cases failed/);
+    assert.ok(data.changes.some((each: ResponseData) => each.case_id === caseId && each.before === "passed"));
+    const text = JSON.stringify([failed, data]);
+    for (const planted of [...secrets, "ada@example.com", own.id, own.key, service.adminKey]) {
+      assert.ok(!text.includes(planted), planted);
+    }
+  });
+}
+
+describe("a run in progress", () => {
+  /** Starts a run of which some cases hang, and waits until the others have ended. */
+  async function whileHanging<T>(act: (run: ResponseData) => Promise<T>, fields: object = {}): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const hang: Fault = (_, original) => promise.then(original);
+    return whileBroken({ "EnvironmentService/listEnvironments": hang }, async () => {
+      const run = await start("bridge", fields);
+      await shown(
+        async () => (await own.ok("GET", pathOf(run))).data,
+        ({ state, cases_done }) => state === "running" && cases_done > 0,
+      );
+      return act(run).finally(resolve);
+    });
+  }
+
+  test("can be cancelled once and for all, and leaves no report", async () => {
+    await whileHanging(async (run) => {
+      const { data: cancelled } = await own.ok("POST", `${pathOf(run)}:cancel`, {});
+      assert.deepEqual([cancelled.state, cancelled.report_id], ["cancelled", ""]);
+      assert.deepEqual((await own.ok("POST", `${pathOf(run)}:cancel`, {})).data, cancelled);
+      await shown(
+        () => sql`select status from tenants where name = ${`Conformance run ${run.id}`}`,
+        ([tenant]) => tenant!.status === "deleted",
+      );
+      assert.deepEqual((await own.ok("GET", pathOf(run))).data, cancelled);
+    });
+    const { data } = await own.ok("GET", `${base}/runs?state=completed&limit=1`);
+    const refused = await own.refused("FAILED_PRECONDITION", "POST", `${pathOf(data[0])}:cancel`, {});
+    assert.match(refused.body.detail, /is completed and cannot be cancelled/);
+  });
+
+  test("ends at its deadline", async () => {
+    await whileHanging(async (run) => assert.equal((await ended(run)).state, "deadline_exceeded"), { timeout_s: 2 });
+    const { path, body } = request("worker", { timeout_s: 181 });
+    const refused = await own.refused("INVALID_ARGUMENT", "POST", path, body);
+    assert.match(refused.body.violations[0].message, /at most 180/);
+  });
+
+  test("counts towards the tenant's limit until it ends", async () => {
+    await whileHanging(async (run) => {
+      const more = await Promise.all(suiteIds.slice(1).map(() => start("bridge")));
+      const { path, body } = request("worker");
+      const refused = await own.refused("FAILED_PRECONDITION", "POST", path, body);
+      assert.match(refused.body.detail, /6 conformance runs have not ended yet/);
+      for (const each of [run, ...more]) await own.ok("POST", `${pathOf(each)}:cancel`, {});
+    });
+    assert.equal((await start("bridge", { wait_s: 0 })).state, "queued");
+  });
+});
+
+test("the response has the report if the run ends within the wait, and a repeat is the same run", async () => {
+  const { path, body } = request("bridge", { wait_s: 20 });
+  const headers = { "idempotency-key": "run-bridge" };
+  const { data } = await own.ok("POST", path, body, headers);
+  assert.deepEqual([data.run.state, data.report.id], ["completed", data.run.report_id]);
+  const { data: repeated } = await own.ok("POST", path, body, headers);
+  assert.deepEqual(repeated, data);
+});
+
+test("cases of capabilities that are off are not applicable, and show nothing", async () => {
+  const off = await startService({ "connector.encryption_key": "" });
+  const party = await newParty(off);
+  const { staging } = await environmentsOf(party);
+  const reports = await Promise.all(
+    ["mcp", "connector"].map((suite) => report(suite, { environment_id: staging }, party)),
+  );
+  for (const { verdict, coverage, cases } of reports) {
+    assert.deepEqual([verdict, coverage.not_applicable, coverage.decided_share], ["incomplete", 6, 0]);
+    assert.ok(cases.every(({ reason_code }: ResponseData) => reason_code === "capability_off"));
+  }
+  const { data } = await party.ok("POST", `${base}/reports/${staging}:explain`, {
+    case_id: "mcp.initialize",
+    suite_id: "mcp",
+  });
+  assert.match(data.cases[0].reason, /The capability mcp is off/);
+});
+
+/** The id of a report, computed from its REST form. */
+function digestOf({ environment_id, suite_id, suite_version, mode, build, cases }: ResponseData): string {
+  const content = { format: 1, environment_id, suite_id, suite_version, mode, build, cases };
+  return createHash("sha256").update(canonicalJson(content)).digest("hex");
+}
+
+const caseIds = [
+  "admission.concurrency-never-exceeded",
+  "admission.debounce-survivor",
+  "admission.preview-consumes-nothing",
+  "admission.preview-equals-enqueue",
+  "admission.singleton-skip",
+  "admission.throttle-gcra",
+  "bridge.auth-before-decode",
+  "bridge.error-codes-equal",
+  "bridge.rest-connect-equal",
+  "bridge.tenant-header-403",
+  "bridge.unknown-field",
+  "bridge.version-echo",
+  "connector.activate-disable-archive",
+  "connector.catalog-only-refused",
+  "connector.draft-not-callable",
+  "connector.egress-guarded",
+  "connector.secret-never-echoed",
+  "connector.session-single-use",
+  "mcp.bad-version-400",
+  "mcp.call-equals-rest",
+  "mcp.foreign-host-refused",
+  "mcp.initialize",
+  "mcp.no-stream-payload-tools",
+  "mcp.tools-list-authz",
+  "runtime.idempotent-replay",
+  "runtime.kill-resume",
+  "runtime.lease-fencing",
+  "runtime.timer-fires-once",
+  "runtime.version-pinned",
+  "runtime.wait-before-event",
+  "worker.complete-once",
+  "worker.dead-letter",
+  "worker.heartbeat-extends",
+  "worker.lease-exclusive",
+  "worker.retry-ceiling",
+  "worker.stale-token-refused",
+];
