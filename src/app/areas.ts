@@ -6,6 +6,7 @@ import type { AreaParts } from "../modules/area.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
+import { createGovernance, sealedByGovernance } from "../modules/governance/index.ts";
 import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
@@ -62,7 +63,7 @@ export async function createAreas(parts: Parts) {
     ...parts,
     events,
     scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
-    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
+    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql), ...sealedByGovernance(db.sql)],
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
     readLimits: (tenantId) => billing.readLimits(tenantId),
   });
@@ -110,6 +111,11 @@ export async function createAreas(parts: Parts) {
     usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
   });
 
-  const all = [tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing];
+  const governance = createGovernance({ ...parts, events });
+
+  const all = [
+    ...[tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing],
+    governance,
+  ];
   return { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing, all };
 }

@@ -34,6 +34,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:assign",
     "experiment:score",
     "usage:write",
+    "evidence:write",
+    "evidence:run",
   ],
   admin: ["*:*"],
   service: [
@@ -65,6 +67,8 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:score",
     "entitlement:read",
     "usage:write",
+    "evidence:read",
+    "evidence:run",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],

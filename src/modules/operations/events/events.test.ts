@@ -135,6 +135,7 @@ test("types of reserved families cannot be published, and all types of the servi
     "dead_letter",
     "entitlement",
     "environment",
+    "evidence",
     "experiment",
     "group_roles",
     "integration",

@@ -153,6 +153,56 @@ export const eventTypes = {
     meaning: "The results of an experiment have another verdict than before.",
     data: ["key", "verdict", "previous", "winner", "sentence", "environment_id"],
   },
+  "evidence.pack.created": { meaning: "An evidence pack was created.", data: ["digest", "environment_id"] },
+  "evidence.pack.updated": {
+    meaning: "The demands of an evidence pack were changed.",
+    data: ["revision", "digest", "environment_id"],
+  },
+  "evidence.pack.attached": {
+    meaning: "An evidence pack was attached to a promotion.",
+    data: ["candidate_id", "revision", "digest", "environment_id"],
+  },
+  "evidence.pack.exported": {
+    meaning: "An evidence pack was exported.",
+    data: ["revision", "digest", "manifest_digest", "environment_id"],
+  },
+  "evidence.pack.archived": { meaning: "An evidence pack was archived.", data: ["environment_id"] },
+  "evidence.artifact.added": {
+    meaning: "An artifact was added to an evidence pack, or replaced (`replaced_sha256`).",
+    data: ["kind", "name", "version", "sha256", "replaced_sha256", "revision", "environment_id"],
+  },
+  "evidence.receipt.added": {
+    meaning: "A receipt was added to an evidence pack.",
+    data: ["receipt_id", "type", "result", "run_id", "candidate_id", "digest", "environment_id"],
+  },
+  "evidence.gate.opened": {
+    meaning: "The gate of an evidence pack opened: every requirement is satisfied.",
+    data: ["candidate_id", "digest", "valid_until", "environment_id"],
+  },
+  "evidence.gate.closed": {
+    meaning: "The gate of an evidence pack closed: a requirement is not satisfied any more.",
+    data: ["candidate_id", "digest", "reasons", "environment_id"],
+  },
+  "evidence.run.started": {
+    meaning: "A run that collects evidence was started.",
+    data: ["type", "mode", "candidate_id", "pack_id", "environment_id"],
+  },
+  "evidence.run.claimed": {
+    meaning: "A worker claimed an evidence run.",
+    data: ["fence", "pack_id", "environment_id"],
+  },
+  "evidence.run.lease_expired": {
+    meaning: "The lease of an evidence run expired; another worker can claim the run.",
+    data: ["pack_id", "environment_id"],
+  },
+  "evidence.run.ended": {
+    meaning: "An evidence run ended, with its status and its receipt.",
+    data: ["status", "receipt_id", "pack_id", "environment_id"],
+  },
+  "evidence.key.rotated": {
+    meaning: "The key that signs evidence was replaced.",
+    data: ["retired_key_id", "reason"],
+  },
   "webhook.endpoint.created": { meaning: "A webhook endpoint was created.", data: ["event_types"] },
   "webhook.endpoint.updated": { meaning: "A webhook endpoint was changed.", data: ["fields"] },
   "webhook.endpoint.deleted": { meaning: "A webhook endpoint was deleted.", data: [] },
