@@ -82,7 +82,8 @@ export function runHandlers({ service, changes, cursors }: Parts): Pick<Handlers
 function fromRun(run: Run, token = ""): EvidenceRun {
   const { id, tenantId, environmentId, packId, candidateId, type, mode, status, fence, reason, receiptId } = run;
   return create(EvidenceRunSchema, {
-    ...{ id, tenantId, environmentId, packId, candidateId, type, mode, status, fence, token, reason, receiptId },
+    ...{ id, tenantId, environmentId, packId, candidateId, type, mode, status, fence, reason, receiptId },
+    ...(token !== "" && { token }),
     subjects: run.subjects.map(fromSubject),
     leaseUntil: optionalTime(run.leaseUntil),
     deadlineAt: timestampFromDate(run.deadlineAt),
