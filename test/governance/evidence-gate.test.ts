@@ -91,7 +91,8 @@ test("a receipt expires, or becomes stale by its age, without any call; an event
   ] as const) {
     const closed = await until(pack.gate, ({ state }) => state === "closed");
     assert.deepEqual(reasonsOf(closed), [`routing.scenario ${reason}`]);
-    const events = async () => (await party.ok("GET", `/api/events?subject=${pack.id}&types=evidence.gate.closed`)).data;
+    const events = async () =>
+      (await party.ok("GET", `/api/events?subject=${pack.id}&types=evidence.gate.closed`)).data;
     const [event] = await until(events, ({ length }) => length > 0);
     assert.deepEqual(event.data.reasons, [reason]);
   }
@@ -135,7 +136,9 @@ test("a gate lists every reason at once, and explain shows the receipts behind e
   ]);
   const { findings, gate } = await pack.explain();
   assert.equal(gate.digest, closed.digest);
-  const finding = findings.find((each: { requirement: { id: string } }) => each.requirement.id === "connector.connector");
+  const finding = findings.find(
+    (each: { requirement: { id: string } }) => each.requirement.id === "connector.connector",
+  );
   assert.deepEqual(
     finding.receipts.map((each: { receipt_id: string; verdict: string; decisive: boolean }) => [
       each.receipt_id,
@@ -148,7 +151,9 @@ test("a gate lists every reason at once, and explain shows the receipts behind e
     ],
   );
   assert.match(finding.explanation, new RegExp(`failed, according to receipt ${failed.id}`));
-  const satisfied = findings.find((each: { requirement: { id: string } }) => each.requirement.id === "strategy.runtime");
+  const satisfied = findings.find(
+    (each: { requirement: { id: string } }) => each.requirement.id === "strategy.runtime",
+  );
   assert.deepEqual([satisfied.verdict, satisfied.next_step], ["satisfied", ""]);
 });
 

@@ -24,9 +24,7 @@ const starts: Readonly<Record<Status, object>> = {
   deadline_exceeded: { deadline_s: 1 },
 };
 
-const calls: Readonly<
-  Record<string, (run: ResponseData) => readonly [method: string, path: string, body: object]>
-> = {
+const calls: Readonly<Record<string, (run: ResponseData) => readonly [method: string, path: string, body: object]>> = {
   claim: ({ id }) => ["POST", `${pack.runPath(id)}:heartbeat`, {}],
   heartbeat: ({ id, token }) => ["POST", `${pack.runPath(id)}:heartbeat`, { token: token ?? "1.stale" }],
   report: ({ id, pack_id, token }) => [
@@ -159,7 +157,10 @@ test("a receipt of a run is about what the run pinned, even if the artifact chan
   const receipt = await own.receipt("graph", [], { run_id: run.id, token: run.token });
   assert.equal(receipt.subjects[0].sha256, workflow.sha256);
   const { reasons } = await own.gate();
-  assert.deepEqual(reasons.map(({ reason }: ResponseData) => reason), ["stale", "missing"]);
+  assert.deepEqual(
+    reasons.map(({ reason }: ResponseData) => reason),
+    ["stale", "missing"],
+  );
   assert.equal((await party.ok("GET", own.runPath(run.id))).data.receipt_id, receipt.id);
 });
 
@@ -198,8 +199,14 @@ test("the life of a run is in the event log, its ends by time too", async () => 
   ]);
   const ended = runs.get("deadline_exceeded claim");
   const expired = runs.get("lease_expired heartbeat");
-  await until(() => types(ended), (found) => found.at(-1) === "evidence.run.ended");
-  await until(() => types(expired), (found) => found.at(-1) === "evidence.run.lease_expired");
+  await until(
+    () => types(ended),
+    (found) => found.at(-1) === "evidence.run.ended",
+  );
+  await until(
+    () => types(expired),
+    (found) => found.at(-1) === "evidence.run.lease_expired",
+  );
   const text = await (await fetch(`${service.metricsUrl}/metrics`)).text();
   assert.match(text, /evidence_runs_ended_total\{status="deadline_exceeded"\} \d/);
   assert.match(text, /evidence_receipts_total\{type="graph",result="passed"\} \d/);

@@ -3,8 +3,8 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { EvidenceMetrics } from "./metrics.ts";
 import { closeExpiredGates } from "./gates/expired-gates.ts";
+import type { EvidenceMetrics } from "./metrics.ts";
 import { runStore } from "./runs/run-store.ts";
 
 interface Parts {

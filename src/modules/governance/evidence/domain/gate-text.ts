@@ -56,6 +56,9 @@ export function nextStepOfGate({ state, findings }: Gate): string {
   if (state === "open") return "";
   if (findings.length === 0) return "Add the artifacts that are to be promoted.";
   const open = findings.filter(({ verdict }) => verdict !== "satisfied");
-  const more = open.length === 1 ? "" : ` ${open.length - 1} more ${open.length === 2 ? "requirement is" : "requirements are"} not satisfied.`;
+  const more =
+    open.length === 1
+      ? ""
+      : ` ${open.length - 1} more ${open.length === 2 ? "requirement is" : "requirements are"} not satisfied.`;
   return `${nextStepOf(open[0]!)}${more}`;
 }

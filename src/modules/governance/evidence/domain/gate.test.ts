@@ -8,7 +8,13 @@ import type { Subject } from "./subject.ts";
 
 const nowMs = Date.parse("2026-01-08T00:00:00Z");
 const hourMs = 3_600_000;
-const subject: Subject = { kind: "routing", name: "leads", version: "2", sha256: "b".repeat(64), baseSha256: "a".repeat(64) };
+const subject: Subject = {
+  kind: "routing",
+  name: "leads",
+  version: "2",
+  sha256: "b".repeat(64),
+  baseSha256: "a".repeat(64),
+};
 
 interface Defects {
   readonly wrongEnvironment: boolean;

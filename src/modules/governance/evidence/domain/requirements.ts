@@ -64,7 +64,9 @@ export function expandRequirements(
     .filter((kind) => kinds.includes(kind))
     .flatMap((kind) => {
       const demanded = demands.requiredTypes.filter((type) => appliesTo(type, kind));
-      return [...new Set([...table[mode][kind], ...demanded])].map((type) => requirementOf(kind, type, demands.maxAgeS));
+      return [...new Set([...table[mode][kind], ...demanded])].map((type) =>
+        requirementOf(kind, type, demands.maxAgeS),
+      );
     })
     .sort((one, other) => (one.id < other.id ? -1 : 1));
 }

@@ -51,7 +51,12 @@ export interface ManifestFacts {
   readonly environmentId: string;
   readonly revision: number;
   readonly digest: string;
-  readonly artifacts: readonly { readonly kind: string; readonly name: string; readonly version: string; readonly sha256: string }[];
+  readonly artifacts: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly version: string;
+    readonly sha256: string;
+  }[];
   readonly receiptDigests: readonly string[];
   readonly gate: Gate;
   readonly exportedAt: Date;

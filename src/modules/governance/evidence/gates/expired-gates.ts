@@ -1,6 +1,6 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { EventEntry } from "../../../operations/index.ts";
-import type { TenantId } from "../../../../platform/access/index.ts";
 
 interface ExpiredGate {
   readonly tenantId: TenantId;

@@ -1,4 +1,4 @@
-import { type TenantId } from "../../../../platform/access/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { Candidate } from "../domain/candidate.ts";
 import { evaluateGate, type Gate, type GateReason } from "../domain/gate.ts";
@@ -98,7 +98,13 @@ export function createGateService({ findCandidate, metrics }: Parts) {
       const nowMs = (await databaseNow(sql)).getTime();
       const gate = evaluateFor({ pack, receipts }, promotionId, subjects, nowMs);
       metrics.gateEvaluated(gate.state);
-      return { state: gate.state, reasons: reasonsOf(gate), digest: gate.digest, packDigest: pack.digest, validUntil: gate.end?.at };
+      return {
+        state: gate.state,
+        reasons: reasonsOf(gate),
+        digest: gate.digest,
+        packDigest: pack.digest,
+        validUntil: gate.end?.at,
+      };
     },
   };
 }

@@ -51,7 +51,11 @@ export function createManifestExporter({ changes, gates, signer, platformTenantI
       const signed = await signer.sign(sql, statement, nowMs);
       const keyIds = [...new Set([signed.keyId, ...receipts.map(({ keyId }) => keyId)])];
       const keys = await keyStore(sql).find(platformTenantId(), keyIds);
-      await changes.record(context, "evidence.pack.exported", pack, { revision, digest, manifest_digest: signed.digest });
+      await changes.record(context, "evidence.pack.exported", pack, {
+        revision,
+        digest,
+        manifest_digest: signed.digest,
+      });
       return create(EvidenceManifestSchema, {
         ...{ packId, environmentId, status, revision, digest, requirementsVersion },
         artifacts: artifacts.map(({ kind, name, version, sha256, sizeBytes }) => ({

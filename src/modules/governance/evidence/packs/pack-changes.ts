@@ -81,7 +81,10 @@ export function createPackChanges({ events, gates }: Parts) {
       if (!isFinal && gate.state !== before.pack.gateState) {
         const candidate = { candidate_id: stored.attachment?.candidateId ?? "", digest: gate.digest };
         if (gate.state === "open") {
-          await record(context, "evidence.gate.opened", stored, { ...candidate, valid_until: gate.end!.at.toISOString() });
+          await record(context, "evidence.gate.opened", stored, {
+            ...candidate,
+            valid_until: gate.end!.at.toISOString(),
+          });
         } else {
           const reasons = new Set(gate.findings.flatMap(({ verdict }) => (verdict === "satisfied" ? [] : verdict)));
           await record(context, "evidence.gate.closed", stored, { ...candidate, reasons: [...reasons].sort() });

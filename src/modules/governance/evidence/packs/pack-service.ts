@@ -35,7 +35,8 @@ export function createPackService({ changes, findCandidate }: Parts) {
       throw refusal(`The pack is attached to the promotion ${held}, which has not ended.`);
     }
     const other = await packStore(sql).findAttached(tenantId, candidate.id);
-    if (other !== undefined && other !== pack.id) throw refusal(`The promotion already has the evidence pack ${other}.`);
+    if (other !== undefined && other !== pack.id)
+      throw refusal(`The promotion already has the evidence pack ${other}.`);
     const artifacts = await packStore(sql).readArtifacts(tenantId, pack.id);
     const missing = candidate.subjects.filter((subject) => !artifacts.some((each) => isSameContent(subject, each)));
     if (missing.length > 0) {
@@ -62,15 +63,21 @@ export function createPackService({ changes, findCandidate }: Parts) {
   return {
     async createPack(context: Context, environmentId: string, texts: PackTexts): Promise<Pack> {
       const { id, key, mode } = await requireEnvironment(context, environmentId);
-      const pack = {
+      const pack: Omit<Pack, "digest"> = {
         ...texts,
         tenantId: context.tenantId,
         id: ulid(context.nowMs),
-        ...{ environmentId: id, environmentKey: key, environmentMode: mode },
-        ...{ status: "open", requirementsVersion, revision: 1, attachment: undefined, archivedAt: null },
+        environmentId: id,
+        environmentKey: key,
+        environmentMode: mode,
+        status: "open",
+        requirementsVersion,
+        revision: 1,
+        attachment: undefined,
+        archivedAt: null,
         gateState: "closed",
         ...newStamps(context.nowMs),
-      } as const;
+      };
       const created = await packStore(context.sql).insert({ ...pack, digest: packDigest(pack, [], []) });
       await changes.record(context, "evidence.pack.created", created, { digest: created.digest });
       return created;

@@ -79,7 +79,10 @@ export function createRunService({ events, changes, metrics }: Parts) {
     const fence = run.fence + 1;
     const { token, tokenDigest } = createToken(fence);
     const leaseUntil = leaseEnd(run, now.getTime());
-    const claimed = await runStore(context.sql).save({ ...run, status: "running", fence, tokenDigest, leaseUntil }, now);
+    const claimed = await runStore(context.sql).save(
+      { ...run, status: "running", fence, tokenDigest, leaseUntil },
+      now,
+    );
     await record(context, "evidence.run.claimed", claimed, { fence });
     return { run: claimed, token };
   }

@@ -1,4 +1,5 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type EvidenceEnvelope,
   type EvidenceKey,
@@ -8,7 +9,6 @@ import {
   type RolloutEvidenceService as Rpc,
   VerifyEvidenceReceiptResponseSchema,
 } from "../../../../../gen/service/api/rollout_evidence_pb.ts";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
