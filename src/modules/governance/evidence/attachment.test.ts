@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { before, test } from "node:test";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   AddEvidenceArtifactRequestSchema,
   AddEvidenceReceiptRequestSchema,
@@ -23,31 +24,24 @@ import {
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring } from "../../../platform/crypto/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../platform/telemetry/index.ts";
 import { type Candidate, createEvidence, type Subject } from "./index.ts";
 
-let db: Database;
-let evidence: ReturnType<typeof createEvidence>;
-let environmentId: string;
+const db = await testDatabase();
 const tenantId: TenantId = freshTenant();
 const candidates = new Map<string, Candidate>();
-
-before(async () => {
-  db = await testDatabase();
-  evidence = createEvidence({
-    db,
-    clock: { now: () => Date.now() } as never,
-    cursors: createCursors(randomBytes(32)),
-    keyring: createKeyring({ activeKeyId: "k", keys: { k: randomBytes(32).toString("base64") } }),
-    metrics: createMetrics(),
-    platformTenantId: () => tenantId,
-    events: recordedEvents() as never,
-    findCandidate: async (_sql, owner, id) => (owner === tenantId ? candidates.get(id) : undefined),
-  });
-  environmentId = await addEnvironment("staging");
+const evidence = createEvidence({
+  db,
+  clock: { now: () => Date.now() } as never,
+  cursors: createCursors(randomBytes(32)),
+  keyring: createKeyring({ activeKeyId: "k", keys: { k: randomBytes(32).toString("base64") } }),
+  metrics: createMetrics(),
+  platformTenantId: () => tenantId,
+  events: recordedEvents() as never,
+  findCandidate: async (_sql, owner, id) => (owner === tenantId ? candidates.get(id) : undefined),
 });
+const environmentId = await addEnvironment("staging");
 
 async function addEnvironment(key: string): Promise<string> {
   const id = ulid(Date.now());
@@ -68,11 +62,11 @@ function candidate(fields: Partial<Candidate> = {}): Candidate {
   return made;
 }
 
-const handlers = () => evidence.handlers;
+const { handlers } = evidence;
 const context = { tenantId };
 
 async function newPack(subject = routing()) {
-  const { createEvidencePack, addEvidenceArtifact } = handlers();
+  const { createEvidencePack, addEvidenceArtifact } = handlers;
   const { pack } = await perform(db, context, createEvidencePack, CreateEvidencePackRequestSchema, {
     environmentId,
     name: "release",
@@ -84,14 +78,14 @@ async function newPack(subject = routing()) {
 }
 
 const attach = (pack: object, candidateId: string) =>
-  perform(db, context, handlers().attachEvidencePack, AttachEvidencePackRequestSchema, { ...pack, candidateId });
+  perform(db, context, handlers.attachEvidencePack, AttachEvidencePackRequestSchema, { ...pack, candidateId });
 const receipt = (pack: object, fields: object = {}) =>
-  perform(db, context, handlers().addEvidenceReceipt, AddEvidenceReceiptRequestSchema, {
+  perform(db, context, handlers.addEvidenceReceipt, AddEvidenceReceiptRequestSchema, {
     ...{ ...pack, type: "scenario", result: "passed", subjects: [routing()] },
     ...fields,
   });
 const gateOf = async (pack: object) =>
-  (await perform(db, context, handlers().evaluateEvidenceGate, EvaluateEvidenceGateRequestSchema, pack)).gate!;
+  (await perform(db, context, handlers.evaluateEvidenceGate, EvaluateEvidenceGateRequestSchema, pack)).gate!;
 const readGate = (packId: string, { id, subjects }: Candidate) =>
   db.transaction((tx) => evidence.readGate(tx, tenantId, { promotionId: id, packId, subjects }));
 
@@ -105,7 +99,7 @@ test("an attached pack is pinned, and its gate is about the promotion", async ()
     [attached!.revision, attached!.digest],
   );
   assert.equal(await evidence.findAttachedPack(db.sql, tenantId, promotion.id), pack.packId);
-  const { updateEvidencePack, addEvidenceArtifact } = handlers();
+  const { updateEvidencePack, addEvidenceArtifact } = handlers;
   const refused = failsWith("FAILED_PRECONDITION", /attached to a promotion, which does not allow/);
   await assert.rejects(
     perform(db, context, updateEvidencePack, UpdateEvidencePackRequestSchema, { ...pack, name: "x" }),
@@ -119,7 +113,7 @@ test("an attached pack is pinned, and its gate is about the promotion", async ()
   // A receipt and a run of an attached pack are about its promotion.
   assert.equal((await receipt(pack)).receipt!.candidateId, promotion.id);
   const run = { ...pack, type: "scenario", mode: "dry_run" };
-  const started = await perform(db, context, handlers().startEvidenceRun, StartEvidenceRunRequestSchema, run);
+  const started = await perform(db, context, handlers.startEvidenceRun, StartEvidenceRunRequestSchema, run);
   assert.equal(started.run!.candidateId, promotion.id);
   const gate = await gateOf(pack);
   assert.deepEqual([gate.state, gate.candidateId], ["open", promotion.id]);
@@ -137,7 +131,7 @@ test("evidence for another promotion does not count, and explain says so", async
   const { explanation } = await perform(
     db,
     context,
-    handlers().explainEvidencePack,
+    handlers.explainEvidencePack,
     ExplainEvidencePackRequestSchema,
     pack,
   );
@@ -153,7 +147,10 @@ test("a receipt that fails or expires after an approval closes the gate and chan
   const approved = await readGate(pack.packId, promotion);
   assert.equal(approved.state, "open");
   let later = approved;
-  while (later.state === "open") later = await readGate(pack.packId, promotion);
+  while (later.state === "open") {
+    await delay(20);
+    later = await readGate(pack.packId, promotion);
+  }
   assert.deepEqual([later.reasons[0]!.reason, later.digest === approved.digest], ["expired", false]);
   assert.ok(Date.now() >= approved.validUntil!.getTime() - 1000);
 
@@ -233,7 +230,7 @@ test("a pack leaves its promotion only after the end", async () => {
   const pack = await newPack();
   const promotion = candidate();
   await attach(pack, promotion.id);
-  const archive = () => perform(db, context, handlers().archiveEvidencePack, ArchiveEvidencePackRequestSchema, pack);
+  const archive = () => perform(db, context, handlers.archiveEvidencePack, ArchiveEvidencePackRequestSchema, pack);
   const held = failsWith("FAILED_PRECONDITION", /which has not ended/);
   const next = candidate();
   await assert.rejects(attach(pack, next.id), held);
