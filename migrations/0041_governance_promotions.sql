@@ -81,15 +81,15 @@ create table promotion_candidates (
     'guardrails_failed', 'canary_running', 'canary_stopped', 'approved', 'promoted', 'rolled_back', 'aborted')),
   -- The evidence pack; empty for none.
   pack_id          text not null default '',
-  guardrails       json not null,
+  guardrails       jsonb not null,
   -- The salt that decides the sides of keys. It stays the same, so that a key never changes its side.
   salt             text not null,
   -- The results of the stages; null before them.
-  preflight        json,
-  guardrail_report json,
-  canary           json,
-  approval         json,
-  promotion        json,
+  preflight        jsonb,
+  guardrail_report jsonb,
+  canary           jsonb,
+  approval         jsonb,
+  promotion        jsonb,
   created_by       text not null,
   -- Who must not approve: the creator, and who created the creator's key.
   creators         text[] not null,

@@ -88,7 +88,12 @@ export interface PromotableArtifacts {
   findVersion(context: Context, targetId: string, version: number): Promise<ArtifactVersion | undefined>;
   /** Checks a version against its target. It changes nothing, and calls nobody outside. */
   check(context: Context, environmentId: string, targetId: string, version: number): Promise<ArtifactCheck>;
-  /** Locks a target until the transaction ends, and reads what it has now. */
+  /** What a target has now. */
+  live(context: Context, targetId: string): Promise<ArtifactVersion>;
+  /**
+   * Locks a target until the transaction ends, and reads what it has now. It locks nothing else, so that a caller can lock
+   * several targets before it changes one.
+   */
   lock(context: Context, targetId: string): Promise<ArtifactVersion>;
   /** Activates a version of a locked target. Afterwards its content is exactly that of the version. */
   activate(context: Context, targetId: string, version: number): Promise<void>;

@@ -10,9 +10,9 @@
 import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
+import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import type { Reencryptable } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
 import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { decodeConfigContent } from "./domain/config-content.ts";

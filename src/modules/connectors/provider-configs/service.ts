@@ -7,7 +7,12 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, Provider } from "../manifests/index.ts";
-import { type ConfigContent, decodeConfigContent, digestOfContent, encodeConfigContent } from "./domain/config-content.ts";
+import {
+  type ConfigContent,
+  decodeConfigContent,
+  digestOfContent,
+  encodeConfigContent,
+} from "./domain/config-content.ts";
 import {
   bindingOf,
   checkChange,

@@ -80,13 +80,18 @@ function createArtifacts({ pools, shares }: Parts, kind: "routing" | "strategy")
       };
     },
 
+    async live(context, targetId) {
+      return (await liveOf(context, targetId)).live;
+    },
+
     async lock(context, targetId) {
-      await announce(context, targetId);
+      await pools.lockPool(context.sql, context.tenantId, targetId);
       return (await liveOf(context, targetId)).live;
     },
 
     async activate(context, targetId, version) {
-      const { pool, content } = await liveOf(context, targetId);
+      const { content } = await liveOf(context, targetId);
+      const pool = await access.change(context, targetId);
       await versions.apply(context, pool, await contentAfter(context, targetId, version, content));
     },
 

@@ -33,8 +33,6 @@ import type { HasWork, RecipientLoadReader } from "./work-store.ts";
 export { type DeliveryAction, renderActionInput } from "./domain/delivery-action.ts";
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
 export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from "./domain/pool-config.ts";
-export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStatus } from "./domain/recipient.ts";
-export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export {
   type ContentChange,
   decodeContent,
@@ -43,11 +41,13 @@ export {
   type PoolContent,
   withStrategyOf,
 } from "./domain/pool-content.ts";
+export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStatus } from "./domain/recipient.ts";
+export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
+export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
-export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
 export { type HasWork, hasQueuedWork, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
@@ -100,6 +100,8 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
     findPoolId,
     access,
     versions,
+    /** Locks a pool until the transaction ends. */
+    lockPool: (sql: Sql, tenantId: TenantId, poolId: string) => poolStore(sql).lock(tenantId, poolId),
     /** Finds a pool that is not archived by its id or its name. */
     findNamedPool: (sql: Sql, tenantId: TenantId, idOrName: string) => poolStore(sql).findNamed(tenantId, idOrName),
     /** The records that packs contain. */

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
-import { notFound } from "../../../platform/db/index.ts";
 import { canaryStore } from "../../../platform/canary/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { diffDefinitions } from "./domain/language/diff.ts";
 import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
@@ -62,6 +62,10 @@ export function createDefinitionArtifacts(
         blocking.push({ code: "target_archived", message: "The workflow definition is archived." });
       }
       return { impacts: await impactsOf(context, head, version), blocking };
+    },
+
+    async live(context, targetId) {
+      return liveOf(await service.getHead(context, targetId));
     },
 
     async lock({ sql, tenantId }, targetId) {

@@ -13,19 +13,19 @@ import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { FindUses, PackRecords } from "../../pack-records.ts";
 import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
+import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
 import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
-import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
 import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
+export type { ReadRunOutcomes } from "./definition-artifacts.ts";
 export { checkInSlices } from "./domain/language/check-definition.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";
 export { type ParsedDefinition, parseDefinition } from "./domain/language/parse-definition.ts";
 export { isTooDeep } from "./domain/language/template.ts";
 export type { DefinitionId } from "./domain/workflow-definition.ts";
-export type { ReadRunOutcomes } from "./definition-artifacts.ts";
 export type { PublishedVersion, PublishedVersions } from "./published-versions.ts";
 export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 

@@ -1,7 +1,7 @@
-import { canaryStore, isOnCanarySide } from "../../../../platform/canary/index.ts";
-import { notFound, type Sql } from "../../../../platform/db/index.ts";
-import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { canaryStore, isOnCanarySide } from "../../../../platform/canary/index.ts";
+import { canonicalJson } from "../../../../platform/crypto/index.ts";
+import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { ArtifactFinding, KeyOutcome, OutcomeQuery, PromotableArtifacts } from "../../../promotable-artifacts.ts";
 import { type ConfigContent, decodeConfigContent } from "../domain/config-content.ts";
 import type { ProviderConfigService } from "../service.ts";
@@ -40,6 +40,12 @@ export function createProviderConfigArtifacts(service: ProviderConfigService): P
         impacts: impactsOf(config, content),
         blocking: problems.map((message) => ({ code: "incomplete", message })),
       };
+    },
+
+    async live(context, targetId) {
+      const active = await configVersionStore(context.sql).findActive(context.tenantId, targetId);
+      if (active === undefined) throw notFound("provider config");
+      return { version: active.version, sha256: active.digest };
     },
 
     async lock(context, targetId) {
@@ -81,7 +87,8 @@ function impactsOf(before: ConfigContent, after: ConfigContent): ArtifactFinding
   const changed = names.filter(
     (name) => canonicalJson(before.settings[name] ?? null) !== canonicalJson(after.settings[name] ?? null),
   );
-  if (changed.length > 0) impacts.push({ code: "settings_changed", message: `Settings change: ${changed.join(", ")}.` });
+  if (changed.length > 0)
+    impacts.push({ code: "settings_changed", message: `Settings change: ${changed.join(", ")}.` });
   return impacts;
 }
 

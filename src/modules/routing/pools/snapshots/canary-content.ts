@@ -1,6 +1,6 @@
+import type { PoolSettings } from "../domain/config-settings.ts";
 import { decodeContent, type PoolContent, withContent, withStrategyOf } from "../domain/pool-content.ts";
 import type { PoolSnapshot } from "../domain/snapshot.ts";
-import type { PoolSettings } from "../domain/config-settings.ts";
 import type { LoadedCanary } from "./snapshot-store.ts";
 
 type Content = Omit<PoolSnapshot, "digest" | "canary" | "candidateId">;

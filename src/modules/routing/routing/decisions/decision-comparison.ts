@@ -1,5 +1,5 @@
-import type { TimeSlices } from "../../../../platform/scheduling/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
+import type { TimeSlices } from "../../../../platform/scheduling/index.ts";
 import type { ReplayReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
