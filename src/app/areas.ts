@@ -13,7 +13,7 @@ import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
 import { createTenancy } from "../modules/tenancy/index.ts";
 import { createWorkflows } from "../modules/workflows/index.ts";
-import { grantableScopes } from "../platform/access/index.ts";
+import { grantableScopes, rolesWith } from "../platform/access/index.ts";
 import { createCapabilitySources } from "./capabilities.ts";
 import type { Foundation } from "./foundation.ts";
 import { readInstanceSecret } from "./storage.ts";
@@ -111,11 +111,20 @@ export async function createAreas(parts: Parts) {
     usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
   });
 
-  const governance = createGovernance({ ...parts, events });
+  const approvers = rolesWith("promotion:approve");
+  const governance = createGovernance({
+    ...parts,
+    events,
+    tests: experiments.guardrailTests,
+    artifacts: () => [...routing.artifacts, ...workflows.artifacts, ...connectors.artifacts],
+    findEnvironment: tenancy.findEnvironment,
+    findIdentities({ sql, tenantId, principal }) {
+      const member = principal.memberId === undefined ? [] : [`member:${principal.memberId}`];
+      return tenancy.findIdentities(sql, tenantId, [principal.subject, ...member]);
+    },
+    hasApprover: ({ sql, tenantId }, except) => tenancy.hasOtherMember(sql, tenantId, approvers, except),
+  });
 
-  const all = [
-    ...[tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing],
-    governance,
-  ];
-  return { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing, all };
+  const areas = { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing };
+  return { ...areas, governance, all: [...Object.values(areas), governance] };
 }

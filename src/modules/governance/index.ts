@@ -1,16 +1,27 @@
 /**
- * Governance: what has to be shown before a change reaches production.
+ * Governance: how changes reach production.
  *
- * evidence: signed proof that a change was checked, and the gate that depends on it.
+ * promotions: candidates, their checks, canaries and approvals. evidence: signed proof that a change was checked, and the gate
+ * that depends on it.
  */
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { Area, AreaParts } from "../area.ts";
+import type { GuardrailTests } from "../experiments/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
+import type { PromotableArtifacts } from "../promotable-artifacts.ts";
 import { createEvidence, reencryptableSigningKeys } from "./evidence/index.ts";
+import { createPackGate, toEvidenceCandidate } from "./promotion-evidence.ts";
+import { createPromotions, type FindEnvironment, type FindIdentities, type Promotions } from "./promotions/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
+  readonly tests: GuardrailTests;
+  readonly artifacts: () => readonly PromotableArtifacts[];
+  readonly findEnvironment: FindEnvironment;
+  readonly findIdentities: FindIdentities;
+  /** Whether a member who is none of these people has a role that may approve promotions. */
+  readonly hasApprover: Parameters<typeof createPromotions>[0]["hasApprover"];
 }
 
 /** The tables of the area that are encrypted with the master keys. */
@@ -20,10 +31,24 @@ export function sealedByGovernance(sql: Sql): readonly Reencryptable[] {
 
 /** Creates the area. */
 export function createGovernance(parts: Parts) {
-  const evidence = createEvidence({ ...parts, findCandidate: async () => undefined });
+  const evidence = createEvidence({
+    ...parts,
+    candidates: {
+      async find(sql, tenantId, id) {
+        const candidate = await promotions.findCandidate(sql, tenantId, id);
+        return candidate && toEvidenceCandidate(candidate);
+      },
+      setPack: async (context, id, packId) => toEvidenceCandidate(await promotions.setPack(context, id, packId)),
+    },
+  });
+  const promotions: Promotions = createPromotions({ ...parts, gate: createPackGate(evidence) });
   return {
-    handlers: { "service.api.RolloutEvidenceService": evidence.handlers },
+    handlers: {
+      "service.api.PromotionService": promotions.handlers,
+      "service.api.RolloutEvidenceService": evidence.handlers,
+    },
     jobs: evidence.jobs,
     workers: [],
+    promotions,
   } satisfies Area & Record<string, unknown>;
 }

@@ -24,6 +24,7 @@ import {
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring } from "../../../platform/crypto/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../platform/telemetry/index.ts";
 import { type Candidate, createEvidence, type Subject } from "./index.ts";
@@ -39,7 +40,14 @@ const evidence = createEvidence({
   metrics: createMetrics(),
   platformTenantId: () => tenantId,
   events: recordedEvents() as never,
-  findCandidate: async (_sql, owner, id) => (owner === tenantId ? candidates.get(id) : undefined),
+  candidates: {
+    find: async (_sql, owner, id) => (owner === tenantId ? candidates.get(id) : undefined),
+    async setPack(_context, id) {
+      const found = candidates.get(id);
+      if (found === undefined) throw notFound("promotion");
+      return found;
+    },
+  },
 });
 const environmentId = await addEnvironment("staging");
 

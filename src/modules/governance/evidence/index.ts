@@ -11,7 +11,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import type { AreaParts } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { gateHandlers } from "./gates/gate-handler.ts";
-import { createGateService, type FindCandidate } from "./gates/gate-service.ts";
+import { type Candidates, createGateService } from "./gates/gate-service.ts";
 import { evidenceJobs } from "./jobs.ts";
 import { createEvidenceMetrics } from "./metrics.ts";
 import { createManifestExporter } from "./packs/manifest.ts";
@@ -28,15 +28,18 @@ import { createSigner } from "./signing/signer.ts";
 
 export type { Candidate } from "./domain/candidate.ts";
 export type { Subject } from "./domain/subject.ts";
-export type { FindCandidate, PromotionGate } from "./gates/gate-service.ts";
+export type { Candidates, PromotionGate } from "./gates/gate-service.ts";
 export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
 /** Dependencies of the module. */
 export interface EvidenceParts
   extends Pick<AreaParts, "db" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"> {
   readonly events: EventRecorder;
-  readonly findCandidate: FindCandidate;
+  readonly candidates: Candidates;
 }
+
+/** The module's public API. */
+export type Evidence = ReturnType<typeof createEvidence>;
 
 /** Creates the module. */
 export function createEvidence(parts: EvidenceParts) {

@@ -145,6 +145,7 @@ test("types of reserved families cannot be published, and all types of the servi
     "member",
     "notification",
     "pool",
+    "promotion",
     "provider_config",
     "queue",
     "recipient",

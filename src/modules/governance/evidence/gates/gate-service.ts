@@ -1,3 +1,4 @@
+import type { Context } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { Candidate } from "../domain/candidate.ts";
@@ -12,8 +13,12 @@ import type { EvidenceMetrics } from "../metrics.ts";
 import { packStore } from "../packs/pack-store.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";
 
-/** Finds a promotion of a tenant. */
-export type FindCandidate = (sql: Sql, tenantId: TenantId, candidateId: string) => Promise<Candidate | undefined>;
+/** What evidence needs of promotions. */
+export interface Candidates {
+  find(sql: Sql, tenantId: TenantId, candidateId: string): Promise<Candidate | undefined>;
+  /** Stores the pack of a promotion, and locks the promotion. Throws if the caller's tenant has no such promotion. */
+  setPack(context: Context, candidateId: string, packId: string): Promise<Candidate>;
+}
 
 /** A pack with what its gate is evaluated on, as of one revision. */
 export interface PackContent {
@@ -41,7 +46,7 @@ export interface PromotionGate {
 }
 
 interface Parts {
-  readonly findCandidate: FindCandidate;
+  readonly candidates: Candidates;
   readonly metrics: EvidenceMetrics;
 }
 
@@ -49,7 +54,7 @@ interface Parts {
 export type GateService = ReturnType<typeof createGateService>;
 
 /** Creates the service of gates. */
-export function createGateService({ findCandidate, metrics }: Parts) {
+export function createGateService({ candidates, metrics }: Parts) {
   function evaluateFor(
     { pack, receipts }: Omit<PackContent, "artifacts">,
     candidateId: string,
@@ -66,7 +71,7 @@ export function createGateService({ findCandidate, metrics }: Parts) {
   /** Evaluates the gate of a pack: for the artifacts of its promotion, or for its own while it is not attached. */
   async function evaluatePack(sql: Sql, content: PackContent, nowMs: number): Promise<Gate> {
     const { tenantId, attachment } = content.pack;
-    const candidate = attachment && (await findCandidate(sql, tenantId, attachment.candidateId));
+    const candidate = attachment && (await candidates.find(sql, tenantId, attachment.candidateId));
     const subjects = candidate?.subjects ?? subjectsOf(content.artifacts);
     return evaluateFor(content, attachment?.candidateId ?? "", subjects, nowMs);
   }

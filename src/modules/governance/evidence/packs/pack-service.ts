@@ -9,21 +9,21 @@ import { nextPackStatus } from "../domain/pack-states.ts";
 import { requirementsVersion } from "../domain/requirements.ts";
 import { isSameArtifact, type Subject } from "../domain/subject.ts";
 import { requireEnvironment } from "../environment.ts";
-import type { FindCandidate } from "../gates/gate-service.ts";
+import type { Candidates } from "../gates/gate-service.ts";
 import { requireIdentifier } from "../identifiers.ts";
 import type { LockedPack, PackChanges } from "./pack-changes.ts";
 import { packStore } from "./pack-store.ts";
 
 interface Parts {
   readonly changes: PackChanges;
-  readonly findCandidate: FindCandidate;
+  readonly candidates: Candidates;
 }
 
 /** The use cases of packs. */
 export type PackService = ReturnType<typeof createPackService>;
 
 /** Creates the service of packs. */
-export function createPackService({ changes, findCandidate }: Parts) {
+export function createPackService({ changes, candidates }: Parts) {
   /** Attaches a locked pack to a promotion, which pins its artifacts and demands. */
   async function attachLocked(context: Context, locked: LockedPack, candidate: Candidate): Promise<Pack> {
     const { pack, now } = locked;
@@ -56,7 +56,7 @@ export function createPackService({ changes, findCandidate }: Parts) {
   }
 
   async function isOver({ sql, tenantId }: Context, candidateId: string): Promise<boolean> {
-    const candidate = await findCandidate(sql, tenantId, candidateId);
+    const candidate = await candidates.find(sql, tenantId, candidateId);
     return candidate === undefined || candidate.hasEnded;
   }
 
@@ -133,9 +133,9 @@ export function createPackService({ changes, findCandidate }: Parts) {
     },
 
     async attachPack(context: Context, environmentId: string, id: string, candidateId: string): Promise<Pack> {
+      // Lock the promotion before the pack, like the commit of a promotion does, to avoid deadlocks.
+      const candidate = await candidates.setPack(context, candidateId, id);
       const locked = await changes.lock(context, environmentId, id, "attach");
-      const candidate = await findCandidate(context.sql, context.tenantId, candidateId);
-      if (candidate === undefined) throw notFound("promotion");
       return attachLocked(context, locked, candidate);
     },
 
@@ -144,6 +144,7 @@ export function createPackService({ changes, findCandidate }: Parts) {
       const found = await packStore(context.sql).find(context.tenantId, packId);
       if (found === undefined) throw notFound("evidence pack");
       if (found.environmentId !== candidate.environmentId) throw wrongEnvironment();
+      await candidates.setPack(context, candidate.id, packId);
       return attachLocked(context, await changes.lock(context, found.environmentId, packId, "attach"), candidate);
     },
   };

@@ -17,7 +17,7 @@ import type { Run } from "../domain/run.ts";
 import { receiptStatement } from "../domain/statement.ts";
 import { appliesTo, isSameArtifact, type ReceiptType, type Subject } from "../domain/subject.ts";
 import { requireEnvironment } from "../environment.ts";
-import type { FindCandidate } from "../gates/gate-service.ts";
+import type { Candidates } from "../gates/gate-service.ts";
 import { requireIdentifier } from "../identifiers.ts";
 import type { EvidenceMetrics } from "../metrics.ts";
 import type { PackChanges } from "../packs/pack-changes.ts";
@@ -49,7 +49,7 @@ interface Parts {
   readonly changes: PackChanges;
   readonly runs: RunService;
   readonly signer: Signer;
-  readonly findCandidate: FindCandidate;
+  readonly candidates: Candidates;
   readonly metrics: EvidenceMetrics;
 }
 
@@ -59,7 +59,7 @@ const detailsBytesMax = 65_536;
 export type ReceiptService = ReturnType<typeof createReceiptService>;
 
 /** Creates the service of receipts. */
-export function createReceiptService({ changes, runs, signer, findCandidate, metrics }: Parts) {
+export function createReceiptService({ changes, runs, signer, candidates, metrics }: Parts) {
   /** The artifacts that a receipt without a run is about. They must be in the pack at these digests. */
   async function requireSubjects(context: Context, pack: Pack, subjects: readonly Subject[]): Promise<void> {
     if (subjects.length === 0) throw invalid("subjects", "required", "must name at least one artifact of the pack");
@@ -95,7 +95,7 @@ export function createReceiptService({ changes, runs, signer, findCandidate, met
   /** The promotion that a receipt is about: the named one, else that of the run, else that of the pack. */
   async function candidateOf(context: Context, pack: Pack, run: Run | undefined, named: string): Promise<string> {
     if (named === "") return run?.candidateId ?? pack.attachment?.candidateId ?? "";
-    if ((await findCandidate(context.sql, context.tenantId, named)) === undefined) throw notFound("promotion");
+    if ((await candidates.find(context.sql, context.tenantId, named)) === undefined) throw notFound("promotion");
     return named;
   }
 

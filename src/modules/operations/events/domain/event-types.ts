@@ -126,6 +126,60 @@ export const eventTypes = {
     meaning: "Dead letters of a pool were deleted permanently.",
     data: ["count", "older_than", "quarantined"],
   },
+  "promotion.created": {
+    meaning: "A promotion candidate was created.",
+    data: ["name", "state", "environment_id"],
+  },
+  "promotion.preflight_completed": {
+    meaning: "A candidate was checked against its targets; `blocking` has the codes of what blocks it.",
+    data: ["name", "state", "blocking", "environment_id"],
+  },
+  "promotion.guardrails_evaluated": {
+    meaning: "The guardrails of a candidate were evaluated.",
+    data: ["name", "state", "verdict", "environment_id"],
+  },
+  "promotion.canary_started": {
+    meaning: "The canary of a candidate was started.",
+    data: ["name", "state", "percent", "environment_id"],
+  },
+  "promotion.canary_stopped": {
+    meaning: "The canary of a candidate was stopped.",
+    data: ["name", "state", "verdict", "environment_id"],
+  },
+  "promotion.approved": { meaning: "A candidate was approved.", data: ["name", "state", "environment_id"] },
+  "promotion.promoted": {
+    meaning: "The artifacts of a candidate were activated.",
+    data: ["name", "state", "environment_id"],
+  },
+  "promotion.rolled_back": {
+    meaning: "A promotion was rolled back; `forced` if a target had changed since.",
+    data: ["name", "state", "forced", "environment_id"],
+  },
+  "promotion.aborted": {
+    meaning: "A candidate was aborted, and its canary was stopped.",
+    data: ["name", "state", "environment_id"],
+  },
+  "pool.version_staged": { meaning: "A version of a pool was staged.", data: ["version", "sha256"] },
+  "pool.version_activated": {
+    meaning: "A version of a pool was activated: its strategy, config and rules.",
+    data: ["version", "sha256"],
+  },
+  "provider_config.version_staged": {
+    meaning: "A version of a provider config was staged.",
+    data: ["name", "provider_key", "environment_id", "version", "sha256"],
+  },
+  "provider_config.version_activated": {
+    meaning: "A version of a provider config was activated: its scopes and settings.",
+    data: ["name", "provider_key", "environment_id", "version", "sha256"],
+  },
+  "workflow.definition.staged": {
+    meaning: "A version of a workflow definition was published without activating it.",
+    data: ["key", "version", "digest"],
+  },
+  "workflow.definition.activated": {
+    meaning: "A version of a workflow definition was activated by a promotion or its rollback.",
+    data: ["key", "version", "digest"],
+  },
   "experiment.created": {
     meaning: "An experiment was created as a draft.",
     data: ["key", "variants", "environment_id"],
