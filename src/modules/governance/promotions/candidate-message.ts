@@ -9,17 +9,15 @@ import {
 import { stampFields } from "../../../platform/records/index.ts";
 import type { ReplayReport } from "../../promotable-artifacts.ts";
 import type { Candidate, CandidateArtifact } from "./domain/candidate.ts";
-import { possibleCalls } from "./domain/states.ts";
+import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
 import type { InspectedCandidate } from "./service.ts";
 
 /** Converts a candidate with its results. */
 export function fromCandidate(candidate: InspectedCandidate): CandidateMessage {
   const { preflight, guardrailReport, canary, approval, promotion, voidReasons, state } = candidate;
-  const isValid = state === "approved" && voidReasons.length === 0;
   return create(CandidateSchema, {
     ...headOf(candidate),
-    // A valid approval is not given again.
-    possibleCalls: possibleCalls(state).filter((call) => !(isValid && call === "approve")),
+    possibleCalls: voidReasons.length === 0 ? possibleCalls(state) : callsOfVoidApproval,
     preflight: preflight && { ...preflight, checkedAt: timeOf(preflight.checkedAt) },
     guardrailReport: guardrailReport && { ...guardrailReport, evaluatedAt: timeOf(guardrailReport.evaluatedAt) },
     canary: canary && {

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { bindingOf, type GateReading, movedArtifacts, voidReasons } from "./domain/approval-binding.ts";
 import type { Candidate } from "./domain/candidate.ts";
-import { requireCall } from "./domain/states.ts";
+import { callsOfVoidApproval, requireCall } from "./domain/states.ts";
 import { type CandidateService, labelOf, type PromotionParts } from "./service.ts";
 import { baseMoved, type StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
@@ -55,20 +55,15 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
     async approve(context: Context, id: string, note: string): Promise<Candidate> {
       const { sql, tenantId, principal, nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "approve");
+      const reading = await gate.readGate(sql, tenantId, locked);
+      const observed = await kinds.observe(context, locked);
+      // A void approval can be given again.
+      if (voidReasons(locked, observed, reading).length === 0) requireCall(locked.state, "approve");
       await requireApprover(context, locked);
       requirePassedCanary(locked);
-      const reading = await gate.readGate(sql, tenantId, locked);
-      requireOpenGate(reading);
-      const observed = await kinds.observe(context, locked);
       const moved = movedArtifacts(observed);
       if (moved.length > 0) throw baseMoved(moved);
-      if (locked.state === "approved" && voidReasons(locked, observed, reading).length === 0) {
-        throw fail("FAILED_PRECONDITION", {
-          public: "The candidate is approved, and the approval is valid. Possible: promote, abort.",
-          extra: { current_state: "approved", possible_calls: ["promote", "abort"] },
-        });
-      }
+      requireOpenGate(reading);
       return candidates.apply(context, locked, {
         call: "approve",
         event: "promotion.approved",
@@ -101,7 +96,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       if (reasons.length > 0) {
         throw fail("FAILED_PRECONDITION", {
           public: `The approval is void: ${reasons.join(", ")}. It must be given again.`,
-          extra: { reason: "approval_void", void_reasons: reasons, possible_calls: ["approve", "abort"] },
+          extra: { reason: "approval_void", void_reasons: reasons, possible_calls: callsOfVoidApproval },
         });
       }
       for (const { kind, targetId, version } of locked.artifacts) {

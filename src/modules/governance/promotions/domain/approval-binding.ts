@@ -34,8 +34,8 @@ export function movedArtifacts(observed: readonly ObservedArtifact[]): readonly 
 
 /** Why the approval of a candidate is void; empty while it is valid. */
 export function voidReasons(candidate: Candidate, observed: readonly ObservedArtifact[], gate: GateReading): string[] {
-  const { approval } = candidate;
-  if (approval === null) return [];
+  const { approval, state } = candidate;
+  if (approval === null || state !== "approved") return [];
   return [
     ...movedArtifacts(observed).map(({ kind, targetName }) => `base_moved: ${kind} ${targetName}`),
     ...(gate.state === "closed" ? gate.reasons.map((reason) => `gate_closed: ${reason}`) : []),

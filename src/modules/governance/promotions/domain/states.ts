@@ -50,8 +50,7 @@ const transitions: Readonly<
   canary_running: { stop_canary: ["canary_stopped"], abort: ["aborted"] },
   // A canary that showed too little can go on, with the same keys.
   canary_stopped: { start_canary: ["canary_running"], approve: ["approved"], abort: ["aborted"] },
-  // Only a void approval can be given again.
-  approved: { approve: ["approved"], promote: ["promoted"], abort: ["aborted"] },
+  approved: { promote: ["promoted"], abort: ["aborted"] },
   promoted: { rollback: ["rolled_back"] },
   rolled_back: {},
   aborted: {},
@@ -61,6 +60,9 @@ const transitions: Readonly<
 export function isOpen(state: CandidateState): boolean {
   return "abort" in transitions[state];
 }
+
+/** The calls that are possible for a candidate whose approval is void: it can be given again. */
+export const callsOfVoidApproval: readonly CandidateCall[] = ["approve", "abort"];
 
 /** The calls that are possible in a state. */
 export function possibleCalls(state: CandidateState): readonly CandidateCall[] {
