@@ -179,7 +179,7 @@ test("an artifact must name a version with its digest; nothing is created otherw
   await refuse({ ref: "nothing" }, "artifacts[0].ref");
   const twice = { artifacts: [artifact, { ...artifact, kind: "strategy" }] };
   await party.refused("INVALID_ARGUMENT", "POST", base, twice);
-  await party.refused("FAILED_PRECONDITION", "POST", base, { artifacts: [artifact], pack_id: "p" });
+  await party.refused("NOT_FOUND", "POST", base, { artifacts: [artifact], pack_id: "p" });
   const { data } = await party.ok("GET", `${base}?state=created`);
   assert.ok(!data.some((each: ResponseData) => each.artifacts[0].target_id === pool.id));
 });
