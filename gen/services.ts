@@ -30,9 +30,12 @@ import { OperationalHealthService } from "./service/api/operational_health_pb.ts
 import { OutboxService } from "./service/api/outbox_pb.ts";
 import { PlanService } from "./service/api/plan_pb.ts";
 import { PoolService } from "./service/api/pool_pb.ts";
+import { PoolVersionService } from "./service/api/pool_version_pb.ts";
+import { PromotionService } from "./service/api/promotion_pb.ts";
 import { ProviderConfigService } from "./service/api/provider_config_pb.ts";
 import { QueueService } from "./service/api/queue_pb.ts";
 import { RecipientService } from "./service/api/recipient_pb.ts";
+import { RolloutEvidenceService } from "./service/api/rollout_evidence_pb.ts";
 import { RoutingService, OutcomeService } from "./service/api/routing_pb.ts";
 import { RuleService } from "./service/api/rule_pb.ts";
 import { SecretService } from "./service/api/secret_pb.ts";
@@ -53,4 +56,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, ProviderConfigService, QueueService, RecipientService, RoutingService, OutcomeService, RuleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

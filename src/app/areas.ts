@@ -6,14 +6,14 @@ import type { AreaParts } from "../modules/area.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
-import { createGovernance } from "../modules/governance/index.ts";
+import { createGovernance, sealedByGovernance } from "../modules/governance/index.ts";
 import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
 import { createRouting } from "../modules/routing/index.ts";
 import { createTenancy } from "../modules/tenancy/index.ts";
 import { createWorkflows } from "../modules/workflows/index.ts";
-import { grantableScopes } from "../platform/access/index.ts";
+import { grantableScopes, rolesWith } from "../platform/access/index.ts";
 import { createCapabilitySources } from "./capabilities.ts";
 import type { Foundation } from "./foundation.ts";
 import type { OwnRequests } from "./listener/own-requests.ts";
@@ -76,7 +76,7 @@ export async function createAreas(parts: Parts) {
     ...parts,
     events,
     scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
-    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql)],
+    sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql), ...sealedByGovernance(db.sql)],
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
     readLimits: (tenantId) => billing.readLimits(tenantId),
   });
@@ -124,16 +124,24 @@ export async function createAreas(parts: Parts) {
     usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
   });
 
+  const approvers = rolesWith("promotion:approve");
   const governance = createGovernance({
     ...parts,
     events,
     version,
     capabilities,
     scratchTenants: tenants.scratch,
-    findEnvironment: tenancy.findEnvironment,
     send: parts.ownRequests.send,
+    tests: experiments.guardrailTests,
+    artifacts: () => [...routing.artifacts, ...workflows.artifacts, ...connectors.artifacts],
+    findEnvironment: tenancy.findEnvironment,
+    findIdentities({ sql, tenantId, principal }) {
+      const member = principal.memberId === undefined ? [] : [`member:${principal.memberId}`];
+      return tenancy.findIdentities(sql, tenantId, [principal.subject, ...member]);
+    },
+    hasApprover: ({ sql, tenantId }, except) => tenancy.hasOtherMember(sql, tenantId, approvers, except),
   });
 
   const areas = { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing };
-  return { ...areas, all: [...Object.values(areas), governance] };
+  return { ...areas, governance, all: [...Object.values(areas), governance] };
 }

@@ -46,6 +46,8 @@ const references = [
   "events",
   "receipt",
   "scores",
+  "token",
+  "envelope",
 ];
 
 /** Replaces names in an example with those of existing records. */

@@ -16,6 +16,7 @@ import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
 import { connectorActionRequests } from "./fixtures/connector-actions.ts";
 import { connectorManifestRequests } from "./fixtures/connector-manifests.ts";
+import { evidenceRequests } from "./fixtures/evidence.ts";
 import { experimentRequests } from "./fixtures/experiments.ts";
 import { identityRequests } from "./fixtures/identity.ts";
 import { integrationRequests } from "./fixtures/integrations.ts";
@@ -114,6 +115,7 @@ const known: FixtureRequests = {
   ...connectionRequests,
   ...connectorActionRequests,
   ...connectorManifestRequests,
+  ...evidenceRequests,
   ...experimentRequests,
   ...identityRequests,
   ...integrationRequests,

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/provider_config.proto.
  */
 export const file_service_api_provider_config: GenFile = /*@__PURE__*/
-  fileDesc("CiFzZXJ2aWNlL2FwaS9wcm92aWRlcl9jb25maWcucHJvdG8SC3NlcnZpY2UuYXBpIuIDCg5Qcm92aWRlckNvbmZpZxIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFgoOZW52aXJvbm1lbnRfaWQYAyABKAkSFAoMcHJvdmlkZXJfa2V5GAQgASgJEgwKBG5hbWUYBSABKAkSDgoGc3RhdHVzGAYgASgJEhEKCWNsaWVudF9pZBgHIAEoCRIUCgxzZWNyZXRfbmFtZXMYCCADKAkSDgoGc2NvcGVzGAkgAygJEjsKCHNldHRpbmdzGAogAygLMikuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWcuU2V0dGluZ3NFbnRyeRIUCgxyZWRpcmVjdF91cmkYCyABKAkSMAoMYWN0aXZhdGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgPIAEoAxovCg1TZXR0aW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEipQQKG0NyZWF0ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdBI6Cgxwcm92aWRlcl9rZXkYASABKAlCJLpIIXIfGEAyG15bYS16MC05XShbLl8tXT9bYS16MC05XSkqJBIYCgRuYW1lGAIgASgJQgq6SAdyBRABGIABEh8KDmVudmlyb25tZW50X2lkGAMgASgJQge6SARyAhhAEhsKCWNsaWVudF9pZBgEIAEoCUIIukgFcgMYgAQSdwoHc2VjcmV0cxgFIAMoCzI1LnNlcnZpY2UuYXBpLkNyZWF0ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdC5TZWNyZXRzRW50cnlCL4ABAbpIKZoBJhAKIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjN9JCoGcgQogIABEiEKBnNjb3BlcxgGIAMoCUIRukgOkgELEGQiB3IFEAEYgAISdQoIc2V0dGluZ3MYByADKAsyNi5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QuU2V0dGluZ3NFbnRyeUIrukgomgElEBQiGnIYMhZeW2Etel1bYS16MC05X117MCw2M30kKgVyAyiAEBouCgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARovCg1TZXR0aW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiVAocQ3JlYXRlUHJvdmlkZXJDb25maWdSZXNwb25zZRI0Cg9wcm92aWRlcl9jb25maWcYASABKAsyGy5zZXJ2aWNlLmFwaS5Qcm92aWRlckNvbmZpZyIxChhHZXRQcm92aWRlckNvbmZpZ1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJRChlHZXRQcm92aWRlckNvbmZpZ1Jlc3BvbnNlEjQKD3Byb3ZpZGVyX2NvbmZpZxgBIAEoCzIbLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnIs4BChpMaXN0UHJvdmlkZXJDb25maWdzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KDHByb3ZpZGVyX2tleRgEIAEoCUIHukgEcgIYQBI7CgZzdGF0dXMYBSABKAlCK7pIKNgBAXIjUgVkcmFmdFIGYWN0aXZlUghkaXNhYmxlZFIIYXJjaGl2ZWQSHwoOZW52aXJvbm1lbnRfaWQYBiABKAlCB7pIBHICGEAilwEKG0xpc3RQcm92aWRlckNvbmZpZ3NSZXNwb25zZRI1ChBwcm92aWRlcl9jb25maWdzGAEgAygLMhsuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIItUDChtVcGRhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIdCgRuYW1lGAIgASgJQgq6SAdyBRABGIABSACIAQESIAoJY2xpZW50X2lkGAMgASgJQgi6SAVyAxiABEgBiAEBEncKB3NlY3JldHMYBCADKAsyNS5zZXJ2aWNlLmFwaS5VcGRhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QuU2VjcmV0c0VudHJ5Qi+AAQG6SCmaASYQCiIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqBnIEKICAARI0CglzY29wZV9zZXQYBSABKAsyIS5zZXJ2aWNlLmFwaS5Qcm92aWRlckNvbmZpZ1Njb3BlcxI4CgtzZXR0aW5nX3NldBgGIAEoCzIjLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnU2V0dGluZ3MSGwoOcmVjb3JkX3ZlcnNpb24YByABKANIAogBARouCgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfbmFtZUIMCgpfY2xpZW50X2lkQhEKD19yZWNvcmRfdmVyc2lvbiI5ChRQcm92aWRlckNvbmZpZ1Njb3BlcxIhCgZzY29wZXMYASADKAlCEbpIDpIBCxBkIgdyBRABGIACIrsBChZQcm92aWRlckNvbmZpZ1NldHRpbmdzEnAKCHNldHRpbmdzGAEgAygLMjEuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWdTZXR0aW5ncy5TZXR0aW5nc0VudHJ5Qiu6SCiaASUQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqBXIDKIAQGi8KDVNldHRpbmdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJUChxVcGRhdGVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlEjQKD3Byb3ZpZGVyX2NvbmZpZxgBIAEoCzIbLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnIjYKHUFjdGl2YXRlUHJvdmlkZXJDb25maWdSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiVgoeQWN0aXZhdGVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlEjQKD3Byb3ZpZGVyX2NvbmZpZxgBIAEoCzIbLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnIjUKHERpc2FibGVQcm92aWRlckNvbmZpZ1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJVCh1EaXNhYmxlUHJvdmlkZXJDb25maWdSZXNwb25zZRI0Cg9wcm92aWRlcl9jb25maWcYASABKAsyGy5zZXJ2aWNlLmFwaS5Qcm92aWRlckNvbmZpZyI1ChxBcmNoaXZlUHJvdmlkZXJDb25maWdSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiVQodQXJjaGl2ZVByb3ZpZGVyQ29uZmlnUmVzcG9uc2USNAoPcHJvdmlkZXJfY29uZmlnGAEgASgLMhsuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWcyhAwKFVByb3ZpZGVyQ29uZmlnU2VydmljZRLTAQoUQ3JlYXRlUHJvdmlkZXJDb25maWcSKC5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QaKS5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlImbK8xgkCAEQAhgBIAEqD3Byb3ZpZGVyX2NvbmZpZzIFd3JpdGVQBVgBgtPkkwI4OgEqYg9wcm92aWRlcl9jb25maWciIi9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3MSxwEKEUdldFByb3ZpZGVyQ29uZmlnEiUuc2VydmljZS5hcGkuR2V0UHJvdmlkZXJDb25maWdSZXF1ZXN0GiYuc2VydmljZS5hcGkuR2V0UHJvdmlkZXJDb25maWdSZXNwb25zZSJjyvMYHwgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBHJlYWSC0+STAjpiD3Byb3ZpZGVyX2NvbmZpZxInL2FwaS92Mi9jb25uZWN0b3IvcHJvdmlkZXItY29uZmlncy97aWR9ErkBChNMaXN0UHJvdmlkZXJDb25maWdzEicuc2VydmljZS5hcGkuTGlzdFByb3ZpZGVyQ29uZmlnc1JlcXVlc3QaKC5zZXJ2aWNlLmFwaS5MaXN0UHJvdmlkZXJDb25maWdzUmVzcG9uc2UiT8rzGCEIARACGAEgASoPcHJvdmlkZXJfY29uZmlnMgRyZWFkUAKC0+STAiQSIi9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3MS2AEKFFVwZGF0ZVByb3ZpZGVyQ29uZmlnEiguc2VydmljZS5hcGkuVXBkYXRlUHJvdmlkZXJDb25maWdSZXF1ZXN0Gikuc2VydmljZS5hcGkuVXBkYXRlUHJvdmlkZXJDb25maWdSZXNwb25zZSJryvMYJAgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBXdyaXRlUAVYAYLT5JMCPToBKmIPcHJvdmlkZXJfY29uZmlnMicvYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH0S5wEKFkFjdGl2YXRlUHJvdmlkZXJDb25maWcSKi5zZXJ2aWNlLmFwaS5BY3RpdmF0ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdBorLnNlcnZpY2UuYXBpLkFjdGl2YXRlUHJvdmlkZXJDb25maWdSZXNwb25zZSJ0yvMYJAgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBXdyaXRlUAVYAYLT5JMCRjoBKmIPcHJvdmlkZXJfY29uZmlnIjAvYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH06YWN0aXZhdGUS4wEKFURpc2FibGVQcm92aWRlckNvbmZpZxIpLnNlcnZpY2UuYXBpLkRpc2FibGVQcm92aWRlckNvbmZpZ1JlcXVlc3QaKi5zZXJ2aWNlLmFwaS5EaXNhYmxlUHJvdmlkZXJDb25maWdSZXNwb25zZSJzyvMYJAgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBXdyaXRlUAVYAYLT5JMCRToBKmIPcHJvdmlkZXJfY29uZmlnIi8vYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH06ZGlzYWJsZRLjAQoVQXJjaGl2ZVByb3ZpZGVyQ29uZmlnEikuc2VydmljZS5hcGkuQXJjaGl2ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdBoqLnNlcnZpY2UuYXBpLkFyY2hpdmVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlInPK8xgkCAEQAhgBIAEqD3Byb3ZpZGVyX2NvbmZpZzIFd3JpdGVQBVgBgtPkkwJFOgEqYg9wcm92aWRlcl9jb25maWciLy9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3Mve2lkfTphcmNoaXZlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("CiFzZXJ2aWNlL2FwaS9wcm92aWRlcl9jb25maWcucHJvdG8SC3NlcnZpY2UuYXBpIuIDCg5Qcm92aWRlckNvbmZpZxIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFgoOZW52aXJvbm1lbnRfaWQYAyABKAkSFAoMcHJvdmlkZXJfa2V5GAQgASgJEgwKBG5hbWUYBSABKAkSDgoGc3RhdHVzGAYgASgJEhEKCWNsaWVudF9pZBgHIAEoCRIUCgxzZWNyZXRfbmFtZXMYCCADKAkSDgoGc2NvcGVzGAkgAygJEjsKCHNldHRpbmdzGAogAygLMikuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWcuU2V0dGluZ3NFbnRyeRIUCgxyZWRpcmVjdF91cmkYCyABKAkSMAoMYWN0aXZhdGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgPIAEoAxovCg1TZXR0aW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEipQQKG0NyZWF0ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdBI6Cgxwcm92aWRlcl9rZXkYASABKAlCJLpIIXIfGEAyG15bYS16MC05XShbLl8tXT9bYS16MC05XSkqJBIYCgRuYW1lGAIgASgJQgq6SAdyBRABGIABEh8KDmVudmlyb25tZW50X2lkGAMgASgJQge6SARyAhhAEhsKCWNsaWVudF9pZBgEIAEoCUIIukgFcgMYgAQSdwoHc2VjcmV0cxgFIAMoCzI1LnNlcnZpY2UuYXBpLkNyZWF0ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdC5TZWNyZXRzRW50cnlCL4ABAbpIKZoBJhAKIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjN9JCoGcgQogIABEiEKBnNjb3BlcxgGIAMoCUIRukgOkgELEGQiB3IFEAEYgAISdQoIc2V0dGluZ3MYByADKAsyNi5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QuU2V0dGluZ3NFbnRyeUIrukgomgElEBQiGnIYMhZeW2Etel1bYS16MC05X117MCw2M30kKgVyAyiAEBouCgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARovCg1TZXR0aW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiVAocQ3JlYXRlUHJvdmlkZXJDb25maWdSZXNwb25zZRI0Cg9wcm92aWRlcl9jb25maWcYASABKAsyGy5zZXJ2aWNlLmFwaS5Qcm92aWRlckNvbmZpZyIxChhHZXRQcm92aWRlckNvbmZpZ1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJRChlHZXRQcm92aWRlckNvbmZpZ1Jlc3BvbnNlEjQKD3Byb3ZpZGVyX2NvbmZpZxgBIAEoCzIbLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnIs4BChpMaXN0UHJvdmlkZXJDb25maWdzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KDHByb3ZpZGVyX2tleRgEIAEoCUIHukgEcgIYQBI7CgZzdGF0dXMYBSABKAlCK7pIKNgBAXIjUgVkcmFmdFIGYWN0aXZlUghkaXNhYmxlZFIIYXJjaGl2ZWQSHwoOZW52aXJvbm1lbnRfaWQYBiABKAlCB7pIBHICGEAilwEKG0xpc3RQcm92aWRlckNvbmZpZ3NSZXNwb25zZRI1ChBwcm92aWRlcl9jb25maWdzGAEgAygLMhsuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIItUDChtVcGRhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIdCgRuYW1lGAIgASgJQgq6SAdyBRABGIABSACIAQESIAoJY2xpZW50X2lkGAMgASgJQgi6SAVyAxiABEgBiAEBEncKB3NlY3JldHMYBCADKAsyNS5zZXJ2aWNlLmFwaS5VcGRhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QuU2VjcmV0c0VudHJ5Qi+AAQG6SCmaASYQCiIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqBnIEKICAARI0CglzY29wZV9zZXQYBSABKAsyIS5zZXJ2aWNlLmFwaS5Qcm92aWRlckNvbmZpZ1Njb3BlcxI4CgtzZXR0aW5nX3NldBgGIAEoCzIjLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnU2V0dGluZ3MSGwoOcmVjb3JkX3ZlcnNpb24YByABKANIAogBARouCgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfbmFtZUIMCgpfY2xpZW50X2lkQhEKD19yZWNvcmRfdmVyc2lvbiI5ChRQcm92aWRlckNvbmZpZ1Njb3BlcxIhCgZzY29wZXMYASADKAlCEbpIDpIBCxBkIgdyBRABGIACIrsBChZQcm92aWRlckNvbmZpZ1NldHRpbmdzEnAKCHNldHRpbmdzGAEgAygLMjEuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWdTZXR0aW5ncy5TZXR0aW5nc0VudHJ5Qiu6SCiaASUQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqBXIDKIAQGi8KDVNldHRpbmdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJUChxVcGRhdGVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlEjQKD3Byb3ZpZGVyX2NvbmZpZxgBIAEoCzIbLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnIjYKHUFjdGl2YXRlUHJvdmlkZXJDb25maWdSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiVgoeQWN0aXZhdGVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlEjQKD3Byb3ZpZGVyX2NvbmZpZxgBIAEoCzIbLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnIjUKHERpc2FibGVQcm92aWRlckNvbmZpZ1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJVCh1EaXNhYmxlUHJvdmlkZXJDb25maWdSZXNwb25zZRI0Cg9wcm92aWRlcl9jb25maWcYASABKAsyGy5zZXJ2aWNlLmFwaS5Qcm92aWRlckNvbmZpZyI1ChxBcmNoaXZlUHJvdmlkZXJDb25maWdSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiVQodQXJjaGl2ZVByb3ZpZGVyQ29uZmlnUmVzcG9uc2USNAoPcHJvdmlkZXJfY29uZmlnGAEgASgLMhsuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWci2gEKFVByb3ZpZGVyQ29uZmlnVmVyc2lvbhIaChJwcm92aWRlcl9jb25maWdfaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIOCgZzaGEyNTYYAyABKAkSDgoGYWN0aXZlGAQgASgIEg4KBm9yaWdpbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY29udGVudBgJIAEoCSLGAQoiQ3JlYXRlUHJvdmlkZXJDb25maWdWZXJzaW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAEjQKCXNjb3BlX3NldBgCIAEoCzIhLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnU2NvcGVzEjgKC3NldHRpbmdfc2V0GAMgASgLMiMuc2VydmljZS5hcGkuUHJvdmlkZXJDb25maWdTZXR0aW5ncxIZCgdtZXNzYWdlGAQgASgJQgi6SAVyAxjoByJqCiNDcmVhdGVQcm92aWRlckNvbmZpZ1ZlcnNpb25SZXNwb25zZRJDChdwcm92aWRlcl9jb25maWdfdmVyc2lvbhgBIAEoCzIiLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnVmVyc2lvbiJSCh9HZXRQcm92aWRlckNvbmZpZ1ZlcnNpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEASGAoHdmVyc2lvbhgCIAEoBUIHukgEGgIoASJnCiBHZXRQcm92aWRlckNvbmZpZ1ZlcnNpb25SZXNwb25zZRJDChdwcm92aWRlcl9jb25maWdfdmVyc2lvbhgBIAEoCzIiLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnVmVyc2lvbiJvCiFMaXN0UHJvdmlkZXJDb25maWdWZXJzaW9uc1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIq0BCiJMaXN0UHJvdmlkZXJDb25maWdWZXJzaW9uc1Jlc3BvbnNlEkQKGHByb3ZpZGVyX2NvbmZpZ192ZXJzaW9ucxgBIAMoCzIiLnNlcnZpY2UuYXBpLlByb3ZpZGVyQ29uZmlnVmVyc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgy3hEKFVByb3ZpZGVyQ29uZmlnU2VydmljZRLTAQoUQ3JlYXRlUHJvdmlkZXJDb25maWcSKC5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1JlcXVlc3QaKS5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlImbK8xgkCAEQAhgBIAEqD3Byb3ZpZGVyX2NvbmZpZzIFd3JpdGVQBVgBgtPkkwI4OgEqYg9wcm92aWRlcl9jb25maWciIi9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3MSxwEKEUdldFByb3ZpZGVyQ29uZmlnEiUuc2VydmljZS5hcGkuR2V0UHJvdmlkZXJDb25maWdSZXF1ZXN0GiYuc2VydmljZS5hcGkuR2V0UHJvdmlkZXJDb25maWdSZXNwb25zZSJjyvMYHwgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBHJlYWSC0+STAjpiD3Byb3ZpZGVyX2NvbmZpZxInL2FwaS92Mi9jb25uZWN0b3IvcHJvdmlkZXItY29uZmlncy97aWR9ErkBChNMaXN0UHJvdmlkZXJDb25maWdzEicuc2VydmljZS5hcGkuTGlzdFByb3ZpZGVyQ29uZmlnc1JlcXVlc3QaKC5zZXJ2aWNlLmFwaS5MaXN0UHJvdmlkZXJDb25maWdzUmVzcG9uc2UiT8rzGCEIARACGAEgASoPcHJvdmlkZXJfY29uZmlnMgRyZWFkUAKC0+STAiQSIi9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3MS2AEKFFVwZGF0ZVByb3ZpZGVyQ29uZmlnEiguc2VydmljZS5hcGkuVXBkYXRlUHJvdmlkZXJDb25maWdSZXF1ZXN0Gikuc2VydmljZS5hcGkuVXBkYXRlUHJvdmlkZXJDb25maWdSZXNwb25zZSJryvMYJAgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBXdyaXRlUAVYAYLT5JMCPToBKmIPcHJvdmlkZXJfY29uZmlnMicvYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH0S5wEKFkFjdGl2YXRlUHJvdmlkZXJDb25maWcSKi5zZXJ2aWNlLmFwaS5BY3RpdmF0ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdBorLnNlcnZpY2UuYXBpLkFjdGl2YXRlUHJvdmlkZXJDb25maWdSZXNwb25zZSJ0yvMYJAgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBXdyaXRlUAVYAYLT5JMCRjoBKmIPcHJvdmlkZXJfY29uZmlnIjAvYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH06YWN0aXZhdGUS4wEKFURpc2FibGVQcm92aWRlckNvbmZpZxIpLnNlcnZpY2UuYXBpLkRpc2FibGVQcm92aWRlckNvbmZpZ1JlcXVlc3QaKi5zZXJ2aWNlLmFwaS5EaXNhYmxlUHJvdmlkZXJDb25maWdSZXNwb25zZSJzyvMYJAgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBXdyaXRlUAVYAYLT5JMCRToBKmIPcHJvdmlkZXJfY29uZmlnIi8vYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH06ZGlzYWJsZRLjAQoVQXJjaGl2ZVByb3ZpZGVyQ29uZmlnEikuc2VydmljZS5hcGkuQXJjaGl2ZVByb3ZpZGVyQ29uZmlnUmVxdWVzdBoqLnNlcnZpY2UuYXBpLkFyY2hpdmVQcm92aWRlckNvbmZpZ1Jlc3BvbnNlInPK8xgkCAEQAhgBIAEqD3Byb3ZpZGVyX2NvbmZpZzIFd3JpdGVQBVgBgtPkkwJFOgEqYg9wcm92aWRlcl9jb25maWciLy9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3Mve2lkfTphcmNoaXZlEv4BChtDcmVhdGVQcm92aWRlckNvbmZpZ1ZlcnNpb24SLy5zZXJ2aWNlLmFwaS5DcmVhdGVQcm92aWRlckNvbmZpZ1ZlcnNpb25SZXF1ZXN0GjAuc2VydmljZS5hcGkuQ3JlYXRlUHJvdmlkZXJDb25maWdWZXJzaW9uUmVzcG9uc2UifMrzGCQIARACGAEgASoPcHJvdmlkZXJfY29uZmlnMgV3cml0ZVAFWAGC0+STAk46ASpiF3Byb3ZpZGVyX2NvbmZpZ192ZXJzaW9uIjAvYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH0vdmVyc2lvbnMS9wEKGEdldFByb3ZpZGVyQ29uZmlnVmVyc2lvbhIsLnNlcnZpY2UuYXBpLkdldFByb3ZpZGVyQ29uZmlnVmVyc2lvblJlcXVlc3QaLS5zZXJ2aWNlLmFwaS5HZXRQcm92aWRlckNvbmZpZ1ZlcnNpb25SZXNwb25zZSJ+yvMYHwgBEAIYASABKg9wcm92aWRlcl9jb25maWcyBHJlYWSC0+STAlViF3Byb3ZpZGVyX2NvbmZpZ192ZXJzaW9uEjovYXBpL3YyL2Nvbm5lY3Rvci9wcm92aWRlci1jb25maWdzL3tpZH0vdmVyc2lvbnMve3ZlcnNpb259EtwBChpMaXN0UHJvdmlkZXJDb25maWdWZXJzaW9ucxIuLnNlcnZpY2UuYXBpLkxpc3RQcm92aWRlckNvbmZpZ1ZlcnNpb25zUmVxdWVzdBovLnNlcnZpY2UuYXBpLkxpc3RQcm92aWRlckNvbmZpZ1ZlcnNpb25zUmVzcG9uc2UiXcrzGCEIARACGAEgASoPcHJvdmlkZXJfY29uZmlnMgRyZWFkUAKC0+STAjISMC9hcGkvdjIvY29ubmVjdG9yL3Byb3ZpZGVyLWNvbmZpZ3Mve2lkfS92ZXJzaW9uc2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A tenant's own settings for a provider, such as its OAuth app; shown without the secrets.
@@ -614,6 +614,279 @@ export const ArchiveProviderConfigResponseSchema: GenMessage<ArchiveProviderConf
   messageDesc(file_service_api_provider_config, 16);
 
 /**
+ * What a provider config sends to its provider, without secrets.
+ *
+ * @generated from message service.api.ProviderConfigVersion
+ */
+export type ProviderConfigVersion = Message<"service.api.ProviderConfigVersion"> & {
+  /**
+   * The provider config.
+   *
+   * @generated from field: string provider_config_id = 1;
+   */
+  providerConfigId: string;
+
+  /**
+   * The number of the version, from 1.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+
+  /**
+   * The SHA-256 of the content.
+   *
+   * @generated from field: string sha256 = 3;
+   */
+  sha256: string;
+
+  /**
+   * Whether the provider config has this content.
+   *
+   * @generated from field: bool active = 4;
+   */
+  active: boolean;
+
+  /**
+   * change (captured from a change of the provider config) or staged.
+   *
+   * @generated from field: string origin = 5;
+   */
+  origin: string;
+
+  /**
+   * What is new, for people.
+   *
+   * @generated from field: string message = 6;
+   */
+  message: string;
+
+  /**
+   * Who made the change or staged the version.
+   *
+   * @generated from field: string created_by = 7;
+   */
+  createdBy: string;
+
+  /**
+   * When.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * The content as canonical JSON: the bytes that the digest is of. It has client_id, scopes and settings.
+   *
+   * @generated from field: string content = 9;
+   */
+  content: string;
+};
+
+/**
+ * Describes the message service.api.ProviderConfigVersion.
+ * Use `create(ProviderConfigVersionSchema)` to create a new message.
+ */
+export const ProviderConfigVersionSchema: GenMessage<ProviderConfigVersion> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 17);
+
+/**
+ * Request to stage a version.
+ *
+ * @generated from message service.api.CreateProviderConfigVersionRequest
+ */
+export type CreateProviderConfigVersionRequest = Message<"service.api.CreateProviderConfigVersionRequest"> & {
+  /**
+   * The provider config's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * All scopes; those of the provider config when absent.
+   *
+   * @generated from field: service.api.ProviderConfigScopes scope_set = 2;
+   */
+  scopeSet?: ProviderConfigScopes | undefined;
+
+  /**
+   * All settings; those of the provider config when absent.
+   *
+   * @generated from field: service.api.ProviderConfigSettings setting_set = 3;
+   */
+  settingSet?: ProviderConfigSettings | undefined;
+
+  /**
+   * What is new, for people.
+   *
+   * @generated from field: string message = 4;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message service.api.CreateProviderConfigVersionRequest.
+ * Use `create(CreateProviderConfigVersionRequestSchema)` to create a new message.
+ */
+export const CreateProviderConfigVersionRequestSchema: GenMessage<CreateProviderConfigVersionRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 18);
+
+/**
+ * The staged version.
+ *
+ * @generated from message service.api.CreateProviderConfigVersionResponse
+ */
+export type CreateProviderConfigVersionResponse = Message<"service.api.CreateProviderConfigVersionResponse"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: service.api.ProviderConfigVersion provider_config_version = 1;
+   */
+  providerConfigVersion?: ProviderConfigVersion | undefined;
+};
+
+/**
+ * Describes the message service.api.CreateProviderConfigVersionResponse.
+ * Use `create(CreateProviderConfigVersionResponseSchema)` to create a new message.
+ */
+export const CreateProviderConfigVersionResponseSchema: GenMessage<CreateProviderConfigVersionResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 19);
+
+/**
+ * Identifies a version.
+ *
+ * @generated from message service.api.GetProviderConfigVersionRequest
+ */
+export type GetProviderConfigVersionRequest = Message<"service.api.GetProviderConfigVersionRequest"> & {
+  /**
+   * The provider config's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The number of the version.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message service.api.GetProviderConfigVersionRequest.
+ * Use `create(GetProviderConfigVersionRequestSchema)` to create a new message.
+ */
+export const GetProviderConfigVersionRequestSchema: GenMessage<GetProviderConfigVersionRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 20);
+
+/**
+ * The requested version.
+ *
+ * @generated from message service.api.GetProviderConfigVersionResponse
+ */
+export type GetProviderConfigVersionResponse = Message<"service.api.GetProviderConfigVersionResponse"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: service.api.ProviderConfigVersion provider_config_version = 1;
+   */
+  providerConfigVersion?: ProviderConfigVersion | undefined;
+};
+
+/**
+ * Describes the message service.api.GetProviderConfigVersionResponse.
+ * Use `create(GetProviderConfigVersionResponseSchema)` to create a new message.
+ */
+export const GetProviderConfigVersionResponseSchema: GenMessage<GetProviderConfigVersionResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 21);
+
+/**
+ * Request for a page of versions.
+ *
+ * @generated from message service.api.ListProviderConfigVersionsRequest
+ */
+export type ListProviderConfigVersionsRequest = Message<"service.api.ListProviderConfigVersionsRequest"> & {
+  /**
+   * The provider config's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Maximum number of items per page.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * Cursor from a previous response; the first page when empty.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * Number of items to skip.
+   *
+   * @generated from field: int32 skip = 4;
+   */
+  skip: number;
+};
+
+/**
+ * Describes the message service.api.ListProviderConfigVersionsRequest.
+ * Use `create(ListProviderConfigVersionsRequestSchema)` to create a new message.
+ */
+export const ListProviderConfigVersionsRequestSchema: GenMessage<ListProviderConfigVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 22);
+
+/**
+ * A page of versions.
+ *
+ * @generated from message service.api.ListProviderConfigVersionsResponse
+ */
+export type ListProviderConfigVersionsResponse = Message<"service.api.ListProviderConfigVersionsResponse"> & {
+  /**
+   * The items.
+   *
+   * @generated from field: repeated service.api.ProviderConfigVersion provider_config_versions = 1;
+   */
+  providerConfigVersions: ProviderConfigVersion[];
+
+  /**
+   * Where the next page starts; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Total number of items, counted up to 10,000.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+
+  /**
+   * Whether counting stopped early: the total is at least total_size.
+   *
+   * @generated from field: bool total_capped = 4;
+   */
+  totalCapped: boolean;
+};
+
+/**
+ * Describes the message service.api.ListProviderConfigVersionsResponse.
+ * Use `create(ListProviderConfigVersionsResponseSchema)` to create a new message.
+ */
+export const ListProviderConfigVersionsResponseSchema: GenMessage<ListProviderConfigVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_provider_config, 23);
+
+/**
  * Provider configs: a tenant's own OAuth app or other settings for a provider. Secrets are never returned.
  *
  * @generated from service service.api.ProviderConfigService
@@ -688,6 +961,37 @@ export const ProviderConfigService: GenService<{
     methodKind: "unary";
     input: typeof ArchiveProviderConfigRequestSchema;
     output: typeof ArchiveProviderConfigResponseSchema;
+  },
+  /**
+   * Stages a version without activating it: scopes and settings of the provider config. A promotion activates it.
+   *
+   * @generated from rpc service.api.ProviderConfigService.CreateProviderConfigVersion
+   */
+  createProviderConfigVersion: {
+    methodKind: "unary";
+    input: typeof CreateProviderConfigVersionRequestSchema;
+    output: typeof CreateProviderConfigVersionResponseSchema;
+  },
+  /**
+   * Returns one version with its content.
+   *
+   * @generated from rpc service.api.ProviderConfigService.GetProviderConfigVersion
+   */
+  getProviderConfigVersion: {
+    methodKind: "unary";
+    input: typeof GetProviderConfigVersionRequestSchema;
+    output: typeof GetProviderConfigVersionResponseSchema;
+  },
+  /**
+   * Lists the versions of a provider config, newest first. Every change of the client id, the scopes or the settings is a
+   * version. Secrets are in no version.
+   *
+   * @generated from rpc service.api.ProviderConfigService.ListProviderConfigVersions
+   */
+  listProviderConfigVersions: {
+    methodKind: "unary";
+    input: typeof ListProviderConfigVersionsRequestSchema;
+    output: typeof ListProviderConfigVersionsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_provider_config, 0);

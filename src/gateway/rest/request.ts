@@ -183,7 +183,7 @@ function pathMismatches(input: DescMessage, message: Message, pathParams: Params
   return pathParams.flatMap(([name, value]) => {
     const field = input.fields.find((each) => each.name === name);
     const given = field && fields[field.localName];
-    if (given === undefined || given === "" || given === value) return [];
+    if (given === undefined || given === "" || given === 0 || String(given) === value) return [];
     return [{ field: name, rule: "path_mismatch", message: "must equal the value in the path, or be omitted" }];
   });
 }

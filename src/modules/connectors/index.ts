@@ -100,6 +100,8 @@ export function createConnectors(parts: Parts) {
     connectPages: connectSessions.pages,
     /** Whether a tenant can execute an action. */
     checkActionUse: actions.checkUse,
+    /** What promotions activate. */
+    artifacts: [configs.artifacts],
     /** What is metered. */
     usageSources: [executionUsage],
     /** Receives the webhook deliveries of providers. */

@@ -12,6 +12,16 @@ import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import {
+  addToMoments,
+  compareFailures,
+  compareMeans,
+  emptyMoments,
+  type GuardrailTest,
+  type MetricMoments,
+  testFailureShare,
+  testMean,
+} from "./analysis/index.ts";
+import {
   type AssignContext,
   assignmentHandlers,
   createAssignmentService,
@@ -22,6 +32,20 @@ import {
 import { createExperimentService, experimentHandlers, experimentStore } from "./experiments/index.ts";
 import { analyseExperiment, createHistoryWriter, createMaturingWorker, resultHandlers } from "./results/index.ts";
 import { createScoreService, scoreHandlers } from "./scores/index.ts";
+
+export type { GuardrailTest };
+
+/** The tests of guardrails and canaries. */
+export interface GuardrailTests {
+  /** Whether the share of failures is below (better) or above (worse) a limit. */
+  testFailureShare(failures: number, keys: number, limit: number): GuardrailTest;
+  /** Whether the mean of values is below or above a limit. */
+  testMean(values: readonly number[], limit: number): GuardrailTest;
+  /** Whether a canary has fewer or more failures than its baseline. */
+  compareFailures(canary: number, baseline: number, canaryShare: number): GuardrailTest;
+  /** Whether the mean of a canary is below or above that of its baseline. */
+  compareMeans(canary: readonly number[], baseline: readonly number[], canaryShare: number): GuardrailTest;
+}
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -53,6 +77,7 @@ export function createExperiments(parts: Parts) {
       },
     },
     jobs: [],
+    guardrailTests,
     /** Assigns a routed item to experiments of its environment. An experiment that cannot assign it is left out. */
     async assignItem(
       context: AssignContext,
@@ -105,4 +130,17 @@ export function createExperiments(parts: Parts) {
       await scores.idle();
     },
   } satisfies Area & Record<string, unknown>;
+}
+
+const guardrailTests: GuardrailTests = {
+  testFailureShare,
+  testMean: (values, limit) => testMean(momentsOf(values), limit),
+  compareFailures,
+  compareMeans: (canary, baseline, share) => compareMeans(momentsOf(canary), momentsOf(baseline), share),
+};
+
+function momentsOf(values: readonly number[]): MetricMoments {
+  const moments = emptyMoments();
+  for (const value of values) addToMoments(moments, { value });
+  return moments;
 }

@@ -1,17 +1,56 @@
 /**
- * Governance: how changes of a deployment are proven before they are trusted.
+ * Governance: how changes reach production.
  *
- * conformance: checks that this instance keeps its guarantees.
+ * promotions: candidates, their checks, canaries and approvals. evidence: signed proof that a change was checked, and the gate
+ * that depends on it. conformance: checks that this instance keeps its guarantees.
  */
-import type { Area } from "../area.ts";
+import type { Reencryptable } from "../../platform/crypto/index.ts";
+import type { Sql } from "../../platform/db/index.ts";
+import type { Area, AreaParts } from "../area.ts";
+import type { GuardrailTests } from "../experiments/index.ts";
+import type { EventRecorder } from "../operations/index.ts";
+import type { PromotableArtifacts } from "../promotable-artifacts.ts";
 import { type ConformanceParts, createConformance } from "./conformance/index.ts";
+import { createEvidence, reencryptableSigningKeys } from "./evidence/index.ts";
+import { createPackGate, toEvidenceCandidate } from "./promotion-evidence.ts";
+import { createPromotions, type FindIdentities, type Promotions } from "./promotions/index.ts";
+
+interface Parts extends AreaParts, ConformanceParts {
+  readonly events: EventRecorder;
+  readonly tests: GuardrailTests;
+  readonly artifacts: () => readonly PromotableArtifacts[];
+  readonly findIdentities: FindIdentities;
+  /** Whether a member who is none of these people has a role that may approve promotions. */
+  readonly hasApprover: Parameters<typeof createPromotions>[0]["hasApprover"];
+}
+
+/** The tables of the area that are encrypted with the master keys. */
+export function sealedByGovernance(sql: Sql): readonly Reencryptable[] {
+  return [reencryptableSigningKeys(sql)];
+}
 
 /** Creates the area. */
-export function createGovernance(parts: ConformanceParts) {
+export function createGovernance(parts: Parts) {
   const conformance = createConformance(parts);
+  const evidence = createEvidence({
+    ...parts,
+    candidates: {
+      async find(sql, tenantId, id) {
+        const candidate = await promotions.findCandidate(sql, tenantId, id);
+        return candidate && toEvidenceCandidate(candidate);
+      },
+      setPack: async (context, id, packId) => toEvidenceCandidate(await promotions.setPack(context, id, packId)),
+    },
+  });
+  const promotions: Promotions = createPromotions({ ...parts, gate: createPackGate(evidence) });
   return {
-    handlers: { "service.api.ConformanceService": conformance.handlers },
-    jobs: [...conformance.jobs],
+    handlers: {
+      "service.api.PromotionService": promotions.handlers,
+      "service.api.RolloutEvidenceService": evidence.handlers,
+      "service.api.ConformanceService": conformance.handlers,
+    },
+    jobs: [...evidence.jobs, ...conformance.jobs],
     workers: [],
-  } satisfies Area;
+    promotions,
+  } satisfies Area & Record<string, unknown>;
 }

@@ -3,7 +3,7 @@
  *
  * pools: recipients, and the rules and strategy that choose among them. routing: decisions and their outcomes.
  * admission: constraints on items. queues: items that wait for a worker or are leased. dead letters: items that failed
- * permanently. anomaly: unusual behaviour of pools and recipients.
+ * permanently. anomaly: unusual behaviour of pools and recipients. artifacts: versions of pools that promotions activate.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { TenantId } from "../../platform/access/index.ts";
@@ -12,6 +12,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
 import { createAnomalies } from "./anomaly/index.ts";
+import { createPoolArtifacts } from "./artifacts/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "./pools/index.ts";
 import { createQueues } from "./queues/index.ts";
@@ -89,6 +90,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.PoolService": pools.handlers.pools,
       "service.api.RecipientService": pools.handlers.recipients,
       "service.api.RuleService": pools.handlers.rules,
+      "service.api.PoolVersionService": pools.handlers.versions,
       "service.api.RoutingService": router.handlers.routing,
       "service.api.OutcomeService": router.handlers.outcomes,
       "service.api.QueueService": queues.handlers.queues,
@@ -105,6 +107,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     findPoolId: pools.findPoolId,
     /** Finds a pool that is not archived by its id or its name. */
     findNamedPool: pools.findNamedPool,
+    /** What promotions activate. */
+    artifacts: createPoolArtifacts({ pools, shares: parts.shares }),
     /** The records that packs contain. */
     packRecords: pools.packRecords,
     /** Finds records that refer to records of other areas. */

@@ -12,6 +12,7 @@ import type { EventRecorder } from "../operations/index.ts";
 import { createApiKeys } from "./api-keys/index.ts";
 import { createDynamicConfig } from "./dynamic-config/index.ts";
 import { createEnvironments } from "./environments/index.ts";
+import { findIdentities, hasOtherMember } from "./identities.ts";
 import { createMembers } from "./members/index.ts";
 import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
@@ -69,5 +70,7 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
     findEnvironment: environments.find,
     /** Lists the environments that a caller may use, by id. */
     listEnvironments: environments.list,
+    findIdentities,
+    hasOtherMember,
   } satisfies Area & Record<string, unknown>;
 }

@@ -17,6 +17,7 @@ import {
   createRuns,
   type FindExperimentId,
   type FindPoolId,
+  readRunOutcomes,
   runUsage,
   type TakeQuota,
 } from "./runs/index.ts";
@@ -76,6 +77,8 @@ export function createWorkflows({ config, ...parts }: Parts) {
     workers: [runs.sweeper, tasks.sweeper, triggers.worker, streams.worker],
     environments,
     compileTemplate,
+    /** What promotions activate. */
+    artifacts: [definitions.artifacts(readRunOutcomes)],
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
     /** What is metered. */

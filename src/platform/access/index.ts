@@ -14,5 +14,5 @@ export {
   type Principal,
   type TenantId,
 } from "./principal.ts";
-export { covers, grantedScopes, roleBeyond, roleGrants, unknownRole } from "./roles.ts";
+export { covers, grantedScopes, roleBeyond, roleGrants, rolesWith, unknownRole } from "./roles.ts";
 export { grantableScopes } from "./scopes.ts";

@@ -33,7 +33,10 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:write",
     "experiment:assign",
     "experiment:score",
+    "promotion:write",
     "usage:write",
+    "evidence:write",
+    "evidence:run",
     "conformance:run",
   ],
   admin: ["*:*"],
@@ -66,11 +69,14 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:score",
     "entitlement:read",
     "usage:write",
+    "evidence:read",
+    "evidence:run",
   ],
   secret_manager: ["secret:*"],
   config_manager: ["config:*"],
   notification_admin: ["notification:*", "layout:*"],
   workflow_approver: ["workflow_run:read", "workflow_run:approve"],
+  promotion_approver: ["promotion:read", "promotion:approve"],
 };
 
 /** Roles that operations require by name, in addition to scopes. */
@@ -100,6 +106,11 @@ export function covers(granted: ReadonlySet<string>, wanted: string): boolean {
   const resource = wanted.slice(0, at);
   if (granted.has(`${resource}:*`)) return true;
   return !guardedResources.has(resource) && granted.has(`*${wanted.slice(at)}`);
+}
+
+/** The roles that grant a scope. */
+export function rolesWith(scope: string): string[] {
+  return Object.keys(roleGrants).filter((role) => covers(new Set(roleGrants[role]), scope));
 }
 
 /** The index of the first role that does not exist, or -1 if all exist. */

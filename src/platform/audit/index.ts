@@ -9,4 +9,5 @@
 export { type Audit, type AuditSettings, openAudit } from "./audit.ts";
 export type { AuditEntry, AuditOutcome } from "./entry.ts";
 export { createRedactor, type Redactor, type RedactorSettings } from "./redact.ts";
+export { containsCredential, containsPersonalData } from "./redact-text.ts";
 export { type AuditVerification, verifyAudit } from "./verify.ts";

@@ -52,6 +52,16 @@ export function redactPersonal(text: string): string {
   return result;
 }
 
+/** Whether a text contains a credential that would be redacted. */
+export function containsCredential(text: string): boolean {
+  return redactSecrets(text) !== text;
+}
+
+/** Whether a text contains personal data that would be redacted. */
+export function containsPersonalData(text: string): boolean {
+  return redactPersonal(text) !== text;
+}
+
 function maskIfIpv6(found: string): string {
   const address = found.replace(/(?<!:):$|\.$/, "");
   return isIPv6(address) ? maskIpv6(address) + found.slice(address.length) : found;

@@ -165,6 +165,15 @@ const experiment = {
   planned_units: 20_000,
 };
 
+const evidenceArtifact = {
+  kind: "workflow",
+  name: "order.fulfil",
+  version: "7",
+  sha256: "7d1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a",
+};
+
+const evidencePack = { name: "Release 42", description: "Evidence for the release.", max_age_s: 86_400 };
+
 const delivery = { mode: "MODE_PUSH", url: "https://hooks.example.com/switchyard", secret_ref: "push/crm" };
 
 const exampleRecipient = {
@@ -274,6 +283,24 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   RecordScoreBatchRequest: {
     scores: [{ score_id: "order-1001", receipt: "correct-horse-battery-staple", metric: "revenue", value: 42.5 }],
   },
+  CreateEvidencePackRequest: { environment_id: exampleId("environment"), ...evidencePack },
+  UpdateEvidencePackRequest: { ...evidencePack, required_types: ["scenario"] },
+  AddEvidenceArtifactRequest: {
+    artifact: { ...evidenceArtifact, size_bytes: 2048, storage_ref: "s3://releases/42/order.fulfil.json" },
+  },
+  AddEvidenceReceiptRequest: {
+    type: "scenario",
+    result: "passed",
+    run_id: exampleId("run"),
+    token: "correct-horse-battery-staple",
+    cases: [{ id: "order.paid", status: "passed" }],
+    tool: { name: "scenario-runner", version: "2.1.0" },
+  },
+  StartEvidenceRunRequest: { type: "scenario", mode: "dry_run", claim: true, lease_s: 60, deadline_s: 3600 },
+  HeartbeatEvidenceRunRequest: { token: "correct-horse-battery-staple" },
+  CancelEvidenceRunRequest: { reason: "The release is postponed." },
+  ExpandEvidenceRequirementsRequest: { environment_id: exampleId("environment"), kinds: ["workflow"] },
+  RotateEvidenceKeyRequest: { reason: "Yearly rotation." },
   AddTopicSubscribersRequest: { subscriber_ids: [exampleId("subscriber")] },
   CreateConnectionRequest: {
     name: "Team chat",

@@ -42,7 +42,7 @@ interface Parts {
   readonly cache: ConnectionCache;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
-  readonly configs: Pick<ProviderConfigs, "read">;
+  readonly configs: Pick<ProviderConfigs, "readFor">;
   readonly refresher: Refresher;
 }
 
@@ -57,7 +57,7 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
 
   async function decrypt(sealed: SealedConnection): Promise<OpenConnection | ConnectionFault> {
     const { id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest } = sealed;
-    const config = providerConfigId === "" ? undefined : await configs.read(tenantId, providerConfigId);
+    const config = providerConfigId === "" ? undefined : await configs.readFor(tenantId, providerConfigId, id);
     const known = opened.get(sealed);
     if (known !== undefined && known.config === config) return known.result;
     const credentials = openCredentials(keyring, sealed);

@@ -18,6 +18,7 @@ import { expectedVersion, optionalTime, stampFields } from "../../../platform/re
 import type { ProviderConfig } from "./domain/provider-config.ts";
 import type { ProviderConfigService } from "./service.ts";
 import { providerConfigStore } from "./store.ts";
+import { providerConfigVersionHandlers } from "./versions/version-handler.ts";
 
 interface Parts {
   readonly service: ProviderConfigService;
@@ -45,6 +46,8 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
     });
 
   return {
+    ...providerConfigVersionHandlers({ service, cursors }),
+
     async createProviderConfig(context, request) {
       const { providerKey, name, environmentId, clientId, secrets, scopes, settings } = request;
       const input = { providerKey, name, environmentId, clientId, secrets, scopes, settings };

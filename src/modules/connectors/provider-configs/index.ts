@@ -10,13 +10,18 @@
 import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
+import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import type { Reencryptable } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
+import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
+import { decodeConfigContent } from "./domain/config-content.ts";
 import type { ProviderConfig, ProviderSecrets, SealedProviderConfig } from "./domain/provider-config.ts";
 import { providerConfigHandlers } from "./handler.ts";
 import { createProviderConfigService, openSecrets, type ProviderConfigParts } from "./service.ts";
 import { providerConfigStore, reencryptableProviderConfigs } from "./store.ts";
+import { createProviderConfigArtifacts } from "./versions/provider-config-artifacts.ts";
+import { configVersionStore } from "./versions/version-store.ts";
 
 export type { ProviderConfig };
 
@@ -46,14 +51,26 @@ export interface ProviderConfigs {
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** The best status of a tenant's configs by provider, without drafts and archived ones, from a cache for most calls. */
   states(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">>;
-  /** Reads a config in any status, without its secrets, from a cache for most calls. */
-  read(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
+  /**
+   * Reads a config in any status, without its secrets, from a cache for most calls. While a canary is running, the connection
+   * decides between what the config has and the canary's version.
+   */
+  readFor(tenantId: TenantId, id: string, connectionId: string): Promise<ProviderConfig | undefined>;
   /** Opens a config with its secrets, from a cache for most calls. */
   open(tenantId: TenantId, id: string): Promise<OpenProviderConfig | ProviderConfigFault>;
   /** The address at which a provider returns the end user. */
   redirectUriOf(id: string): string;
   /** The secrets, for re-encryption when the master key changes. */
   readonly sealed: Reencryptable;
+  /** The versions that promotions activate. */
+  readonly artifacts: PromotableArtifacts;
+}
+
+/** A config with its running canary. */
+interface CachedConfig {
+  readonly sealed: SealedProviderConfig | undefined;
+  /** With the config as the canary sees it. */
+  readonly canary: (Canary & { readonly config: ProviderConfig }) | undefined;
 }
 
 interface Parts extends ProviderConfigParts {
@@ -69,11 +86,13 @@ interface Parts extends ProviderConfigParts {
 export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }: Parts): ProviderConfigs {
   const { changes, keyring } = parts;
   const redirectUriOf = (id: string) => `${publicUrl()}/connect/callback/${id}`;
-  const cache = createTenantCache<string, { readonly sealed: SealedProviderConfig | undefined }>({
+  const service = createProviderConfigService(parts);
+  const cache = createTenantCache<string, CachedConfig>({
     changes,
     async load(key) {
       const [tenantId, id] = key.split(" ") as [TenantId, string];
-      return { sealed: await providerConfigStore(side.sql).findSealed(tenantId, id) };
+      const sealed = await providerConfigStore(side.sql).findSealed(tenantId, id);
+      return { sealed, canary: sealed && (await loadCanary(side.sql, sealed)) };
     },
     tenantOf: (key) => key.split(" ")[0],
   });
@@ -83,7 +102,8 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
     tenantOf: (tenantId) => tenantId,
   });
   return {
-    handlers: providerConfigHandlers({ service: createProviderConfigService(parts), cursors, redirectUriOf }),
+    handlers: providerConfigHandlers({ service, cursors, redirectUriOf }),
+    artifacts: createProviderConfigArtifacts(service),
     find: (sql, tenantId, id) => providerConfigStore(sql).find(tenantId, id),
     hold: (sql, tenantId, id) => providerConfigStore(sql).hold(tenantId, id),
     async findDefault(sql, tenantId, providerKey, environmentId) {
@@ -93,8 +113,9 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
     },
     hasProvider: (sql, tenantId, providerKey) => providerConfigStore(sql).hasProvider(tenantId, providerKey),
     states: async (tenantId) => states.get(tenantId),
-    async read(tenantId, id) {
-      return (await cache.get(`${tenantId} ${id}`)).sealed;
+    async readFor(tenantId, id, connectionId) {
+      const { sealed, canary } = await cache.get(`${tenantId} ${id}`);
+      return canary !== undefined && isOnCanarySide(canary, connectionId) ? canary.config : sealed;
     },
     async open(tenantId, id) {
       const { sealed } = await cache.get(`${tenantId} ${id}`);
@@ -110,4 +131,12 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
     redirectUriOf,
     sealed: reencryptableProviderConfigs(db.sql),
   };
+}
+
+/** The running canary of a config, with the config as the canary sees it. */
+async function loadCanary(sql: Sql, sealed: SealedProviderConfig): Promise<CachedConfig["canary"]> {
+  const { tenantId, id } = sealed;
+  const canary = await canaryStore(sql).find(tenantId, "provider_config", id);
+  const found = canary && (await configVersionStore(sql).find(tenantId, id, canary.version));
+  return found && { ...canary!, config: { ...sealed, ...decodeConfigContent(found.content) } };
 }

@@ -1,5 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail, invalid } from "../../../errors/index.ts";
+import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
@@ -7,6 +7,12 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, Provider } from "../manifests/index.ts";
+import {
+  type ConfigContent,
+  decodeConfigContent,
+  digestOfContent,
+  encodeConfigContent,
+} from "./domain/config-content.ts";
 import {
   bindingOf,
   checkChange,
@@ -23,6 +29,8 @@ import {
   type SealedProviderConfig,
 } from "./domain/provider-config.ts";
 import { providerConfigStore, type StoredChange } from "./store.ts";
+import { recordConfigVersion } from "./versions/version-recorder.ts";
+import { configVersionStore, type ProviderConfigVersion } from "./versions/version-store.ts";
 
 /** Dependencies of the service. */
 export interface ProviderConfigParts {
@@ -36,6 +44,7 @@ export interface ProviderConfigParts {
 /** The operations on provider configs. */
 export type ProviderConfigService = ReturnType<typeof createProviderConfigService>;
 
+const stagedMax = 500;
 const pastTense = { activate: "activated", disable: "disabled", archive: "archived" } as const;
 
 /** Creates the service of provider configs. */
@@ -60,6 +69,65 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
 
   return {
     getProviderConfig,
+    invalidateCaches,
+
+    /** Stores a version without activating it; undefined parts are the config's. */
+    async stageVersion(
+      context: Context,
+      id: string,
+      change: Pick<ProviderConfigChange, "scopes" | "settings">,
+      message: string,
+    ): Promise<ProviderConfigVersion> {
+      const { sql, tenantId, principal, nowMs } = context;
+      checkDetails({ settings: change.settings });
+      const current = requireAccess(context, await providerConfigStore(sql).lock(tenantId, id));
+      checkChange(current, {});
+      await recordConfigVersion(context, current);
+      const store = configVersionStore(sql);
+      if ((await store.count(tenantId, id)) >= stagedMax) {
+        throw fail("FAILED_PRECONDITION", {
+          public: `A provider config can have at most ${stagedMax} staged versions.`,
+        });
+      }
+      const { clientId, scopes, settings } = current;
+      const wanted = { clientId, scopes: change.scopes ?? scopes, settings: change.settings ?? settings };
+      const content = encodeConfigContent(wanted);
+      const digest = digestOfContent(content);
+      const stamp = { origin: "staged" as const, message, createdBy: principal.subject, createdAt: new Date(nowMs) };
+      const staged = await store.insert({ tenantId, configId: id, content, digest, ...stamp });
+      const data = { ...eventData(current), version: staged.version, sha256: digest };
+      await events.record(context, "provider_config.version_staged", id, data);
+      return staged;
+    },
+
+    /** Gives a locked config the content of a version. */
+    async activateVersion(context: Context, id: string, version: number): Promise<void> {
+      const { sql, tenantId, nowMs } = context;
+      const found = await configVersionStore(sql).find(tenantId, id, version);
+      if (found === undefined) throw notFound("provider config version");
+      const content = decodeConfigContent(found.content);
+      const store = providerConfigStore(sql);
+      const current = requireAccess(context, await store.lock(tenantId, id));
+      checkChange(current, content);
+      const config = (await store.update(tenantId, id, content, undefined, new Date(nowMs)))!;
+      await recordConfigVersion(context, config);
+      await invalidateCaches(context);
+      const data = { ...eventData(config), version, sha256: found.digest };
+      await events.record(context, "provider_config.version_activated", id, data);
+    },
+
+    /** Why a content cannot be activated; empty if it can be. */
+    async problemsOf(context: Context, config: ProviderConfig, content: ConfigContent): Promise<readonly string[]> {
+      try {
+        checkChange(config, content);
+        const provider = await catalogue.provider(context.tenantId, config.providerKey);
+        requireComplete({ ...config, ...content }, provider);
+        return [];
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        return [error.message];
+      }
+    },
 
     async createProviderConfig(context: Context, input: NewProviderConfig): Promise<ProviderConfig> {
       const { sql, tenantId, nowMs } = context;
@@ -95,6 +163,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
         ...seal({ tenantId, id }, mergeSecrets({}, secrets)),
         ...newStamps(nowMs),
       });
+      await recordConfigVersion(context, config);
       await events.record(context, "provider_config.created", id, eventData(config));
       return config;
     },
@@ -117,6 +186,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
       const sealed = secrets && seal(current, mergeSecrets(openSecrets(keyring, current), secrets));
       const config = await store.update(tenantId, id, { ...rest, sealed }, expectedVersion, new Date(nowMs));
       if (config === undefined) throw updateRefusal(current, "provider config");
+      await recordConfigVersion(context, config);
       await invalidateCaches(context);
       const { clientId, ...named } = change;
       const fields = changedFields({ ...named, client_id: clientId });

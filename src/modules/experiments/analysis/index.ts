@@ -24,6 +24,13 @@ export type {
   Verdict,
 } from "./analysis-result.ts";
 export {
+  compareFailures,
+  compareMeans,
+  type GuardrailTest,
+  testFailureShare,
+  testMean,
+} from "./guardrail-tests.ts";
+export {
   addToMoments,
   emptyMoments,
   type MetricMoments,

@@ -4,7 +4,8 @@
  * pool: a group of recipients with a strategy. recipient: a worker or endpoint of one pool that receives work.
  * rule: an action that a pool applies to items that match a condition. snapshot: an immutable view of a pool that
  * decisions use, cached in memory. revision: a counter that every change of a pool, its recipients or its rules
- * increments; nodes reload only pools whose revision changed.
+ * increments; nodes reload only pools whose revision changed. version: the strategy, the config and the rules of a pool at a
+ * time, without recipients; it never changes. side: the canary's or the baseline's view of a pool while a canary is running.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -25,17 +26,29 @@ import { ruleHandlers } from "./rules/rule-handler.ts";
 import { createRuleService } from "./rules/rule-service.ts";
 import { decodeSnapshot, encodeChunk, encodeSnapshotHead, listChunks } from "./snapshots/snapshot-codec.ts";
 import { createSnapshots, type Snapshots } from "./snapshots/snapshots.ts";
+import { poolVersionHandlers } from "./versions/version-handler.ts";
+import { createPoolVersionService } from "./versions/version-service.ts";
 import type { HasWork, RecipientLoadReader } from "./work-store.ts";
 
 export { type DeliveryAction, renderActionInput } from "./domain/delivery-action.ts";
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
 export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from "./domain/pool-config.ts";
+export {
+  type ContentChange,
+  decodeContent,
+  diffContents,
+  digestOfStrategy,
+  type PoolContent,
+  withStrategyOf,
+} from "./domain/pool-content.ts";
 export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStatus } from "./domain/recipient.ts";
 export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
-export type { PoolSnapshot, TenantPools } from "./domain/snapshot.ts";
+export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
+export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
+export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
 export { type HasWork, hasQueuedWork, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
 interface Parts {
@@ -65,6 +78,7 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
   const recipients = createRecipientService({ access, events, urlRefusal });
   const poolService = createPoolService({ access, events, hasWork });
   const ruleService = createRuleService({ access, events });
+  const versions = createPoolVersionService({ access, events });
   const reader: PoolReader = {
     ...snapshots,
     requirePool(caller, poolId) {
@@ -79,10 +93,15 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
       pools: poolHandlers(poolService, cursors),
       recipients: recipientHandlers(recipients, loads, cursors),
       rules: ruleHandlers(ruleService, cursors),
+      versions: poolVersionHandlers(versions, access, cursors),
     },
     ...reader,
     findPools,
     findPoolId,
+    access,
+    versions,
+    /** Locks a pool until the transaction ends. */
+    lockPool: (sql: Sql, tenantId: TenantId, poolId: string) => poolStore(sql).lock(tenantId, poolId),
     /** Finds a pool that is not archived by its id or its name. */
     findNamedPool: (sql: Sql, tenantId: TenantId, idOrName: string) => poolStore(sql).findNamed(tenantId, idOrName),
     /** The records that packs contain. */

@@ -1,25 +1,16 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail, invalid } from "../../../errors/index.ts";
+import { fail } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import {
-  configViolations,
-  effectiveConfig,
-  mergeSettings,
-  type PoolSettings,
-  resetSettings,
-} from "./domain/config-settings.ts";
+import { mergeSettings, resetSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
-import { findRedirectPath } from "./domain/redirect-cycle.ts";
-import type { Strategy } from "./domain/strategy.ts";
-import { checkConfigExpressions } from "./expressions.ts";
 import type { PoolAccess } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
-import { lockRedirects } from "./redirect-store.ts";
+import { checkConfig } from "./reference-checks.ts";
+import { recordPoolVersion } from "./versions/version-recorder.ts";
 import type { HasWork } from "./work-store.ts";
 
 interface Parts {
@@ -38,20 +29,6 @@ export function createPoolService({ access, events, hasWork }: Parts) {
     if (environment === undefined) throw notFound("environment");
     requireEnvironmentAccess(context, environment.key);
     return environment;
-  }
-
-  async function checkConfig(
-    context: Context,
-    pool: Pick<StoredPool, "id" | "environmentId">,
-    settings: PoolSettings,
-    strategy: Strategy,
-  ): Promise<void> {
-    const config = effectiveConfig(settings, strategy);
-    const violations = configViolations(config);
-    if (violations.length > 0) throw toViolationFailure(violations);
-    checkConfigExpressions(config, settings);
-    const { redirectPoolId } = config.fallback;
-    if (redirectPoolId !== "") await checkRedirect(context, pool, redirectPoolId, "config.fallback.redirect_pool_id");
   }
 
   async function setStatus(context: Context, { id }: StoredPool, status: StoredPool["status"]): Promise<StoredPool> {
@@ -73,6 +50,7 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       await checkConfig(context, { id, environmentId: environment.id }, input.settings, input.strategy);
       const pool = { ...input, tenantId, id, environmentId: environment.id };
       const created = await poolStore(sql).insert(pool, new Date(nowMs));
+      await recordPoolVersion(context, id);
       await access.announce(context, id);
       const { name, strategy, environmentId } = created;
       await events.record(context, "pool.created", id, { name, strategy, environment_id: environmentId });
@@ -104,6 +82,7 @@ export function createPoolService({ access, events, hasWork }: Parts) {
         new Date(nowMs),
       );
       if (changed === undefined) throw updateRefusal(current, "pool");
+      await recordPoolVersion(context, current.id);
       const config = settings === undefined && resetConfig.length === 0 ? undefined : true;
       await events.record(context, "pool.updated", current.id, { fields: changedFields({ ...fields, config }) });
       return changed;
@@ -137,27 +116,4 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       if (environmentId !== "") await environmentOf(context, environmentId);
     },
   };
-}
-
-/**
- * Rejects a redirect to the same pool, to a pool that is missing, archived or in another environment, and to a pool
- * that leads back to this one.
- */
-export async function checkRedirect(
-  { sql, tenantId }: Context,
-  from: Pick<StoredPool, "id" | "environmentId">,
-  poolId: string,
-  field: string,
-): Promise<void> {
-  if (poolId === from.id) throw invalid(field, "pool", "must name another pool");
-  const found = await poolStore(sql).find(tenantId, poolId);
-  if (found === undefined || found.status === "archived" || found.environmentId !== from.environmentId) {
-    throw invalid(field, "pool", "must be the id of a pool in the same environment that is not archived");
-  }
-  const redirects = await lockRedirects(sql, tenantId);
-  const back = findRedirectPath(redirects, found.id, from.id);
-  if (back === undefined) return;
-  const names = new Map<string, string>(redirects.map(({ fromId, fromName }) => [fromId, fromName]));
-  const cycle = [from.id, ...back].map((id, at) => (id === from.id ? "this pool" : (names.get(id) ?? `pool ${at}`)));
-  throw invalid(field, "redirect_cycle", `must not lead back to this pool: ${cycle.join(" → ")}`);
 }

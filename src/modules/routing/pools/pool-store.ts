@@ -74,6 +74,11 @@ export function poolStore(sql: Sql) {
       return rows.map(toPool);
     },
 
+    /** Locks a pool until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<void> {
+      await sql`select from pools where tenant_id = ${tenantId} and id = ${id} for update`;
+    },
+
     /** Increments the revision and locks the pool; concurrent changes wait for the commit. */
     async raiseRevision(tenantId: TenantId, id: string): Promise<StoredPool | undefined> {
       return one(

@@ -31,6 +31,7 @@ import { createRouteService } from "./route-service.ts";
 import { routingHandlers } from "./routing-handler.ts";
 
 export { createAcceptance } from "./assignment/recipient-acceptance.ts";
+export { compareDecisions, type DecidedItem } from "./decisions/decision-comparison.ts";
 export { decisionUsage } from "./decisions/usage-source.ts";
 export { createExperimentScorer, type RecordScores } from "./outcomes/experiment-scorer.ts";
 export { createLivePools, type LivePools } from "./outcomes/live-pools.ts";

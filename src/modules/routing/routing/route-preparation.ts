@@ -4,7 +4,7 @@ import { mayUseEnvironment } from "../../../platform/access/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
-import type { PoolReader, PoolSnapshot, Pools } from "../pools/index.ts";
+import { type PoolReader, type PoolSnapshot, type Pools, sideOf } from "../pools/index.ts";
 import {
   createCallBudget,
   type DecisionBudget,
@@ -73,7 +73,7 @@ export function createPreparation(parts: PreparationParts) {
     const all = await pools.poolsOf(tenantId);
     for (const snapshot of all.pools.values()) {
       if (snapshot.rules.length === 0 || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
-      const view = await live.view(snapshot);
+      const view = await live.view(sideOf(snapshot, item.key));
       const pending = new SlicedDecision(view.pool, view.live, item, { nowMs, seed: 0, waitedS: 0 });
       const { matchedRuleIds, reason } = await decideWithinBudget(pending, budget, (decision) => decision);
       if (reason === "decided_later")
@@ -94,10 +94,12 @@ export function createPreparation(parts: PreparationParts) {
     input: RouteInput,
     dryRun: boolean,
     budget: DecisionBudget,
-    earlier: Earlier = { id: ulid(context.nowMs), steps: [], experiments: [], hops: 0 },
+    before: Earlier = { id: ulid(context.nowMs), steps: [], experiments: [], hops: 0 },
   ): RoutedItem | Promise<RoutedItem> {
     const { nowMs, tenantId } = context;
-    const { id, hops } = earlier;
+    const { id, hops } = before;
+    const side = sideOf(requireActive(target), input.item.key);
+    const earlier = target.canary === undefined ? before : withCanaryStep(before, target.canary, side, input);
     const redirect = (poolId: string, steps: readonly EvidenceTraceStep[], experiments: Earlier["experiments"]) => {
       if (hops === redirectsMax)
         throw failed(
@@ -111,7 +113,7 @@ export function createPreparation(parts: PreparationParts) {
         return decideIn(next, context, input, dryRun, budget, after);
       });
     };
-    return andThen(live.view(requireActive(target)), (first) => {
+    return andThen(live.view(side), (first) => {
       const seed = Math.floor(Math.random() * seedLimit);
       const pending = new SlicedDecision(first.pool, first.live, input.item, { nowMs, seed, waitedS: 0 });
       return decideWithinBudget(pending, budget, (decision): RoutedItem | Promise<RoutedItem> => {
@@ -269,6 +271,18 @@ interface Earlier {
   readonly steps: readonly EvidenceTraceStep[];
   readonly experiments: Evidence["experiments"];
   readonly hops: number;
+}
+
+/** Notes the side of a canary. An item without a key is not part of it. */
+function withCanaryStep(
+  earlier: Earlier,
+  { candidateId }: NonNullable<PoolSnapshot["canary"]>,
+  side: PoolSnapshot,
+  { item }: RouteInput,
+): Earlier {
+  if (item.key === "") return earlier;
+  const result = side.candidateId === undefined ? "baseline" : "canary";
+  return { ...earlier, steps: [...earlier.steps, { step: "canary", id: candidateId, result }] };
 }
 
 function evidenceOf(

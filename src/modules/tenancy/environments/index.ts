@@ -24,11 +24,7 @@ export interface Environments {
   /** Adds the environments of a new tenant in the caller's transaction. */
   add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void>;
   /** Finds an environment that is not deleted by its id or its key. */
-  find(
-    sql: Sql,
-    tenantId: TenantId,
-    idOrKey: string,
-  ): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
+  find(sql: Sql, tenantId: TenantId, idOrKey: string): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
   /** Lists the environments that a caller may use, by id. */
   list(
     context: Pick<Context, "sql" | "tenantId" | "principal">,

@@ -96,7 +96,7 @@ export function definitionHandlers(service: DefinitionService, cursors: Cursors)
       },
       async run(context: Context, request: PublishWorkflowDefinitionRequest, checked: CheckedDraft) {
         const version = expectedVersion(request.recordVersion);
-        const published = await service.publishDraft(context, checked, request.message, version);
+        const published = await service.publishDraft(context, checked, request.message, version, request.stage);
         return create(PublishWorkflowDefinitionResponseSchema, {
           workflowDefinition: fromHead(published.definition),
           version: fromVersion(published.definition, published.version),
@@ -190,6 +190,7 @@ const statuses = { draft: Status.DRAFT, published: Status.PUBLISHED, archived: S
 const versionStatuses = {
   active: VersionStatus.ACTIVE,
   superseded: VersionStatus.SUPERSEDED,
+  staged: VersionStatus.STAGED,
   retired: VersionStatus.RETIRED,
 } as const;
 

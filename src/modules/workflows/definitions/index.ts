@@ -12,11 +12,14 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { FindUses, PackRecords } from "../../pack-records.ts";
+import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
+import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
 import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
 import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
+export type { ReadRunOutcomes } from "./definition-artifacts.ts";
 export { checkInSlices } from "./domain/language/check-definition.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";
@@ -33,6 +36,8 @@ export interface Definitions extends PublishedVersions {
   packRecords(findTriggers: FindTriggers): PackRecords;
   /** Finds definitions that refer to records of other areas. */
   readonly findUses: FindUses;
+  /** The versions that promotions activate. */
+  artifacts(readOutcomes: ReadRunOutcomes): PromotableArtifacts;
 }
 
 interface Parts extends Omit<DefinitionParts, "readText"> {
@@ -48,6 +53,7 @@ export function createDefinitions({ side, cursors, ...parts }: Parts): Definitio
     handlers: definitionHandlers(service, cursors),
     packRecords: (findTriggers) => createDefinitionRecords(service, findTriggers),
     findUses: findDefinitionUses,
+    artifacts: (readOutcomes) => createDefinitionArtifacts(service, readOutcomes),
     ...createPublishedVersions({ db: side, changes: parts.changes }),
   };
 }

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
+import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
 import type { Definition } from "./domain/language/definition.ts";
 import { parseDefinition } from "./domain/language/parse-definition.ts";
@@ -16,15 +17,35 @@ export interface PublishedVersion {
   readonly definition: Definition;
   /** Whether the definition is archived or the version withdrawn: runs in progress finish, and none start. */
   readonly archived: boolean;
+  /** The side of a running canary; undefined if it does not apply. */
+  readonly canary?: RunSide | undefined;
+}
+
+/** On which side of a canary a run is. */
+export interface RunSide {
+  readonly candidateId: string;
+  readonly side: "canary" | "baseline";
+}
+
+/** The run to start, for the side of a canary. */
+export interface StartPoint {
+  readonly environmentId: string;
+  readonly runKey: string;
 }
 
 /** Finds published versions. */
 export interface PublishedVersions {
   /**
    * The active version (or the given one) of a definition by its id or key, from memory in the common case; undefined if
-   * there is none. If no other definition has the key, an archived one is found too.
+   * there is none. If no other definition has the key, an archived one is found too. While a canary is running, the key of
+   * the run to start decides between the active version and the canary's.
    */
-  resolve(tenantId: TenantId, idOrKey: string, version?: number): Promise<PublishedVersion | undefined>;
+  resolve(
+    tenantId: TenantId,
+    idOrKey: string,
+    version?: number,
+    start?: StartPoint,
+  ): Promise<PublishedVersion | undefined>;
   /** The id and the key of a definition by either of them, published or not; undefined if there is none. */
   identify(tenantId: TenantId, idOrKey: string): Promise<Pick<DefinitionHead, "id" | "key"> | undefined>;
   /**
@@ -45,6 +66,7 @@ interface Parts {
 interface HeadEntry {
   readonly tenantId: TenantId;
   readonly head: DefinitionHead | undefined;
+  readonly canary: Canary | undefined;
 }
 
 interface ParsedVersion {
@@ -70,7 +92,8 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
       const tenantId = key.slice(0, at) as TenantId;
       const idOrKey = key.slice(at + 1);
       const head = (await store.findHead(tenantId, idOrKey)) ?? (await store.findArchived(tenantId, idOrKey));
-      return { tenantId, head };
+      const canary = head && (await canaryStore(db.sql).find(tenantId, "workflow", head.id));
+      return { tenantId, head, canary };
     },
     tenantOf: (_key, { tenantId }) => tenantId,
   });
@@ -91,8 +114,10 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
     return { digest: found.digest, definition, bytes, withdrawn: current === undefined };
   }
 
+  const entryOf = (tenantId: TenantId, idOrKey: string) => heads.get(`${tenantId}|${idOrKey}`);
+
   async function identify(tenantId: TenantId, idOrKey: string) {
-    return (await heads.get(`${tenantId}|${idOrKey}`)).head;
+    return (await entryOf(tenantId, idOrKey)).head;
   }
 
   return {
@@ -100,9 +125,10 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
     async idOf(tenantId, idOrKey) {
       return idOrKey === "" ? "" : ((await identify(tenantId, idOrKey))?.id ?? idOrKey);
     },
-    async resolve(tenantId, idOrKey, version) {
-      const head = await identify(tenantId, idOrKey);
-      const number = version ?? head?.activeVersion ?? 0;
+    async resolve(tenantId, idOrKey, version, start) {
+      const { head, canary: running } = await entryOf(tenantId, idOrKey);
+      const canary = version === undefined && start !== undefined ? sideOf(running, start) : undefined;
+      const number = version ?? (canary?.side === "canary" ? running!.version : (head?.activeVersion ?? 0));
       if (number < 1) return undefined;
       // A run may have started on a definition that no longer exists because the upgrade of a pack was rolled back.
       const definitionId = head?.id ?? (idOrKey as DefinitionId);
@@ -110,11 +136,18 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
       const found = parsed.get(name) ?? (await parsed.load(name, () => load(tenantId, definitionId, number)));
       if (found === undefined) return undefined;
       const { digest, definition, withdrawn } = found;
-      // A version above the active one was withdrawn since it was read.
-      const archived = withdrawn || head === undefined || head.status === "archived" || number > head.activeVersion;
-      return { tenantId, definitionId, key: definition.key, version: number, digest, definition, archived };
+      // A version above the newest one was withdrawn since it was read.
+      const archived = withdrawn || head === undefined || head.status === "archived" || number > head.lastVersion;
+      return { tenantId, definitionId, key: definition.key, version: number, digest, definition, archived, canary };
     },
   };
+}
+
+/** The side of a run. A run without a key is not part of a canary. */
+function sideOf(canary: Canary | undefined, { environmentId, runKey }: StartPoint): RunSide | undefined {
+  if (canary === undefined || runKey === "" || canary.environmentId !== environmentId) return undefined;
+  const { candidateId } = canary;
+  return { candidateId, side: isOnCanarySide(canary, runKey) ? "canary" : "baseline" };
 }
 
 /** Parsed versions, least recently used first, bounded by the bytes of their documents. */

@@ -1,5 +1,5 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
-import { fail, type Violation } from "../../../errors/index.ts";
+import { Failure, fail, type Violation } from "../../../errors/index.ts";
 import {
   notFound,
   type RowImage,
@@ -72,6 +72,7 @@ export interface Publication {
 }
 
 const callersShownMax = 100;
+const noActiveVersion = { version: 0, digest: "" };
 
 /** The use cases of workflow definitions. */
 export type DefinitionService = ReturnType<typeof createDefinitionService>;
@@ -213,26 +214,29 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       return { id, digest, definition: isPublished(current) ? undefined : await requirePublishable(context, draft) };
     },
 
-    /** Publishes a checked draft as the next version. */
+    /** Publishes a checked draft as the next version. A staged version is not activated. */
     async publishDraft(
       context: Context,
       { id, digest, definition }: CheckedDraft,
       message: string,
       expectedVersion: number | undefined,
+      stage = false,
     ): Promise<Publication> {
       const { sql, tenantId, nowMs, principal } = context;
       const store = definitionStore(sql);
       await store.lockTenant(tenantId);
       const current = unchangedRecord(await store.lockRow(tenantId, id), expectedVersion, "workflow definition");
       if (current.status === "archived") throw archivedFailure();
-      if (isPublished(current)) return unchanged(context, current);
+      if (isPublished(current)) return unchanged(context, current, current.activeVersion);
+      const last = await store.findVersionHead(tenantId, id, current.lastVersion);
+      if (stage && last?.digest === current.draftDigest) return unchanged(context, current, last.version);
       if (definition === undefined || current.draftDigest !== digest) throw new PrepareAgain();
       // Other definitions may have changed since the check.
       const lookups = await readLookups(sql, tenantId, definition, sources);
       const violations = new Violations();
       checkReferences(definition, lookups, violations);
       if (violations.list.length > 0) throw draftFailure(violations.list);
-      if (current.activeVersion >= versionsMax) {
+      if (current.lastVersion >= versionsMax) {
         throw fail("FAILED_PRECONDITION", {
           public: `A workflow definition may have at most ${versionsMax} versions; duplicate it and publish the copy.`,
         });
@@ -248,9 +252,12 @@ export function createDefinitionService({ events, changes, shares, readText, ...
         publishedBy: principal.subject,
         publishedAt: new Date(nowMs),
       });
-      const published = await store.activate(tenantId, current.id, version, new Date(nowMs));
+      const published = stage
+        ? (await store.findHead(tenantId, current.id))!
+        : await store.activate(tenantId, current.id, version, new Date(nowMs));
       const data = { key: published.key, version: version.version, digest: version.digest };
-      await events.record(context, "workflow.definition.published", published.id, data);
+      const type = stage ? "workflow.definition.staged" : "workflow.definition.published";
+      await events.record(context, type, published.id, data);
       await invalidate(context);
       return { definition: published, version, unchanged: false };
     },
@@ -262,6 +269,30 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       await store.lockTenant(context.tenantId);
       await store.lockRow(context.tenantId, id);
       return this.publishDraft(context, await this.prepareDraft(context, id, undefined), message, undefined);
+    },
+
+    /** Activates a version of a definition that the caller has locked. Version 0 makes none active. */
+    async activateVersion(context: Context, id: DefinitionId, version: number): Promise<void> {
+      const { sql, tenantId, nowMs } = context;
+      const store = definitionStore(sql);
+      const wanted = version === 0 ? noActiveVersion : await store.findVersionHead(tenantId, id, version);
+      if (wanted === undefined) throw notFound("workflow version");
+      const { key } = await store.activate(tenantId, id, wanted, new Date(nowMs));
+      await events.record(context, "workflow.definition.activated", id, { key, version, digest: wanted.digest });
+      await invalidate(context);
+    },
+
+    invalidate,
+
+    /** Why a version cannot be activated; empty if it can be. */
+    async problemsOf(context: Context, id: DefinitionId, version: number): Promise<readonly string[]> {
+      try {
+        await requirePublishable(context, await getDocument(context, id, version));
+        return [];
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        return [error.message];
+      }
     },
 
     /**
@@ -367,8 +398,12 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     },
   };
 
-  async function unchanged({ sql, tenantId }: Context, definition: DefinitionHead): Promise<Publication> {
-    const version = await definitionStore(sql).findVersionHead(tenantId, definition.id, definition.activeVersion);
+  async function unchanged(
+    { sql, tenantId }: Context,
+    definition: DefinitionHead,
+    number: number,
+  ): Promise<Publication> {
+    const version = await definitionStore(sql).findVersionHead(tenantId, definition.id, number);
     return { definition, version: version!, unchanged: true };
   }
 
@@ -413,8 +448,8 @@ function archivedFailure() {
   });
 }
 
-function noVersion({ activeVersion }: DefinitionHead, choice: number | "active") {
-  const known = activeVersion === 0 ? "it was never published" : `its versions are 1 to ${activeVersion}`;
+function noVersion({ lastVersion }: DefinitionHead, choice: number | "active") {
+  const known = lastVersion === 0 ? "it was never published" : `its versions are 1 to ${lastVersion}`;
   const wanted = choice === "active" ? "active version" : `version ${choice}`;
   return fail("NOT_FOUND", { public: `The workflow definition has no ${wanted}: ${known}.` });
 }

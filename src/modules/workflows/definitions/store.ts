@@ -46,8 +46,11 @@ interface CallRow {
 
 /** SQL queries for definitions and their versions. */
 export function definitionStore(sql: Sql) {
-  const headColumns = sql`tenant_id, id, key, name, status, draft_digest, active_version, active_digest, created_at,
-    updated_at, record_version`;
+  const lastVersion = sql`(
+    select coalesce(max(v.version), 0) from workflow_definition_versions v
+    where v.tenant_id = workflow_definitions.tenant_id and v.definition_id = workflow_definitions.id)`;
+  const headColumns = sql`tenant_id, id, key, name, status, draft_digest, active_version, active_digest,
+    ${lastVersion} as last_version, created_at, updated_at, record_version`;
   const columns = sql`${headColumns}, draft`;
   const versionColumns = sql`tenant_id, definition_id, version, digest, message, published_by, published_at`;
 
@@ -139,7 +142,7 @@ export function definitionStore(sql: Sql) {
       return row;
     },
 
-    /** Makes a version active. */
+    /** Makes a version active. Version 0 makes none active, as before the first publication. */
     async activate(
       tenantId: TenantId,
       id: DefinitionId,
@@ -148,7 +151,7 @@ export function definitionStore(sql: Sql) {
     ): Promise<DefinitionHead> {
       const [row] = await sql<DefinitionHead[]>`
         update workflow_definitions set
-          status = 'published', active_version = ${version}, active_digest = ${digest}, updated_at = ${now},
+          status = ${version === 0 ? "draft" : "published"}, active_version = ${version}, active_digest = ${digest}, updated_at = ${now},
           record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}
         returning ${headColumns}`;
@@ -213,11 +216,11 @@ export function definitionStore(sql: Sql) {
     },
 
     /** The highest number that a version of a definition ever had. Withdrawn numbers are not used again. */
-    async lastVersion({ tenantId, id, activeVersion }: DefinitionHead): Promise<number> {
+    async lastVersion({ tenantId, id, lastVersion: last }: DefinitionHead): Promise<number> {
       const [row] = await sql<{ last: number | null }[]>`
         select max(version) as last from workflow_withdrawn_versions
         where tenant_id = ${tenantId} and definition_id = ${id}`;
-      return Math.max(activeVersion, row!.last ?? 0);
+      return Math.max(last, row!.last ?? 0);
     },
 
     /** Moves the versions above a number to the withdrawn ones, which only runs in progress use. */

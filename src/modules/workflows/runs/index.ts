@@ -65,6 +65,7 @@ export type { FindExperimentId } from "./effects/experiment-effect.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
 export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
 export { toPlain, toValue } from "./run-message.ts";
+export { readRunOutcomes } from "./run-outcomes.ts";
 export { ownStartRecord } from "./run-start.ts";
 export { runUsage } from "./usage-source.ts";
 

@@ -65,7 +65,8 @@ interface Parts {
 export function createRunStart({ db, definitions, plans, starter }: Parts): StartRun {
   return async (request) => {
     const { tenantId, environment, definition, input, runKey, origin, parentRunId = "" } = request;
-    const published = await definitions.resolve(tenantId, definition, request.version);
+    const start = { environmentId: environment.id, runKey };
+    const published = await definitions.resolve(tenantId, definition, request.version, start);
     if (published === undefined) return refused("unpublished", unpublished(definition, request.version));
     if (published.archived) return refused("archived", `The workflow definition "${published.key}" is archived.`);
     const violations = checkRunInput(published.definition, input);
@@ -81,7 +82,10 @@ export function createRunStart({ db, definitions, plans, starter }: Parts): Star
       {
         ...{ tenantId, environmentId: environment.id, runKey, input, parentRunId, startAtMs: request.startAtMs },
         ...(request.id !== undefined && { id: request.id }),
-        origin: { environment: environment.key, definition: published.key, ...origin },
+        origin: {
+          ...{ environment: environment.key, definition: published.key, ...origin },
+          ...(published.canary !== undefined && { canary: published.canary }),
+        },
       },
       request.record,
     );

@@ -18,12 +18,15 @@ export const poolFamilies: ReadonlySet<string> = new Set([
   "anomaly",
 ]);
 
+/** First segments of the types of events whose data may name an environment. */
+const namingFamilies: ReadonlySet<string> = new Set(["workflow", "connector", "experiment", "promotion", "evidence"]);
+
 /** An event's scope; undefined if its subject belongs to no environment. */
 export function scopeOf({ type, subject, data }: Pick<NewEvent, "type" | "subject" | "data">): EventScope | undefined {
   const family = type.slice(0, type.indexOf("."));
   if (family === "environment") return { environmentId: subject };
-  // Other events of workflows, connectors and experiments name their environment when they are stored, or have none.
-  if (family === "workflow" || family === "connector" || family === "experiment")
+  // Other events of these families name their environment when they are stored, or have none.
+  if (namingFamilies.has(family))
     return typeof data.environment_id === "string" ? { environmentId: data.environment_id } : undefined;
   if (!poolFamilies.has(family)) return undefined;
   // Without a pool_id, the subject is the pool itself.

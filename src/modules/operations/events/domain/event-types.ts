@@ -156,6 +156,60 @@ export const eventTypes = {
     meaning: "Dead letters of a pool were deleted permanently.",
     data: ["count", "older_than", "quarantined"],
   },
+  "promotion.created": {
+    meaning: "A promotion candidate was created.",
+    data: ["name", "state", "environment_id"],
+  },
+  "promotion.preflight_completed": {
+    meaning: "A candidate was checked against its targets; `blocking` has the codes of what blocks it.",
+    data: ["name", "state", "blocking", "environment_id"],
+  },
+  "promotion.guardrails_evaluated": {
+    meaning: "The guardrails of a candidate were evaluated.",
+    data: ["name", "state", "verdict", "environment_id"],
+  },
+  "promotion.canary_started": {
+    meaning: "The canary of a candidate was started.",
+    data: ["name", "state", "percent", "environment_id"],
+  },
+  "promotion.canary_stopped": {
+    meaning: "The canary of a candidate was stopped.",
+    data: ["name", "state", "verdict", "environment_id"],
+  },
+  "promotion.approved": { meaning: "A candidate was approved.", data: ["name", "state", "environment_id"] },
+  "promotion.promoted": {
+    meaning: "The artifacts of a candidate were activated.",
+    data: ["name", "state", "environment_id"],
+  },
+  "promotion.rolled_back": {
+    meaning: "A promotion was rolled back; `forced` if a target had changed since.",
+    data: ["name", "state", "forced", "environment_id"],
+  },
+  "promotion.aborted": {
+    meaning: "A candidate was aborted, and its canary was stopped.",
+    data: ["name", "state", "environment_id"],
+  },
+  "pool.version_staged": { meaning: "A version of a pool was staged.", data: ["version", "sha256"] },
+  "pool.version_activated": {
+    meaning: "A version of a pool was activated: its strategy, config and rules.",
+    data: ["version", "sha256"],
+  },
+  "provider_config.version_staged": {
+    meaning: "A version of a provider config was staged.",
+    data: ["name", "provider_key", "environment_id", "version", "sha256"],
+  },
+  "provider_config.version_activated": {
+    meaning: "A version of a provider config was activated: its scopes and settings.",
+    data: ["name", "provider_key", "environment_id", "version", "sha256"],
+  },
+  "workflow.definition.staged": {
+    meaning: "A version of a workflow definition was published without activating it.",
+    data: ["key", "version", "digest"],
+  },
+  "workflow.definition.activated": {
+    meaning: "A version of a workflow definition was activated by a promotion or its rollback.",
+    data: ["key", "version", "digest"],
+  },
   "experiment.created": {
     meaning: "An experiment was created as a draft.",
     data: ["key", "variants", "environment_id"],
@@ -182,6 +236,56 @@ export const eventTypes = {
   "experiment.verdict_changed": {
     meaning: "The results of an experiment have another verdict than before.",
     data: ["key", "verdict", "previous", "winner", "sentence", "environment_id"],
+  },
+  "evidence.pack.created": { meaning: "An evidence pack was created.", data: ["digest", "environment_id"] },
+  "evidence.pack.updated": {
+    meaning: "The demands of an evidence pack were changed.",
+    data: ["revision", "digest", "environment_id"],
+  },
+  "evidence.pack.attached": {
+    meaning: "An evidence pack was attached to a promotion.",
+    data: ["candidate_id", "revision", "digest", "environment_id"],
+  },
+  "evidence.pack.exported": {
+    meaning: "An evidence pack was exported.",
+    data: ["revision", "digest", "manifest_digest", "environment_id"],
+  },
+  "evidence.pack.archived": { meaning: "An evidence pack was archived.", data: ["environment_id"] },
+  "evidence.artifact.added": {
+    meaning: "An artifact was added to an evidence pack, or replaced (`replaced_sha256`).",
+    data: ["kind", "name", "version", "sha256", "replaced_sha256", "revision", "environment_id"],
+  },
+  "evidence.receipt.added": {
+    meaning: "A receipt was added to an evidence pack.",
+    data: ["receipt_id", "type", "result", "run_id", "candidate_id", "digest", "environment_id"],
+  },
+  "evidence.gate.opened": {
+    meaning: "The gate of an evidence pack opened: every requirement is satisfied.",
+    data: ["candidate_id", "digest", "valid_until", "environment_id"],
+  },
+  "evidence.gate.closed": {
+    meaning: "The gate of an evidence pack closed: a requirement is not satisfied any more.",
+    data: ["candidate_id", "digest", "reasons", "environment_id"],
+  },
+  "evidence.run.started": {
+    meaning: "A run that collects evidence was started.",
+    data: ["type", "mode", "candidate_id", "pack_id", "environment_id"],
+  },
+  "evidence.run.claimed": {
+    meaning: "A worker claimed an evidence run.",
+    data: ["fence", "pack_id", "environment_id"],
+  },
+  "evidence.run.lease_expired": {
+    meaning: "The lease of an evidence run expired; another worker can claim the run.",
+    data: ["pack_id", "environment_id"],
+  },
+  "evidence.run.ended": {
+    meaning: "An evidence run ended, with its status and its receipt.",
+    data: ["status", "receipt_id", "pack_id", "environment_id"],
+  },
+  "evidence.key.rotated": {
+    meaning: "The key that signs evidence was replaced.",
+    data: ["retired_key_id", "reason"],
   },
   "webhook.endpoint.created": { meaning: "A webhook endpoint was created.", data: ["event_types"] },
   "webhook.endpoint.updated": { meaning: "A webhook endpoint was changed.", data: ["fields"] },

@@ -1,3 +1,4 @@
+import { isOnCanarySide } from "../../../../platform/canary/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Pool, PoolId } from "./pool.ts";
 import type { Recipient } from "./recipient.ts";
@@ -16,6 +17,25 @@ export interface PoolSnapshot {
   readonly rules: readonly Rule[];
   /** SHA-256 of everything a decision depends on, as 64 hex digits. */
   readonly digest: string;
+  /** The canary that is running; undefined for none, and on the side of the canary itself. */
+  readonly canary?: PoolCanary | undefined;
+  /** The candidate whose side this is; undefined unless it is the side of a canary. */
+  readonly candidateId?: string | undefined;
+}
+
+/** A canary of a pool. */
+export interface PoolCanary {
+  readonly candidateId: string;
+  readonly salt: string;
+  readonly sharePpm: number;
+  /** The pool as the canary sees it, with the same recipients. */
+  readonly snapshot: PoolSnapshot;
+}
+
+/** The view of a pool that decides about a key: the canary's or the pool itself. */
+export function sideOf(snapshot: PoolSnapshot, key: string): PoolSnapshot {
+  const { canary } = snapshot;
+  return canary !== undefined && isOnCanarySide(canary, key) ? canary.snapshot : snapshot;
 }
 
 /** The active pools of a tenant as one node knows them, in the order of creation. */

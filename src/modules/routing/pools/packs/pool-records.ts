@@ -7,12 +7,14 @@ import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
 import { createRequestReader } from "../../../../platform/validation/index.ts";
 import type { JsonObject, PackRecords } from "../../../pack-records.ts";
 import { fromSettings, toSettings } from "../config-message.ts";
-import type { NewPool, StoredPool } from "../domain/pool.ts";
+import type { NewPool, PoolId, StoredPool } from "../domain/pool.ts";
 import type { Strategy } from "../domain/strategy.ts";
 import type { PoolAccess } from "../pool-access.ts";
 import type { PoolService } from "../pool-service.ts";
 import { poolStore } from "../pool-store.ts";
 import { lockRedirects } from "../redirect-store.ts";
+import { recordPoolVersion } from "../versions/version-recorder.ts";
+import { versionStore } from "../versions/version-store.ts";
 
 interface Parts {
   readonly access: PoolAccess;
@@ -110,9 +112,10 @@ export function createPoolRecords({ access, service }: Parts): PackRecords {
         await access.announce(context, current.id);
         await sql`delete from pools where tenant_id = ${tenantId} and id = ${recordId}`;
       }
-      if (image === undefined) return;
+      if (image === undefined) return versionStore(sql).deleteAll(tenantId, recordId);
       const revision = current?.revision ?? 1;
       await insertRowImages(sql, "pools", [JSON.stringify({ ...(JSON.parse(image) as JsonObject), revision })]);
+      await recordPoolVersion(context, recordId as PoolId);
     },
   };
 }

@@ -5,11 +5,13 @@ import { insertRowImages, readRowImages } from "../../../../platform/db/index.ts
 import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
 import { createRequestReader } from "../../../../platform/validation/index.ts";
 import type { JsonObject, PackRecords } from "../../../pack-records.ts";
+import type { PoolId } from "../domain/pool.ts";
 import type { NewRule } from "../domain/rule.ts";
 import type { PoolAccess } from "../pool-access.ts";
 import { toNewRule } from "../rules/rule-handler.ts";
 import type { RuleService } from "../rules/rule-service.ts";
 import { ruleStore } from "../rules/rule-store.ts";
+import { recordPoolVersion } from "../versions/version-recorder.ts";
 
 interface Parts {
   readonly access: PoolAccess;
@@ -94,6 +96,7 @@ export function createRuleRecords({ access, service }: Parts): PackRecords {
       const poolId = image === undefined ? current?.poolId : (JSON.parse(image) as { pool_id: string }).pool_id;
       if (poolId !== undefined) await access.change(context, poolId);
       if (image !== undefined) await insertRowImages(sql, "rules", [image]);
+      if (poolId !== undefined) await recordPoolVersion(context, poolId as PoolId);
     },
   };
 }

@@ -6,10 +6,11 @@ import type { Pool, StoredPool } from "../domain/pool.ts";
 import type { Recipient } from "../domain/recipient.ts";
 import type { Rule } from "../domain/rule.ts";
 import { type PoolSnapshot, withoutStamps } from "../domain/snapshot.ts";
+import { canaryContent } from "./canary-content.ts";
 import { chunkRecipients, type RecipientChunk } from "./recipient-chunks.ts";
 import type { LoadedPool } from "./snapshot-store.ts";
 
-type Content = Omit<PoolSnapshot, "digest">;
+type Content = Omit<PoolSnapshot, "digest" | "canary" | "candidateId">;
 
 type Dated<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] };
 
@@ -26,9 +27,18 @@ export interface SnapshotHead extends Omit<SnapshotBody, "recipients"> {
 }
 
 /** Creates the snapshot of a loaded pool. It yields to the event loop because digesting a large pool takes long. */
-export async function createSnapshot({ pool: stored, recipients, rules }: LoadedPool): Promise<PoolSnapshot> {
+export async function createSnapshot({ pool: stored, recipients, rules, canary }: LoadedPool): Promise<PoolSnapshot> {
   const { environmentKey, environmentMode } = stored;
   const content = { pool: poolOf(stored), environmentKey, environmentMode, recipients, rules };
+  const snapshot = await withDigest(content);
+  if (canary === undefined) return snapshot;
+  const { candidateId, salt, sharePpm } = canary;
+  const derived = await withDigest(canaryContent(snapshot, stored.settings, canary));
+  return { ...snapshot, canary: { candidateId, salt, sharePpm, snapshot: { ...derived, candidateId } } };
+}
+
+/** Adds the digest of a content. */
+export async function withDigest(content: Content): Promise<PoolSnapshot> {
   const steps = digestInSteps(content);
   for (;;) {
     const { done, value } = steps.next();
@@ -38,7 +48,13 @@ export async function createSnapshot({ pool: stored, recipients, rules }: Loaded
 }
 
 /** Encodes a snapshot without its recipients. */
-export function encodeSnapshotHead({ digest: _, recipients, ...content }: PoolSnapshot): SnapshotHead {
+export function encodeSnapshotHead({
+  digest: _d,
+  canary: _c,
+  candidateId: _i,
+  recipients,
+  ...content
+}: PoolSnapshot): SnapshotHead {
   return {
     ...content,
     pool: { ...content.pool, ...encodeStamps(content.pool) },

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import { type Canary, canaryStore } from "../../../../platform/canary/index.ts";
+import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import type { Recipient } from "../domain/recipient.ts";
 import { mergeChanges } from "../domain/recipient-changes.ts";
@@ -7,6 +8,7 @@ import type { Rule } from "../domain/rule.ts";
 import { poolStore } from "../pool-store.ts";
 import { recipientStore } from "../recipients/recipient-store.ts";
 import { ruleStore } from "../rules/rule-store.ts";
+import { versionStore } from "../versions/version-store.ts";
 
 /** A pool with all state that decisions depend on, read in one database snapshot. */
 export interface LoadedPool {
@@ -14,6 +16,12 @@ export interface LoadedPool {
   readonly recipients: readonly Recipient[];
   /** Enabled rules in the order in which they apply. */
   readonly rules: readonly Rule[];
+  readonly canary?: LoadedCanary | undefined;
+}
+
+/** A running canary with the content of its version. */
+export interface LoadedCanary extends Canary {
+  readonly content: string;
 }
 
 /** A pool id and its current revision. */
@@ -57,13 +65,14 @@ export function snapshotStore(db: Database) {
         const before = known.get(id);
         return before === undefined ? [] : [{ id, revision: before.revision }];
       });
-      const [pools, rules, recipients, changes] = await db.transaction(async (tx) => {
+      const [pools, rules, recipients, changes, canaries] = await db.transaction(async (tx) => {
         await tx`set transaction isolation level repeatable read, read only`;
         return Promise.all([
           poolStore(tx).findMany(tenantId, ids),
           ruleStore(tx).enabledOfPools(tenantId, ids),
           recipientStore(tx).ofPools(tenantId, unknownIds),
           recipientStore(tx).changedSince(tenantId, knownRevisions),
+          loadCanaries(tx, tenantId, ids),
         ]);
       });
       const recipientsByPool = Map.groupBy(recipients, ({ poolId }) => poolId);
@@ -78,8 +87,25 @@ export function snapshotStore(db: Database) {
               ? (recipientsByPool.get(pool.id) ?? [])
               : mergeChanges(before, changesByPool.get(pool.id) ?? []),
           rules: rulesByPool.get(pool.id) ?? [],
+          canary: canaries.get(pool.id),
         };
       });
     },
   };
+}
+
+async function loadCanaries(
+  tx: Sql,
+  tenantId: TenantId,
+  ids: readonly PoolId[],
+): Promise<ReadonlyMap<string, LoadedCanary>> {
+  const running = await canaryStore(tx).findMany(tenantId, "pool", ids);
+  const wanted = running.map(({ targetId, version }) => ({ poolId: targetId, version }));
+  const contents = await versionStore(tx).contents(tenantId, wanted);
+  return new Map(
+    running.flatMap((canary) => {
+      const content = contents.get(canary.targetId);
+      return content === undefined ? [] : [[canary.targetId, { ...canary, content }]];
+    }),
+  );
 }

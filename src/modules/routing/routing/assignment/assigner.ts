@@ -6,13 +6,13 @@ import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { PoolId, PoolReader } from "../../pools/index.ts";
+import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import type { UnassignedItems } from "../../queues/index.ts";
 import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
 import type { RoutableItem } from "../domain/item.ts";
-import type { LivePools } from "../outcomes/live-pools.ts";
+import type { LivePools, LiveView } from "../outcomes/live-pools.ts";
 import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
 import {
   absentRecipients,
@@ -202,7 +202,7 @@ export function createAssigner(parts: Parts): Assigner {
     while (after !== undefined && scanned < (forPlace ? placeScanItemsMax : itemsPerPage)) {
       const snapshot = await pools.snapshot(tenantId, poolId);
       if (snapshot === undefined) return { after: undefined, scanned, isCut: false, hasFreePlace: false };
-      const undecidedOnly = !isAssigned(snapshot.pool);
+      const undecidedOnly = !isAssigned(snapshot.pool) && !isAssigned((snapshot.canary?.snapshot ?? snapshot).pool);
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);
       const { items, last, moreUndecided, isEmpty } = await unassignedItems(db.sql, pool, search);
@@ -210,7 +210,7 @@ export function createAssigner(parts: Parts): Assigner {
         scan(tenantId, poolId, freed);
       }
       const view = await live.view(snapshot);
-      const tried = await assignPage(pool, view, items, untilMs);
+      const tried = await assignPage(pool, snapshot, view, items, untilMs);
       hasFreePlace = !view.live.isFull;
       // Undecided items are read from the front each time; other items from the last tried position.
       const isDecided = ({ undecided }: UnassignedItem) => !undecided;
@@ -224,7 +224,8 @@ export function createAssigner(parts: Parts): Assigner {
   /** Decides items one by one, in slices, until the time slice ends; returns the number of processed items. */
   async function assignPage(
     pool: WaitingPool,
-    view: Awaited<ReturnType<LivePools["view"]>>,
+    snapshot: PoolSnapshot,
+    view: LiveView,
     items: readonly UnassignedItem[],
     untilMs: number,
   ): Promise<number> {
@@ -241,7 +242,9 @@ export function createAssigner(parts: Parts): Assigner {
         const nowMs = clock.now();
         const seed = Math.floor(Math.random() * 2 ** 53);
         const at = { nowMs, seed, waitedS: (nowMs - ulidMs(item.id)) / 1000 };
-        const pending = new SlicedDecision(view.live.pool, view.live, routable(item), at);
+        const side = sideOf(snapshot, item.key);
+        const compiled = side === snapshot ? newestPool(view) : (await live.view(side)).pool;
+        const pending = new SlicedDecision(compiled, view.live, routable(item), at);
         const added = decideWithinBudget(pending, budget, (decision) => page.add(item, decision, pending.pool, nowMs));
         if (added instanceof Promise) await added;
       }
@@ -339,6 +342,11 @@ export function createAssigner(parts: Parts): Assigner {
       await queue.stop();
     },
   };
+}
+
+/** The pool that decisions of the baseline use now. */
+function newestPool({ live, pool }: LiveView): LiveView["pool"] {
+  return live.pool.snapshot.candidateId === undefined ? live.pool : pool;
 }
 
 /** Whether the service chooses recipients, rather than workers or operators. */

@@ -91,7 +91,9 @@ export function createAssignmentPage(
       if (item.undecided) canBeLeased = true;
       if (waitsForPlace(reason) && !waitsForPlace(item.lastReason)) hasNewWaitingItem = true;
       const tries = item.tries + 1;
-      const snapshot = snapshotName(compiled.snapshot);
+      // The other side of a canary has no name of its own: items would be tried again without end.
+      const isCanary = compiled.snapshot.candidateId !== undefined;
+      const snapshot = snapshotName((isCanary ? first : compiled).snapshot);
       postponed.push({ id: item.id, tries, reason, snapshot, retryInS: retryInS(decision, tries) });
     }
   }
@@ -132,7 +134,8 @@ export function createAssignmentPage(
 
   return {
     add(item, decision, compiled, nowMs) {
-      config = compiled.snapshot.pool.config;
+      // How items are queued follows the baseline until the canary is promoted.
+      if (compiled.snapshot.candidateId === undefined) config = compiled.snapshot.pool.config;
       atMs = nowMs;
       classify(item, decision, compiled, nowMs);
       firstAddedAtMs = Math.min(firstAddedAtMs, performance.now());

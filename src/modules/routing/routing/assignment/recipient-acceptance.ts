@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
-import type { PoolSnapshot } from "../../pools/index.ts";
+import { type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import type { OfferedItem } from "../../queues/index.ts";
 import { checkAcceptance } from "../domain/acceptance.ts";
 import { retryInS } from "../domain/assignment-retry.ts";
@@ -40,7 +40,7 @@ export function createAcceptance({ live, clock, shares }: Parts) {
     recipientId: string,
     items: readonly OfferedItem[],
   ): Promise<readonly string[]> => {
-    const { pool, live: livePool } = await live.view(snapshot);
+    const baseline = await live.view(snapshot);
     const slices = shares.forCall(snapshot.pool.tenantId);
     const endMs = performance.now() + checkMsMax;
     const accepted: string[] = [];
@@ -50,6 +50,8 @@ export function createAcceptance({ live, clock, shares }: Parts) {
       const { id, type, key, attributes, priority } = offered;
       const requirements = offered.requirements as unknown as RoutableItem["requirements"];
       const item = { type, key, attributes, priority, requirements };
+      const side = sideOf(snapshot, key);
+      const { pool, live: livePool } = side === snapshot ? baseline : await live.view(side);
       const at = { nowMs, seed: 0, waitedS: (nowMs - ulidMs(id)) / 1000 };
       const evaluation = new Evaluation(pool, item, at);
       for (;;) {

@@ -61,10 +61,11 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
   };
 }
 
-/** The steps of the last pool's decision, without redirecting pools and without admission. */
+/** The steps of the last pool's decision, without redirecting pools, admission, experiments and canaries. */
 function ownTrace(trace: Evidence["trace"]) {
   const last = trace.findLastIndex(({ step }) => step === "redirect");
-  return trace.slice(last + 1).filter(({ step }) => step !== "admission" && step !== "experiment");
+  const others: readonly string[] = ["admission", "experiment", "canary"];
+  return trace.slice(last + 1).filter(({ step }) => !others.includes(step));
 }
 
 function same(a: unknown, b: unknown): boolean {

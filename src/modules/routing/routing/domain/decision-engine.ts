@@ -65,6 +65,8 @@ export class SlicedDecision {
 
   /** Continues until the decision is made or the slice ends; undefined means: call again in the next slice. */
   proceed(sliceIsOver: () => boolean): Decision | undefined {
+    // On the other side of a canary somebody else decides. This decision stays on its own side.
+    if (this.#live.pool.snapshot.candidateId !== this.#pool.snapshot.candidateId) this.#live.follow(this.#pool);
     if (this.#live.pool !== this.#pool) {
       this.#pool = this.#live.pool;
       this.#evaluation = new Evaluation(this.#pool, this.#item, this.#at, this.#evaluation.steps);

@@ -33,9 +33,9 @@ interface Decided {
   readonly priority: number;
 }
 
-/** A trace step, including those of admission and redirects. */
+/** A trace step, including those of admission, redirects and the side of a canary. */
 export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
-  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment";
+  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary";
 };
 
 /** The columns of a decision from which evidence is expanded. */

@@ -41,6 +41,8 @@ export interface LivePools {
 interface Entry {
   readonly tenantId: TenantId;
   view: LiveView;
+  /** The other side of a running canary. */
+  canary: CompiledPool | undefined;
   readonly health: Map<string, RecipientHealth>;
   /** Recipients with unsaved changes. */
   readonly unsaved: Set<string>;
@@ -126,6 +128,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const entry: Entry = {
       tenantId,
       view,
+      canary: undefined,
       health: new Map(),
       unsaved: new Set(),
       refreshAtMs: 0,
@@ -134,11 +137,26 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const known = entries.get(poolId);
     if (known !== undefined) {
       await known.refreshing;
-      return known.view;
+      return viewOf(known, snapshot);
     }
     if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
     entries.set(poolId, entry);
     await refreshSoon(poolId, entry);
+    return viewOf(entry, snapshot);
+  }
+
+  /** The view of a snapshot. Both sides of a canary share the live state of their recipients. */
+  function viewOf(entry: Entry, snapshot: PoolSnapshot): LiveView {
+    const { live, pool: before } = entry.view;
+    if (snapshot.candidateId !== undefined) {
+      if (entry.canary?.snapshot.digest !== snapshot.digest) entry.canary = compilePool(snapshot, before);
+      return { pool: entry.canary!, live };
+    }
+    if (before.snapshot.digest !== snapshot.digest) {
+      const pool = compilePool(snapshot, before);
+      live.follow(pool);
+      entry.view = { pool, live };
+    }
     return entry.view;
   }
 
@@ -203,18 +221,13 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     view(snapshot) {
       const entry = entries.get(snapshot.pool.id);
       if (entry === undefined || entry.refreshAtMs === 0) return firstView(snapshot);
-      const { live, pool: before } = entry.view;
-      if (before.snapshot.digest !== snapshot.digest) {
-        const pool = compilePool(snapshot, before);
-        live.follow(pool);
-        entry.view = { pool, live };
-      }
+      const view = viewOf(entry, snapshot);
       if (clock.now() >= entry.refreshAtMs && entry.refreshing === undefined) {
         refreshSoon(snapshot.pool.id, entry).catch((error) =>
           log.warn({ err: error }, "the load of a pool could not be read"),
         );
       }
-      return entry.view;
+      return view;
     },
     recordAssignment({ pool, live }, recipientId, nowMs) {
       live.assigned(recipientId, nowMs);

@@ -24,6 +24,8 @@ export interface DefinitionHead extends Stamps {
   /** 0 before the first version. */
   readonly activeVersion: number;
   readonly activeDigest: string;
+  /** The newest version; it is not active if it was staged, or if a promotion was rolled back. 0 before the first version. */
+  readonly lastVersion: number;
 }
 
 /** A definition. */
@@ -31,8 +33,11 @@ export interface WorkflowDefinition extends DefinitionHead {
   readonly draft: JsonObject;
 }
 
-/** active: new runs use it. superseded: a newer one was published. retired: it was active when its definition was archived. */
-export type VersionStatus = "active" | "superseded" | "retired";
+/**
+ * active: new runs use it. superseded: a newer one is active. staged: an older one is active, or none. retired: it was active
+ * when its definition was archived.
+ */
+export type VersionStatus = "active" | "superseded" | "staged" | "retired";
 
 /** A published version without its document. */
 export interface VersionHead {
@@ -65,7 +70,7 @@ export function versionStatus(
   { status, activeVersion }: Pick<DefinitionHead, "status" | "activeVersion">,
   version: number,
 ): VersionStatus {
-  if (version !== activeVersion) return "superseded";
+  if (version !== activeVersion) return version > activeVersion ? "staged" : "superseded";
   return status === "archived" ? "retired" : "active";
 }
 

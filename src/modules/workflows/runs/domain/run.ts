@@ -16,6 +16,8 @@ export interface RunOrigin {
   readonly trigger?: { readonly id: string; readonly depth: number };
   /** The run that it replays. */
   readonly replayOf?: ReplayOrigin;
+  /** The side of the canary that was running when it started. */
+  readonly canary?: { readonly candidateId: string; readonly side: "canary" | "baseline" };
 }
 
 /** The run that another one replays. */

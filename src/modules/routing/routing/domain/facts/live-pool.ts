@@ -49,6 +49,12 @@ export class LivePool {
   /** Switches to another snapshot of the same pool; recipients in both keep their state. */
   follow(pool: CompiledPool): void {
     if (pool === this.#pool) return;
+    if (pool.snapshot.recipients === this.#pool.snapshot.recipients) {
+      // The other side of a canary.
+      this.#pool = pool;
+      this.offered = -1;
+      return;
+    }
     const changed = changedPositions(this.#pool.snapshot.recipients, pool.snapshot.recipients);
     if (changed !== undefined) {
       this.#applyChanges(pool, changed);

@@ -1,0 +1,126 @@
+-- Rollout evidence: packs with artifacts and signed receipts, runs that collect receipts, and the keys that sign.
+create table evidence_packs (
+  tenant_id            ulid not null,
+  id                   ulid not null,
+  environment_id       ulid not null,
+  -- The key and the mode of the environment. They never change.
+  environment_key      text not null,
+  environment_mode     text not null check (environment_mode in ('live', 'sandbox')),
+  name                 text not null,
+  description          text not null,
+  status               text not null check (status in ('open', 'attached', 'archived')),
+  -- Receipt types that are demanded in addition to the requirements: ["canary", …].
+  required_types       json not null,
+  max_age_s            integer not null,
+  requirements_version integer not null,
+  -- Rises with every artifact, receipt and change of demands.
+  revision             integer not null,
+  digest               text not null,
+  -- The promotion that the pack is attached to, and the pack as it was then.
+  candidate_id         ulid,
+  pinned_revision      integer,
+  pinned_digest        text,
+  attached_at          timestamptz,
+  archived_at          timestamptz,
+  -- The gate after the last change. Only events follow from it; every decision evaluates the gate again.
+  gate_state           text not null check (gate_state in ('open', 'closed')),
+  -- Until when the gate stays open, and why it closes then.
+  gate_valid_until     timestamptz,
+  gate_end_reason      text not null,
+  created_at           timestamptz not null,
+  updated_at           timestamptz not null,
+  record_version       integer not null default 1,
+  primary key (tenant_id, id)
+) with (fillfactor = 70);
+create index evidence_packs_environment on evidence_packs (tenant_id, environment_id, id);
+create unique index evidence_packs_candidate on evidence_packs (tenant_id, candidate_id) where candidate_id is not null;
+create index evidence_packs_gate_end on evidence_packs (gate_valid_until) where gate_state = 'open';
+
+create table evidence_artifacts (
+  tenant_id   ulid not null,
+  pack_id     ulid not null,
+  kind        text not null check (kind in ('routing', 'workflow', 'connector', 'strategy', 'report')),
+  name        text not null,
+  version     text not null,
+  sha256      text not null,
+  size_bytes  bigint not null,
+  storage_ref text not null,
+  primary key (tenant_id, pack_id, kind, name)
+);
+
+-- Receipts never change.
+create table evidence_receipts (
+  tenant_id      ulid not null,
+  id             ulid not null,
+  pack_id        ulid not null,
+  -- The revision of the pack that the receipt made: the order of receipts.
+  revision       integer not null,
+  type           text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'canary')),
+  result         text not null check (result in ('passed', 'failed', 'blocked')),
+  environment_id ulid not null,
+  candidate_id   text not null,
+  run_id         text not null,
+  -- [{"kind", "name", "version", "sha256", "baseSha256"}, …]
+  subjects       json not null,
+  -- [{"id", "status"}, …]
+  cases          json not null,
+  tool           json not null,
+  details        json,
+  issued_at      timestamptz not null,
+  expires_at     timestamptz not null,
+  -- The signed statement as canonical JSON; its SHA-256; the key and the signature.
+  statement      text not null,
+  digest         text not null,
+  key_id         text not null,
+  signature      text not null,
+  primary key (tenant_id, id)
+);
+create unique index evidence_receipts_revision on evidence_receipts (tenant_id, pack_id, revision);
+create index evidence_receipts_pack on evidence_receipts (tenant_id, pack_id, id);
+
+create table evidence_runs (
+  tenant_id       ulid not null,
+  id              ulid not null,
+  pack_id         ulid not null,
+  environment_id  ulid not null,
+  environment_key text not null,
+  candidate_id    text not null,
+  type            text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'canary')),
+  mode            text not null check (mode in ('sandbox', 'dry_run', 'live')),
+  subjects        json not null,
+  status          text not null check (status in
+    ('pending', 'running', 'succeeded', 'failed', 'cancelled', 'lease_expired', 'deadline_exceeded')),
+  -- How often the run was claimed, and the SHA-256 of the newest token; empty if no token is valid.
+  fence           integer not null,
+  token_digest    text not null,
+  lease_s         integer not null,
+  lease_until     timestamptz,
+  deadline_at     timestamptz not null,
+  -- When the status changes without a call; null after the end.
+  due_at          timestamptz,
+  ended_at        timestamptz,
+  reason          text not null,
+  receipt_id      text not null,
+  created_at      timestamptz not null,
+  updated_at      timestamptz not null,
+  record_version  integer not null default 1,
+  primary key (tenant_id, id)
+) with (fillfactor = 70);
+create index evidence_runs_pack on evidence_runs (tenant_id, pack_id, id);
+create index evidence_runs_due on evidence_runs (due_at) where due_at is not null;
+
+-- The keys of the instance that sign receipts. They belong to the platform tenant. Retired keys only verify.
+create table evidence_signing_keys (
+  tenant_id  ulid not null,
+  -- Derived from the public key.
+  id         text collate "C" not null,
+  public_key text not null,
+  -- The private key, sealed with this master key.
+  key_id     text not null,
+  ciphertext text not null,
+  created_at timestamptz not null,
+  retired_at timestamptz,
+  primary key (tenant_id, id)
+);
+create unique index evidence_signing_keys_active on evidence_signing_keys (tenant_id) where retired_at is null;
+create index evidence_signing_keys_sealed on evidence_signing_keys (key_id, tenant_id, id);

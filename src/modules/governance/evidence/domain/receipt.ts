@@ -1,0 +1,56 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { ReceiptType, Subject } from "./subject.ts";
+
+/** The result of a check. Blocked: it could not be made. */
+export type ReceiptResult = "passed" | "failed" | "blocked";
+
+/** The result of one case of a check. */
+export interface CaseResult {
+  readonly id: string;
+  readonly status: ReceiptResult | "not_applicable";
+}
+
+/** What a gate needs of a receipt. */
+export interface ReceiptHead {
+  readonly id: string;
+  /** The revision of the pack that the receipt made: the order of receipts. */
+  readonly revision: number;
+  readonly type: ReceiptType;
+  readonly result: ReceiptResult;
+  /** Where the check was made. */
+  readonly environmentId: string;
+  /** The promotion that the check was made for; empty if it is about its subjects only. */
+  readonly candidateId: string;
+  readonly subjects: readonly Subject[];
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+  readonly digest: string;
+}
+
+/** A receipt: the signed result of a check. It never changes. */
+export interface Receipt extends ReceiptHead {
+  readonly tenantId: TenantId;
+  readonly packId: string;
+  readonly runId: string;
+  readonly cases: readonly CaseResult[];
+  readonly tool: { readonly name: string; readonly version: string };
+  readonly details: JsonObject | null;
+  /** The signed statement as canonical JSON. */
+  readonly statement: string;
+  readonly keyId: string;
+  readonly signature: string;
+}
+
+/** The largest number of receipts of a pack. */
+export const receiptsMax = 500;
+
+/** The seconds after which a receipt expires if the caller does not say. */
+export const receiptTtlDefaultS = 7 * 86_400;
+
+/** Why the cases contradict the result of a check; undefined if they do not. */
+export function contradictionOf(result: ReceiptResult, cases: readonly CaseResult[]): string | undefined {
+  const bad = cases.find(({ status }) => status === "failed" || status === "blocked");
+  if (result !== "passed" || bad === undefined) return undefined;
+  return `is passed, but the case ${bad.id} is ${bad.status}`;
+}

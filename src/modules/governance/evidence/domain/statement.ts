@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { Gate } from "./gate.ts";
+import type { Receipt } from "./receipt.ts";
+
+/** The type of every signed payload. */
+export const payloadType = "application/vnd.in-toto+json";
+
+const statementType = "https://in-toto.io/Statement/v1";
+
+/** What is said about a check. */
+export type ReceiptFacts = Omit<Receipt, "digest" | "statement" | "keyId" | "signature" | "details"> & {
+  /** The digest of the details; empty if there are none. */
+  readonly detailsSha256: string;
+};
+
+/**
+ * The statement of a receipt (in-toto, version 1). It contains identifiers, digests, results and times only, so that it can be
+ * exported as it is.
+ */
+export function receiptStatement(facts: ReceiptFacts): JsonObject {
+  const { id, tenantId, packId, type, result, environmentId, candidateId, runId, cases, tool, detailsSha256 } = facts;
+  return {
+    _type: statementType,
+    subject: facts.subjects.map(({ kind, name, version, sha256 }) => ({
+      name: `${kind}/${name}@${version}`,
+      digest: { sha256 },
+    })),
+    predicateType: `urn:switchyard:evidence:receipt:${type}:v1`,
+    predicate: {
+      receipt_id: id,
+      tenant_id: tenantId,
+      pack_id: packId,
+      environment_id: environmentId,
+      candidate_id: candidateId,
+      run_id: runId,
+      result,
+      cases: cases.map((each) => ({ id: each.id, status: each.status })),
+      tool: { name: tool.name, version: tool.version },
+      bases: facts.subjects.map(({ baseSha256 }) => baseSha256),
+      details_sha256: detailsSha256,
+      issued_at: facts.issuedAt.toISOString(),
+      expires_at: facts.expiresAt.toISOString(),
+    },
+  };
+}
+
+/** What a manifest says about a pack. */
+export interface ManifestFacts {
+  readonly tenantId: string;
+  readonly packId: string;
+  readonly environmentId: string;
+  readonly revision: number;
+  readonly digest: string;
+  readonly artifacts: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly version: string;
+    readonly sha256: string;
+  }[];
+  readonly receiptDigests: readonly string[];
+  readonly gate: Gate;
+  readonly exportedAt: Date;
+}
+
+/** The statement of a manifest. */
+export function manifestStatement(facts: ManifestFacts): JsonObject {
+  const { tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt } = facts;
+  return {
+    _type: statementType,
+    subject: artifacts.map(({ kind, name, version, sha256 }) => ({
+      name: `${kind}/${name}@${version}`,
+      digest: { sha256 },
+    })),
+    predicateType: "urn:switchyard:evidence:manifest:v1",
+    predicate: {
+      ...{ tenant_id: tenantId, pack_id: packId, environment_id: environmentId },
+      ...{ pack_revision: revision, pack_sha256: digest, receipts_sha256: receiptDigests },
+      ...{ gate_state: gate.state, gate_sha256: gate.digest },
+      exported_at: exportedAt.toISOString(),
+    },
+  };
+}

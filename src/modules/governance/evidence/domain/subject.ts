@@ -1,0 +1,42 @@
+/** The kinds of artifacts that are promoted. */
+export const subjectKinds = ["routing", "workflow", "connector", "strategy"] as const;
+
+/** A kind of artifact that is promoted. */
+export type SubjectKind = (typeof subjectKinds)[number];
+
+/** The kinds of checks that a receipt can be about. A receipt has exactly one. */
+export const receiptTypes = ["scenario", "connector", "strategy", "runtime", "graph", "canary"] as const;
+
+/** The kind of a check. */
+export type ReceiptType = (typeof receiptTypes)[number];
+
+/** What evidence is about: an artifact at an exact digest. */
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly name: string;
+  readonly version: string;
+  readonly sha256: string;
+  /** The digest of what the artifact replaces; empty if the evidence does not depend on it. */
+  readonly baseSha256: string;
+}
+
+/** The checks that make sense for each kind of artifact. */
+const typesByKind: Readonly<Record<SubjectKind, readonly ReceiptType[]>> = {
+  routing: ["scenario", "strategy", "runtime", "canary"],
+  workflow: ["scenario", "runtime", "graph", "canary"],
+  connector: ["scenario", "connector", "runtime", "canary"],
+  strategy: ["scenario", "strategy", "runtime", "canary"],
+};
+
+/** Whether a check of this type can be about an artifact of this kind. */
+export function appliesTo(type: ReceiptType, kind: SubjectKind): boolean {
+  return typesByKind[kind].includes(type);
+}
+
+/** Whether two subjects are the same artifact, at any digest. */
+export function isSameArtifact(
+  one: Pick<Subject, "kind" | "name">,
+  other: { readonly kind: string; readonly name: string },
+): boolean {
+  return one.kind === other.kind && one.name === other.name;
+}

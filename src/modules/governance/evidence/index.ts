@@ -1,0 +1,74 @@
+/**
+ * Evidence: proof that a change was checked before it is promoted.
+ *
+ * Pack: artifacts and receipts for one environment. Artifact: something by its digest. Subject: an artifact that is promoted.
+ * Receipt: the signed result of a check of some subjects. Requirement: a kind of artifact needs a valid receipt of a type.
+ * Gate: open while every requirement of every subject is satisfied. Run: a worker that collects evidence, under a lease.
+ * Candidate: a promotion. An attached pack is pinned, and its gate is about the subjects of the promotion.
+ */
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { AreaParts } from "../../area.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import { gateHandlers } from "./gates/gate-handler.ts";
+import { type Candidates, createGateService } from "./gates/gate-service.ts";
+import { evidenceJobs } from "./jobs.ts";
+import { createEvidenceMetrics } from "./metrics.ts";
+import { createManifestExporter } from "./packs/manifest.ts";
+import { createPackChanges } from "./packs/pack-changes.ts";
+import { packHandlers } from "./packs/pack-handler.ts";
+import { createPackService } from "./packs/pack-service.ts";
+import { packStore } from "./packs/pack-store.ts";
+import { receiptHandlers } from "./receipts/receipt-handler.ts";
+import { createReceiptService } from "./receipts/receipt-service.ts";
+import { runHandlers } from "./runs/run-handler.ts";
+import { createRunService } from "./runs/run-service.ts";
+import { keyHandlers } from "./signing/key-handler.ts";
+import { createSigner } from "./signing/signer.ts";
+
+export type { Candidate } from "./domain/candidate.ts";
+export type { Subject } from "./domain/subject.ts";
+export type { Candidates, PromotionGate } from "./gates/gate-service.ts";
+export { reencryptableSigningKeys } from "./signing/key-store.ts";
+
+/** Dependencies of the module. */
+export interface EvidenceParts
+  extends Pick<AreaParts, "db" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"> {
+  readonly events: EventRecorder;
+  readonly candidates: Candidates;
+}
+
+/** The module's public API. */
+export type Evidence = ReturnType<typeof createEvidence>;
+
+/** Creates the module. */
+export function createEvidence(parts: EvidenceParts) {
+  const metrics = createEvidenceMetrics(parts.metrics);
+  const own = { ...parts, metrics };
+  const signer = createSigner(own);
+  const gates = createGateService(own);
+  const changes = createPackChanges({ ...own, gates });
+  const packs = createPackService({ ...own, changes });
+  const runs = createRunService({ ...own, changes });
+  const receipts = createReceiptService({ ...own, changes, runs, signer });
+  const exporter = createManifestExporter({ ...own, changes, gates, signer });
+  return {
+    handlers: {
+      ...packHandlers({ ...own, service: packs, changes, exporter }),
+      ...receiptHandlers({ ...own, service: receipts, changes }),
+      ...runHandlers({ ...own, service: runs, changes }),
+      ...gateHandlers({ gates, changes }),
+      ...keyHandlers({ ...own, signer }),
+    },
+    jobs: evidenceJobs(own),
+    /** The gate of a promotion. In a transaction, it keeps the pack as it is until the end. */
+    readGate: gates.readGate,
+    /** Attaches a pack to a promotion in the transaction that creates the promotion. */
+    attachPack: packs.attachToNew,
+    /** The id of the pack that is attached to a promotion; undefined if none is. */
+    findAttachedPack: (sql: Sql, tenantId: TenantId, candidateId: string) =>
+      packStore(sql).findAttached(tenantId, candidateId),
+    /** Adds a receipt that another module vouches for, in its transaction. */
+    addReceipt: receipts.addReceipt,
+  };
+}

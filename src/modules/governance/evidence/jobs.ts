@@ -1,0 +1,58 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
+import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import { closeExpiredGates } from "./gates/expired-gates.ts";
+import type { EvidenceMetrics } from "./metrics.ts";
+import { runStore } from "./runs/run-store.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly metrics: EvidenceMetrics;
+  readonly platformTenantId: () => TenantId;
+}
+
+const everyMs = 2000;
+const batchSize = 200;
+
+/**
+ * The job that stores what time does to runs and gates, and records the events. Calls do not wait for it: they compare with the
+ * time of the database themselves.
+ */
+export function evidenceJobs({ db, clock, events, metrics, platformTenantId }: Parts): JobKind[] {
+  /** Runs one batch in a transaction; returns its size. */
+  async function batch(change: (tx: Sql) => Promise<readonly Parameters<EventRecorder["recordMany"]>[1][number][]>) {
+    const { count, wake } = await db.transaction(async (tx) => {
+      const entries = await change(tx);
+      const recorded = await events.recordMany(tx, entries, clock.now());
+      return { count: entries.length, wake: recorded.wake };
+    });
+    wake();
+    return count;
+  }
+
+  async function endOverdueRuns(tx: Sql, limit: number) {
+    const overdue = await runStore(tx).endOverdue(limit);
+    for (const { status } of overdue) if (status === "deadline_exceeded") metrics.runEnded(status);
+    return overdue.map(({ tenantId, id, packId, environmentId, status }) => {
+      const where = { pack_id: packId, environment_id: environmentId };
+      return status === "lease_expired"
+        ? { tenantId, type: "evidence.run.lease_expired" as const, subject: id, data: where }
+        : { tenantId, type: "evidence.run.ended" as const, subject: id, data: { status, receipt_id: "", ...where } };
+    });
+  }
+
+  return [
+    {
+      kind: "evidence.sweep",
+      every: { ms: everyMs, tenantId: platformTenantId },
+      async handler({ signal }) {
+        await runInBatches(signal, batchSize, (limit) => batch((tx) => endOverdueRuns(tx, limit)));
+        await runInBatches(signal, batchSize, (limit) => batch((tx) => closeExpiredGates(tx, limit)));
+      },
+    },
+  ];
+}

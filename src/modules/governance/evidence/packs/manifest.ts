@@ -1,0 +1,82 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type EvidenceManifest,
+  type EvidenceManifestReceipt,
+  EvidenceManifestReceiptSchema,
+  EvidenceManifestSchema,
+} from "../../../../../gen/service/api/rollout_evidence_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Receipt } from "../domain/receipt.ts";
+import { manifestStatement, payloadType } from "../domain/statement.ts";
+import { fromGate } from "../gates/gate-message.ts";
+import type { GateService } from "../gates/gate-service.ts";
+import { fromEnvelope } from "../receipts/receipt-message.ts";
+import { receiptStore } from "../receipts/receipt-store.ts";
+import { envelopeOf } from "../signing/envelope.ts";
+import { fromKey } from "../signing/key-handler.ts";
+import { keyStore } from "../signing/key-store.ts";
+import type { Signer } from "../signing/signer.ts";
+import type { PackChanges } from "./pack-changes.ts";
+import { packStore } from "./pack-store.ts";
+
+interface Parts {
+  readonly changes: PackChanges;
+  readonly gates: GateService;
+  readonly signer: Signer;
+  readonly platformTenantId: () => TenantId;
+}
+
+/** Exports packs. */
+export type ManifestExporter = ReturnType<typeof createManifestExporter>;
+
+/**
+ * Creates the exporter. A manifest is built field by field from identifiers, digests, results and times. Names and descriptions
+ * of packs, storage references, details of receipts and callers are never copied.
+ */
+export function createManifestExporter({ changes, gates, signer, platformTenantId }: Parts) {
+  return {
+    async exportPack(context: Context, environmentId: string, packId: string): Promise<EvidenceManifest> {
+      const { sql, tenantId, nowMs } = context;
+      const { pack, now } = await changes.lock(context, environmentId, packId, "export");
+      const artifacts = await packStore(sql).readArtifacts(tenantId, packId);
+      const receipts = await receiptStore(sql).readAll(tenantId, packId, pack.revision);
+      const gate = await gates.evaluatePack(sql, { pack, artifacts, receipts }, now.getTime());
+      const { revision, digest, status, requirementsVersion } = pack;
+      const receiptDigests = receipts.map((each) => each.digest);
+      const statement = manifestStatement({
+        ...{ tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt: now },
+      });
+      const signed = await signer.sign(sql, statement, nowMs);
+      const keyIds = [...new Set([signed.keyId, ...receipts.map(({ keyId }) => keyId)])];
+      const keys = await keyStore(sql).find(platformTenantId(), keyIds);
+      await changes.record(context, "evidence.pack.exported", pack, {
+        revision,
+        digest,
+        manifest_digest: signed.digest,
+      });
+      return create(EvidenceManifestSchema, {
+        ...{ packId, environmentId, status, revision, digest, requirementsVersion },
+        artifacts: artifacts.map(({ kind, name, version, sha256, sizeBytes }) => ({
+          ...{ kind, name, version, sha256, sizeBytes: BigInt(sizeBytes) },
+        })),
+        receipts: receipts.map(fromReceipt),
+        gate: fromGate(gate, pack),
+        keys: keys.map(fromKey),
+        exportedAt: timestampFromDate(now),
+        envelope: fromEnvelope(envelopeOf(payloadType, signed)),
+      });
+    },
+  };
+}
+
+function fromReceipt(receipt: Receipt): EvidenceManifestReceipt {
+  const { id, type, result, digest } = receipt;
+  return create(EvidenceManifestReceiptSchema, {
+    ...{ id, type, result, digest },
+    issuedAt: timestampFromDate(receipt.issuedAt),
+    expiresAt: timestampFromDate(receipt.expiresAt),
+    envelope: fromEnvelope(envelopeOf(payloadType, receipt)),
+  });
+}

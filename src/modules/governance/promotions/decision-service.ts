@@ -1,0 +1,167 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { bindingOf, type GateReading, movedArtifacts, voidReasons } from "./domain/approval-binding.ts";
+import type { Candidate } from "./domain/candidate.ts";
+import { callsOfVoidApproval, requireCall } from "./domain/states.ts";
+import { type CandidateService, labelOf, type PromotionParts } from "./service.ts";
+import { baseMoved, type StageService } from "./stage-service.ts";
+import { candidateStore } from "./store.ts";
+
+/** Approvals, promotions, rollbacks and aborts. */
+export type DecisionService = ReturnType<typeof createDecisionService>;
+
+/** Creates the service of approvals, promotions, rollbacks and aborts. */
+export function createDecisionService(parts: PromotionParts, candidates: CandidateService, stages: StageService) {
+  const { kinds, gate } = parts;
+
+  /** Rejects everybody but a person who did not create the candidate. */
+  async function requireApprover(context: Context, { creators }: Candidate): Promise<void> {
+    if (context.principal.kind !== "user") {
+      throw fail("PERMISSION_DENIED", {
+        public: "Only a person can approve: sign in, or use a token of a person. An API key cannot approve.",
+        extra: { reason: "approver_not_a_person" },
+      });
+    }
+    const identities = await parts.findIdentities(context);
+    if (identities.some((identity) => creators.includes(identity))) {
+      throw fail("PERMISSION_DENIED", {
+        public: "Whoever created the candidate cannot approve it: ask somebody else.",
+        extra: { reason: "approver_is_creator" },
+      });
+    }
+  }
+
+  function requirePassedCanary({ canary }: Candidate): void {
+    if (canary?.verdict === "passed") return;
+    const verdict = canary?.verdict ?? "inconclusive";
+    throw fail("FAILED_PRECONDITION", {
+      public:
+        verdict === "failed"
+          ? "The canary failed: abort the candidate."
+          : "The canary is inconclusive: start it again, and stop it when it has enough keys.",
+      extra: { reason: `canary_${verdict}`, possible_calls: ["start_canary", "abort"] },
+    });
+  }
+
+  function requireOpenGate({ state, reasons }: GateReading): void {
+    if (state === "open") return;
+    throw fail("FAILED_PRECONDITION", {
+      public: `The gate is closed: ${reasons.join(", ")}.`,
+      extra: { reason: "gate_closed", gate_reasons: reasons },
+    });
+  }
+
+  return {
+    async approve(context: Context, id: string, note: string): Promise<Candidate> {
+      const { sql, tenantId, principal, nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      const reading = await gate.readGate(sql, tenantId, locked);
+      const observed = await kinds.observe(context, locked);
+      // A void approval can be given again.
+      if (voidReasons(locked, observed, reading).length === 0) requireCall(locked.state, "approve");
+      await requireApprover(context, locked);
+      requirePassedCanary(locked);
+      const moved = movedArtifacts(observed);
+      if (moved.length > 0) throw baseMoved(moved);
+      requireOpenGate(reading);
+      return candidates.apply(context, locked, {
+        call: "approve",
+        event: "promotion.approved",
+        change: {
+          state: "approved",
+          approval: {
+            ...{ approvedBy: principal.subject, approvedAt: new Date(nowMs).toISOString(), note },
+            sha256: bindingOf(locked, reading),
+          },
+        },
+        summary: note === "" ? "Approved." : `Approved: ${note}`,
+      });
+    },
+
+    /** Activates all artifacts. The transaction of the call makes it all or nothing. */
+    async promote(context: Context, id: string): Promise<Candidate> {
+      const { sql, tenantId, principal, nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "promote");
+      kinds.requireScopes(
+        context,
+        locked.artifacts.map(({ kind }) => kind),
+      );
+      const observed = await kinds.lockTargets(context, locked);
+      const moved = movedArtifacts(observed);
+      if (moved.length > 0) throw baseMoved(moved);
+      const reading = await gate.readGate(sql, tenantId, locked);
+      requireOpenGate(reading);
+      const reasons = voidReasons(locked, observed, reading);
+      if (reasons.length > 0) {
+        throw fail("FAILED_PRECONDITION", {
+          public: `The approval is void: ${reasons.join(", ")}. It must be given again.`,
+          extra: { reason: "approval_void", void_reasons: reasons, possible_calls: callsOfVoidApproval },
+        });
+      }
+      for (const { kind, targetId, version } of locked.artifacts) {
+        await kinds.ownerOf(kind).activate(context, targetId, version);
+      }
+      await candidateStore(sql).closeArtifacts(tenantId, locked.id);
+      const handles = observed.map(({ artifact: { kind, targetId }, live }) => ({ kind, targetId, ...live }));
+      return candidates.apply(context, locked, {
+        call: "promote",
+        event: "promotion.promoted",
+        change: {
+          state: "promoted",
+          promotion: { promotedBy: principal.subject, promotedAt: new Date(nowMs).toISOString(), handles },
+        },
+        summary: `Activated ${locked.artifacts.map(labelOf).join(", ")}.`,
+      });
+    },
+
+    /** Activates what the targets had before. */
+    async rollBack(context: Context, id: string, reason: string, force: boolean): Promise<Candidate> {
+      const { principal, nowMs } = context;
+      if (force && reason.trim() === "") throw invalid("reason", "required", "is required for a forced rollback");
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "rollback");
+      kinds.requireScopes(
+        context,
+        locked.artifacts.map(({ kind }) => kind),
+      );
+      const observed = await kinds.lockTargets(context, locked);
+      const replaced = observed.filter(({ artifact, live }) => live.sha256 !== artifact.sha256);
+      if (replaced.length > 0 && !force) {
+        const names = replaced.map(({ artifact }) => artifact.targetName).join(", ");
+        throw fail("FAILED_PRECONDITION", {
+          public: `${names} changed since the promotion. Roll back with force and a reason to discard that change.`,
+          extra: { reason: "target_moved", targets: replaced.map(({ artifact }) => artifact.targetId) },
+        });
+      }
+      const promotion = locked.promotion!;
+      for (const { kind, targetId, version } of promotion.handles) {
+        await kinds.ownerOf(kind).activate(context, targetId, version);
+      }
+      const rolledBack = { rolledBackBy: principal.subject, rolledBackAt: new Date(nowMs).toISOString() };
+      return candidates.apply(context, locked, {
+        call: "rollback",
+        event: "promotion.rolled_back",
+        change: { state: "rolled_back", promotion: { ...promotion, ...rolledBack, rollbackReason: reason } },
+        summary: `Restored what the targets had before${force ? ", forced" : ""}${reason === "" ? "." : `: ${reason}`}`,
+        data: { forced: force },
+      });
+    },
+
+    async abort(context: Context, id: string, reason: string): Promise<Candidate> {
+      const { sql, tenantId, nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "abort");
+      const isRunning = locked.state === "canary_running";
+      if (isRunning) await stages.endCanary(context, locked);
+      await candidateStore(sql).closeArtifacts(tenantId, locked.id);
+      const stoppedAt = new Date(nowMs).toISOString();
+      return candidates.apply(context, locked, {
+        call: "abort",
+        event: "promotion.aborted",
+        change: { state: "aborted", ...(isRunning && { canary: { ...locked.canary!, stoppedAt } }) },
+        summary: `Aborted${isRunning ? ", the canary is stopped" : ""}${reason === "" ? "." : `: ${reason}`}`,
+      });
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { TargetKind } from "../../../../platform/canary/index.ts";
+import type { Stamps } from "../../../../platform/records/index.ts";
+import type { ArtifactKind } from "../../../promotable-artifacts.ts";
+import type { CandidateState } from "./states.ts";
+
+/** A candidate's id. */
+export type CandidateId = string & { readonly __id: "candidate" };
+
+/** A version of a target. */
+export interface CandidateArtifact {
+  readonly kind: ArtifactKind;
+  readonly targetKind: TargetKind;
+  readonly targetId: string;
+  readonly targetName: string;
+  readonly version: number;
+  readonly sha256: string;
+  /** What the target had at the last preflight. */
+  readonly baseVersion: number;
+  readonly baseSha256: string;
+}
+
+/** A limit on a metric. */
+export interface Guardrail {
+  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters";
+  readonly limit: number;
+}
+
+/** passed, failed, or inconclusive, which never passes. */
+export type Verdict = "passed" | "failed" | "inconclusive";
+
+/** The result of one metric of one target. */
+export interface Score {
+  readonly kind: string;
+  readonly targetId: string;
+  readonly metric: string;
+  readonly verdict: Verdict;
+  readonly limit?: number | undefined;
+  readonly value?: number | undefined;
+  readonly baseline?: number | undefined;
+  readonly keys: number;
+  readonly baselineKeys: number;
+  readonly p?: number | undefined;
+  readonly reason: string;
+}
+
+/** A finding about an artifact, or about the candidate. */
+export interface Finding {
+  readonly kind: string;
+  readonly targetId: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The result of a preflight. Times in results are ISO texts. */
+export interface Preflight {
+  readonly passed: boolean;
+  readonly impacts: readonly Finding[];
+  readonly blocking: readonly Finding[];
+  readonly checkedAt: string;
+}
+
+/** The results of the guardrails. */
+export interface GuardrailReport {
+  readonly passed: boolean;
+  readonly scores: readonly Score[];
+  readonly evaluatedAt: string;
+}
+
+/** The canary of a candidate. The verdict is that of the last stop. */
+export interface CanaryRecord {
+  readonly sharePpm: number;
+  readonly keysMin: number;
+  readonly verdict: Verdict;
+  readonly scores: readonly Score[];
+  readonly startedAt: string;
+  readonly stoppedAt?: string | undefined;
+}
+
+/** An approval, with what it is bound to. */
+export interface Approval {
+  readonly approvedBy: string;
+  readonly approvedAt: string;
+  readonly note: string;
+  readonly sha256: string;
+}
+
+/** What restores a target. */
+export interface RollbackHandle {
+  readonly kind: ArtifactKind;
+  readonly targetId: string;
+  readonly version: number;
+  readonly sha256: string;
+}
+
+/** A promotion, and its rollback. */
+export interface Promotion {
+  readonly promotedBy: string;
+  readonly promotedAt: string;
+  readonly handles: readonly RollbackHandle[];
+  readonly rolledBackBy?: string | undefined;
+  readonly rolledBackAt?: string | undefined;
+  readonly rollbackReason?: string | undefined;
+}
+
+/** A set of versions on its way to production. */
+export interface Candidate extends Stamps {
+  readonly tenantId: TenantId;
+  readonly id: CandidateId;
+  readonly environmentId: string;
+  readonly environmentKey: string;
+  readonly name: string;
+  readonly description: string;
+  readonly state: CandidateState;
+  /** The evidence pack; empty for none. */
+  readonly packId: string;
+  readonly guardrails: readonly Guardrail[];
+  /** Decides the sides of keys. */
+  readonly salt: string;
+  readonly artifacts: readonly CandidateArtifact[];
+  readonly preflight: Preflight | null;
+  readonly guardrailReport: GuardrailReport | null;
+  readonly canary: CanaryRecord | null;
+  readonly approval: Approval | null;
+  readonly promotion: Promotion | null;
+  readonly createdBy: string;
+  /** The identities of the people behind the creator. None of them can approve. */
+  readonly creators: readonly string[];
+}
+
+/** An artifact of a new candidate. */
+export interface NewArtifact {
+  readonly kind: ArtifactKind;
+  readonly ref: string;
+  readonly version: number;
+  /** Empty accepts any digest. */
+  readonly sha256: string;
+}
+
+/** Input of createCandidate. */
+export interface NewCandidate {
+  /** Empty selects production. */
+  readonly environmentId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly artifacts: readonly NewArtifact[];
+  readonly packId: string;
+  readonly guardrails: readonly Guardrail[];
+}
+
+/** Something that happened to a candidate. */
+export interface HistoryEntry {
+  readonly id: string;
+  readonly call: string;
+  readonly fromState: string;
+  readonly toState: string;
+  readonly actor: string;
+  readonly summary: string;
+  readonly at: Date;
+}
+
+/** How many candidates of a tenant can be open. */
+export const openCandidatesMax = 200;

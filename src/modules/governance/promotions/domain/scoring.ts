@@ -1,0 +1,120 @@
+import type { GuardrailTest, GuardrailTests } from "../../../experiments/index.ts";
+import type { KeyOutcome } from "../../../promotable-artifacts.ts";
+import type { CandidateArtifact, Guardrail, Score, Verdict } from "./candidate.ts";
+
+/** What is known about a target. */
+export interface Evidence {
+  readonly artifact: CandidateArtifact;
+  readonly outcomes: readonly KeyOutcome[];
+  readonly gauges: Readonly<Record<string, number>>;
+}
+
+/** Scores guardrails on what is known about the targets. A guardrail without data is inconclusive. */
+export function scoreGuardrails(
+  guardrails: readonly Guardrail[],
+  evidence: readonly Evidence[],
+  tests: GuardrailTests,
+): Score[] {
+  return guardrails.flatMap((guardrail) => {
+    const scores = evidence.flatMap((each) => scoreGuardrail(guardrail, each, tests) ?? []);
+    if (scores.length > 0) return scores;
+    const { metric, limit } = guardrail;
+    const none = { kind: "", targetId: "", metric, limit, keys: 0, baselineKeys: 0 };
+    return [{ ...none, verdict: "inconclusive" as const, reason: "No target of the candidate has this metric." }];
+  });
+}
+
+function scoreGuardrail(
+  { metric, limit }: Guardrail,
+  { artifact, outcomes, gauges }: Evidence,
+  tests: GuardrailTests,
+): Score | undefined {
+  const base = { kind: artifact.kind, targetId: artifact.targetId, metric, limit, baselineKeys: 0 };
+  if (metric === "success") {
+    const failures = outcomes.filter(({ success }) => !success).length;
+    const test = tests.testFailureShare(failures, outcomes.length, 1 - limit);
+    const value = outcomes.length === 0 ? undefined : 1 - failures / outcomes.length;
+    return { ...base, ...limitVerdict(test, outcomes.length), value, keys: outcomes.length };
+  }
+  if (metric === "latency_ms") {
+    const values = latenciesOf(outcomes);
+    const test = tests.testMean(values, limit);
+    return { ...base, ...limitVerdict(test, values.length), value: meanOf(values), keys: values.length };
+  }
+  const value = gauges[metric];
+  if (value === undefined) return undefined;
+  const verdict = value <= limit ? ("passed" as const) : ("failed" as const);
+  const reason = verdict === "passed" ? "The value is within the limit." : "The value exceeds the limit.";
+  return { ...base, verdict, value, keys: 0, reason };
+}
+
+function limitVerdict({ result, p }: GuardrailTest, keys: number): Pick<Score, "verdict" | "p" | "reason"> {
+  const shown = p === null ? undefined : p;
+  if (result === "better") return { verdict: "passed", p: shown, reason: "The limit holds." };
+  if (result === "worse") return { verdict: "failed", p: shown, reason: "The limit is violated." };
+  const reason = keys === 0 ? "There are no outcomes of items with keys." : "There are too few outcomes to tell.";
+  return { verdict: "inconclusive", p: shown, reason };
+}
+
+/** Scores the sides of a canary against each other, on the targets of the candidate. */
+export function scoreCanary(
+  evidence: readonly Evidence[],
+  canaryShare: number,
+  keysMin: number,
+  tests: GuardrailTests,
+): Score[] {
+  return evidence.flatMap(({ artifact, outcomes }) => {
+    const canary = outcomes.filter(({ side }) => side === "canary");
+    const baseline = outcomes.filter(({ side }) => side === "baseline");
+    const base = { kind: artifact.kind, targetId: artifact.targetId };
+    const counts = { keys: canary.length, baselineKeys: baseline.length };
+    const failures = (side: readonly KeyOutcome[]) => side.filter(({ success }) => !success).length;
+    const success = (side: readonly KeyOutcome[]) => (side.length === 0 ? undefined : 1 - failures(side) / side.length);
+    const scores: Score[] = [
+      {
+        ...{ ...base, ...counts, metric: "success", value: success(canary), baseline: success(baseline) },
+        ...sideVerdict(tests.compareFailures(failures(canary), failures(baseline), canaryShare), counts.keys, keysMin),
+      },
+    ];
+    const [fast, slow] = [latenciesOf(canary), latenciesOf(baseline)];
+    if (fast.length > 0 && slow.length > 0) {
+      const test = tests.compareMeans(fast, slow, canaryShare);
+      scores.push({
+        ...{ ...base, metric: "latency_ms", value: meanOf(fast), baseline: meanOf(slow) },
+        ...{ keys: fast.length, baselineKeys: slow.length, ...sideVerdict(test, counts.keys, keysMin) },
+      });
+    }
+    return scores;
+  });
+}
+
+function sideVerdict(
+  { result, p }: GuardrailTest,
+  keys: number,
+  keysMin: number,
+): Pick<Score, "verdict" | "p" | "reason"> {
+  const shown = p === null ? undefined : p;
+  if (result === "worse") return { verdict: "failed", p: shown, reason: "The canary is worse than the baseline." };
+  if (keys < keysMin) {
+    return {
+      verdict: "inconclusive",
+      p: shown,
+      reason: `The canary has ${keys} of the ${keysMin} keys that it needs.`,
+    };
+  }
+  return { verdict: "passed", p: shown, reason: "The canary is not worse than the baseline." };
+}
+
+/** failed if anything failed, else inconclusive if anything is; passed only if everything passed. */
+export function overallVerdict(scores: readonly Score[]): Verdict {
+  if (scores.some(({ verdict }) => verdict === "failed")) return "failed";
+  return scores.length > 0 && scores.every(({ verdict }) => verdict === "passed") ? "passed" : "inconclusive";
+}
+
+function latenciesOf(outcomes: readonly KeyOutcome[]): number[] {
+  return outcomes.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
+}
+
+function meanOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,81 @@
+import { fail } from "../../../../errors/index.ts";
+
+/** The state of a candidate. */
+export type CandidateState =
+  | "created"
+  | "preflight_passed"
+  | "preflight_blocked"
+  | "guardrails_passed"
+  | "guardrails_failed"
+  | "canary_running"
+  | "canary_stopped"
+  | "approved"
+  | "promoted"
+  | "rolled_back"
+  | "aborted";
+
+/** The calls that depend on the state. */
+export type CandidateCall =
+  | "preflight"
+  | "evaluate_guardrails"
+  | "start_canary"
+  | "stop_canary"
+  | "approve"
+  | "promote"
+  | "rollback"
+  | "abort";
+
+/** The states that a call can lead to, by state. A call that is not listed is refused. */
+const transitions: Readonly<
+  Record<CandidateState, Readonly<Partial<Record<CandidateCall, readonly CandidateState[]>>>>
+> = {
+  created: { preflight: ["preflight_passed", "preflight_blocked"], abort: ["aborted"] },
+  preflight_passed: {
+    preflight: ["preflight_passed", "preflight_blocked"],
+    evaluate_guardrails: ["guardrails_passed", "guardrails_failed"],
+    abort: ["aborted"],
+  },
+  preflight_blocked: { preflight: ["preflight_passed", "preflight_blocked"], abort: ["aborted"] },
+  guardrails_passed: {
+    preflight: ["preflight_passed", "preflight_blocked"],
+    evaluate_guardrails: ["guardrails_passed", "guardrails_failed"],
+    start_canary: ["canary_running"],
+    abort: ["aborted"],
+  },
+  guardrails_failed: {
+    preflight: ["preflight_passed", "preflight_blocked"],
+    evaluate_guardrails: ["guardrails_passed", "guardrails_failed"],
+    abort: ["aborted"],
+  },
+  canary_running: { stop_canary: ["canary_stopped"], abort: ["aborted"] },
+  // A canary that showed too little can go on, with the same keys.
+  canary_stopped: { start_canary: ["canary_running"], approve: ["approved"], abort: ["aborted"] },
+  approved: { promote: ["promoted"], abort: ["aborted"] },
+  promoted: { rollback: ["rolled_back"] },
+  rolled_back: {},
+  aborted: {},
+};
+
+/** Whether a candidate can still change its targets for the first time. */
+export function isOpen(state: CandidateState): boolean {
+  return "abort" in transitions[state];
+}
+
+/** The calls that are possible for a candidate whose approval is void: it can be given again. */
+export const callsOfVoidApproval: readonly CandidateCall[] = ["approve", "abort"];
+
+/** The calls that are possible in a state. */
+export function possibleCalls(state: CandidateState): readonly CandidateCall[] {
+  return Object.keys(transitions[state]) as CandidateCall[];
+}
+
+/** Throws FAILED_PRECONDITION, with what is possible, if a state does not allow a call. */
+export function requireCall(state: CandidateState, call: CandidateCall): void {
+  if (transitions[state][call] !== undefined) return;
+  const possible = possibleCalls(state);
+  const text = possible.length === 0 ? "Nothing is possible any more." : `Possible: ${possible.join(", ")}.`;
+  throw fail("FAILED_PRECONDITION", {
+    public: `The candidate is ${state}, which does not allow ${call}. ${text}`,
+    extra: { current_state: state, possible_calls: possible },
+  });
+}

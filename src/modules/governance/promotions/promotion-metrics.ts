@@ -1,0 +1,17 @@
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+
+/** The metrics of promotions. */
+export interface PromotionMetrics {
+  /** Counts a step that was committed. */
+  stepped(call: string, state: string): void;
+}
+
+/** Creates the metrics of promotions. */
+export function createPromotionMetrics(metrics: Pick<Metrics, "counter">): PromotionMetrics {
+  const steps = metrics.counter({
+    name: "promotion_steps_total",
+    help: "Steps of promotion candidates, by call and by the state that it led to.",
+    labels: ["call", "state"],
+  });
+  return { stepped: (call, state) => steps.inc({ call, state }) };
+}

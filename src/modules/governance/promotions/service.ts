@@ -1,0 +1,234 @@
+import { randomBytes } from "node:crypto";
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { newStamps } from "../../../platform/records/index.ts";
+import type { GuardrailTests } from "../../experiments/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import type { ReplayReport } from "../../promotable-artifacts.ts";
+import type { ArtifactKinds } from "./artifact-kinds.ts";
+import { voidReasons } from "./domain/approval-binding.ts";
+import {
+  type Candidate,
+  type CandidateArtifact,
+  type CandidateId,
+  type NewCandidate,
+  openCandidatesMax,
+} from "./domain/candidate.ts";
+import { overallVerdict, scoreCanary } from "./domain/scoring.ts";
+import type { CandidateCall, CandidateState } from "./domain/states.ts";
+import type { EvidenceGate } from "./evidence-gate.ts";
+import type { PromotionMetrics } from "./promotion-metrics.ts";
+import { type CandidateChange, candidateStore } from "./store.ts";
+
+/** Finds an environment by its id or its key; an empty one is production. */
+export type FindEnvironment = (
+  sql: Sql,
+  tenantId: Context["tenantId"],
+  idOrKey: string,
+) => Promise<{ readonly id: string; readonly key: string } | undefined>;
+
+/** The people behind a caller: its subject, its member, and who created its key. */
+export type FindIdentities = (context: Context) => Promise<readonly string[]>;
+
+/** Dependencies of promotions. */
+export interface PromotionParts {
+  readonly kinds: ArtifactKinds;
+  readonly gate: EvidenceGate;
+  readonly events: EventRecorder;
+  readonly tests: GuardrailTests;
+  readonly metrics: PromotionMetrics;
+  readonly findEnvironment: FindEnvironment;
+  readonly findIdentities: FindIdentities;
+  /** Whether a member who is none of these people has a role that may approve. */
+  readonly hasApprover: (context: Context, except: readonly string[]) => Promise<boolean>;
+}
+
+/** What a step of a candidate leads to. */
+export interface Step {
+  readonly call: CandidateCall | "create";
+  readonly event: Parameters<EventRecorder["record"]>[1];
+  readonly change: CandidateChange & { readonly state: CandidateState };
+  /** One sentence for the timeline. */
+  readonly summary: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A candidate as it is now, with what is computed when it is read. */
+export interface InspectedCandidate extends Candidate {
+  /** Why the approval is void. */
+  readonly voidReasons: readonly string[];
+}
+
+/** Reading and creating candidates, and recording what happens to them. */
+export type CandidateService = ReturnType<typeof createCandidateService>;
+
+/** Creates the service of candidates. */
+export function createCandidateService(parts: PromotionParts) {
+  const { kinds, gate, events, tests, metrics } = parts;
+
+  function requireAccess(context: Context, candidate: Candidate | undefined): Candidate {
+    if (candidate === undefined) throw notFound("candidate");
+    requireEnvironmentAccess(context, candidate.environmentKey);
+    return candidate;
+  }
+
+  async function find(context: Context, id: string): Promise<Candidate> {
+    return requireAccess(context, await candidateStore(context.sql).find(context.tenantId, id));
+  }
+
+  /** Notes a step in the timeline, as an event and in the metrics. */
+  async function note(context: Context, from: string, candidate: Candidate, step: Step): Promise<void> {
+    const { sql, tenantId, principal, nowMs } = context;
+    const { id, name, environmentId, state } = candidate;
+    await candidateStore(sql).addHistory(tenantId, id, {
+      ...{ id: ulid(nowMs), call: step.call, fromState: from, toState: state, actor: principal.subject },
+      ...{ summary: step.summary, at: new Date(nowMs) },
+    });
+    await events.record(context, step.event, id, { name, state, ...step.data, environment_id: environmentId });
+    context.afterCommit(() => metrics.stepped(step.call, state));
+  }
+
+  /** The versions that a new candidate names, with what their targets have now. */
+  async function resolveArtifacts(
+    context: Context,
+    environmentId: string,
+    { artifacts }: NewCandidate,
+  ): Promise<CandidateArtifact[]> {
+    const resolved: CandidateArtifact[] = [];
+    for (const [at, { kind, ref, version, sha256 }] of artifacts.entries()) {
+      const owner = kinds.ownerOf(kind);
+      const target = await owner.findTarget(context, environmentId, ref);
+      if (target === undefined) {
+        throw invalid(`artifacts[${at}].ref`, "target", "must name a target of the environment that is not archived");
+      }
+      const found = await owner.findVersion(context, target.id, version);
+      if (found === undefined) throw invalid(`artifacts[${at}].version`, "version", "must be a version of the target");
+      if (sha256 !== "" && sha256 !== found.sha256) {
+        throw invalid(`artifacts[${at}].sha256`, "digest", `must be ${found.sha256}, the digest of the version`);
+      }
+      if (resolved.some((each) => each.targetKind === owner.targetKind && each.targetId === target.id)) {
+        throw invalid(`artifacts[${at}].ref`, "unique", "must not name a target twice");
+      }
+      resolved.push({
+        ...{ kind, targetKind: owner.targetKind, targetId: target.id, targetName: target.name },
+        ...{ version, sha256: found.sha256, baseVersion: target.live.version, baseSha256: target.live.sha256 },
+      });
+    }
+    return resolved;
+  }
+
+  async function requireFreeTargets({ sql, tenantId }: Context, artifacts: readonly CandidateArtifact[]) {
+    const store = candidateStore(sql);
+    const open = await store.findOpen(tenantId, artifacts);
+    if (open !== undefined) {
+      throw fail("ALREADY_EXISTS", {
+        public: `The candidate ${open.candidateId} is open for ${open.targetName}: promote or abort it first.`,
+        extra: { candidate_id: open.candidateId },
+      });
+    }
+    if ((await store.countOpen(tenantId)) >= openCandidatesMax) {
+      throw fail("FAILED_PRECONDITION", {
+        public: `A tenant can have at most ${openCandidatesMax} open candidates. Promote or abort one first.`,
+      });
+    }
+  }
+
+  return {
+    find,
+    note,
+
+    /** Locks a candidate until the transaction ends. */
+    async lock(context: Context, id: string): Promise<Candidate> {
+      return requireAccess(context, await candidateStore(context.sql).lock(context.tenantId, id));
+    },
+
+    /** Stores the result of a step. */
+    async apply(context: Context, candidate: Candidate, step: Step): Promise<Candidate> {
+      const { sql, tenantId, nowMs } = context;
+      const changed = await candidateStore(sql).update(tenantId, candidate.id, step.change, new Date(nowMs));
+      await note(context, candidate.state, changed, step);
+      return changed;
+    },
+
+    async createCandidate(context: Context, input: NewCandidate): Promise<Candidate> {
+      const { sql, tenantId, principal, nowMs } = context;
+      const environment = await parts.findEnvironment(sql, tenantId, input.environmentId || "production");
+      if (environment === undefined) throw notFound("environment");
+      requireEnvironmentAccess(context, environment.key);
+      kinds.requireScopes(
+        context,
+        input.artifacts.map(({ kind }) => kind),
+      );
+      const artifacts = await resolveArtifacts(context, environment.id, input);
+      await requireFreeTargets(context, artifacts);
+      const candidate: Candidate = {
+        ...{ tenantId, id: ulid(nowMs) as CandidateId, environmentId: environment.id, environmentKey: environment.key },
+        ...{ name: input.name || defaultName(artifacts), description: input.description, state: "created" },
+        ...{ packId: "", guardrails: input.guardrails, salt: randomBytes(16).toString("hex"), artifacts },
+        ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
+        ...{ createdBy: principal.subject, creators: await parts.findIdentities(context), ...newStamps(nowMs) },
+      };
+      await candidateStore(sql).insert(candidate);
+      if (input.packId !== "") await gate.attachPack(context, candidate, input.packId);
+      const created = await find(context, candidate.id);
+      const summary = `Created for ${artifacts.map(labelOf).join(", ")}.`;
+      const step = { call: "create" as const, event: "promotion.created" as const, summary };
+      await note(context, "", created, { ...step, change: { state: "created" } });
+      return created;
+    },
+
+    /** A candidate with the current results of its canary, and whether its approval is valid. */
+    async inspect(context: Context, candidate: Candidate): Promise<InspectedCandidate> {
+      const { canary, state } = candidate;
+      let current = candidate;
+      if (state === "canary_running" && canary !== null) {
+        const { sharePpm, keysMin, startedAt } = canary;
+        const evidence = await kinds.readEvidence(context, candidate, new Date(startedAt), sharePpm);
+        const scores = scoreCanary(evidence, sharePpm / 1_000_000, keysMin, tests);
+        current = { ...candidate, canary: { ...canary, scores, verdict: overallVerdict(scores) } };
+      }
+      if (state !== "approved") return { ...current, voidReasons: [] };
+      const reading = await gate.readGate(context.sql, context.tenantId, candidate);
+      return { ...current, voidReasons: voidReasons(candidate, await kinds.observe(context, candidate), reading) };
+    },
+
+    /** Decides earlier items again with the artifacts of a candidate. */
+    async replay(
+      context: Context,
+      id: string,
+      since: Date,
+      itemsMax: number,
+    ): Promise<readonly (ReplayReport & { readonly artifact: CandidateArtifact })[]> {
+      const { artifacts } = await find(context, id);
+      const reports: (ReplayReport & { artifact: CandidateArtifact })[] = [];
+      for (const artifact of artifacts) {
+        const { targetId, version } = artifact;
+        const report = await kinds.ownerOf(artifact.kind).replay?.(context, { targetId, version, since, itemsMax });
+        if (report !== undefined) reports.push({ ...report, artifact });
+      }
+      return reports;
+    },
+
+    /** Sets the evidence pack of a candidate in the transaction of the caller. An approval becomes void. */
+    async setPack(context: Context, id: string, packId: string): Promise<Candidate> {
+      const { sql, tenantId, nowMs } = context;
+      const candidate = requireAccess(context, await candidateStore(sql).lock(tenantId, id));
+      return candidateStore(sql).update(tenantId, candidate.id, { packId }, new Date(nowMs));
+    },
+  };
+}
+
+function defaultName(artifacts: readonly CandidateArtifact[]): string {
+  return artifacts
+    .map(({ targetName }) => targetName)
+    .join(", ")
+    .slice(0, 200);
+}
+
+/** An artifact in one phrase. */
+export function labelOf({ kind, targetName, version }: CandidateArtifact): string {
+  return `${kind} ${targetName} version ${version}`;
+}

@@ -1,0 +1,194 @@
+import type { Context } from "../../../chain/call.ts";
+import { fail, invalid } from "../../../errors/index.ts";
+import type { Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
+import { overallVerdict, scoreCanary, scoreGuardrails } from "./domain/scoring.ts";
+import { requireCall } from "./domain/states.ts";
+import type { CandidateService, PromotionParts } from "./service.ts";
+import { candidateStore } from "./store.ts";
+
+const dayMs = 86_400_000;
+/** How far back guardrails look. */
+const windowMs = 7 * dayMs;
+const percentDefault = 5;
+const keysMinDefault = 100;
+const ppmPerPercent = 10_000;
+
+/** The stages before an approval. */
+export type StageService = ReturnType<typeof createStageService>;
+
+/** Creates the service of the stages before an approval. */
+export function createStageService(parts: PromotionParts, candidates: CandidateService) {
+  const { kinds, tests } = parts;
+
+  async function checkArtifact(
+    context: Context,
+    { environmentId }: Candidate,
+    artifact: CandidateArtifact,
+  ): Promise<{ impacts: Finding[]; blocking: Finding[] }> {
+    const { kind, targetId, version, sha256, baseSha256 } = artifact;
+    const owner = kinds.ownerOf(kind);
+    const about = ({ code, message }: { code: string; message: string }): Finding => ({
+      kind,
+      targetId,
+      code,
+      message,
+    });
+    const found = await owner.findVersion(context, targetId, version);
+    if (found?.sha256 !== sha256) {
+      const message = "The version does not exist any more with the digest of the candidate.";
+      return { impacts: [], blocking: [about({ code: "version_missing", message })] };
+    }
+    const { impacts, blocking } = await owner.check(context, environmentId, targetId, version);
+    const unchanged = { code: "no_change", message: "The target has this content already." };
+    return {
+      impacts: impacts.map(about),
+      blocking: [...blocking, ...(sha256 === baseSha256 ? [unchanged] : [])].map(about),
+    };
+  }
+
+  return {
+    async preflight(context: Context, id: string): Promise<Candidate> {
+      const { sql, tenantId, nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "preflight");
+      const observed = await kinds.observe(context, locked);
+      const artifacts = observed.map(({ artifact, live }) => ({
+        ...artifact,
+        baseVersion: live.version,
+        baseSha256: live.sha256,
+      }));
+      await candidateStore(sql).setBases(tenantId, locked.id, artifacts);
+      const impacts: Finding[] = [];
+      const blocking: Finding[] = [];
+      for (const artifact of artifacts) {
+        const found = await checkArtifact(context, locked, artifact);
+        impacts.push(...found.impacts);
+        blocking.push(...found.blocking);
+      }
+      if (!(await parts.hasApprover(context, locked.creators))) {
+        const message =
+          "No member other than the creator has a role that may approve. Somebody whose token has it must.";
+        impacts.push({ kind: "", targetId: "", code: "no_known_approver", message });
+      }
+      const passed = blocking.length === 0;
+      const codes = blocking.map(({ code }) => code);
+      return candidates.apply(context, locked, {
+        call: "preflight",
+        event: "promotion.preflight_completed",
+        change: {
+          state: passed ? "preflight_passed" : "preflight_blocked",
+          preflight: { passed, impacts, blocking, checkedAt: new Date(nowMs).toISOString() },
+          guardrailReport: null,
+        },
+        summary: passed ? `Passed with ${impacts.length} impacts.` : `Blocked: ${codes.join(", ")}.`,
+        data: { blocking: codes },
+      });
+    },
+
+    async evaluateGuardrails(context: Context, id: string): Promise<Candidate> {
+      const { nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "evaluate_guardrails");
+      const evidence = await kinds.readEvidence(context, locked, new Date(nowMs - windowMs), undefined);
+      const scores = scoreGuardrails(locked.guardrails, evidence, tests);
+      const verdict = overallVerdict(scores);
+      const passed = verdict === "passed";
+      const shown = scores.map(({ metric, verdict: each }) => `${metric} ${each}`);
+      return candidates.apply(context, locked, {
+        call: "evaluate_guardrails",
+        event: "promotion.guardrails_evaluated",
+        change: {
+          state: passed ? "guardrails_passed" : "guardrails_failed",
+          guardrailReport: { passed, scores, evaluatedAt: new Date(nowMs).toISOString() },
+        },
+        summary: `Guardrails: ${shown.join(", ")}.`,
+        data: { verdict },
+      });
+    },
+
+    async startCanary(
+      context: Context,
+      id: string,
+      percent: number | undefined,
+      keysMin: number | undefined,
+    ): Promise<Candidate> {
+      const { nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "start_canary");
+      kinds.requireScopes(
+        context,
+        locked.artifacts.map(({ kind }) => kind),
+      );
+      const earlier = locked.canary;
+      const sharePpm = percent === undefined ? earlier?.sharePpm : Math.round(percent * ppmPerPercent);
+      if (earlier !== null && sharePpm !== earlier.sharePpm) {
+        const message = `must stay ${earlier.sharePpm / ppmPerPercent}: keys would change their side`;
+        throw invalid("percent", "immutable", message);
+      }
+      const share = sharePpm ?? percentDefault * ppmPerPercent;
+      const observed = await kinds.lockTargets(context, locked);
+      const moved = observed.filter(({ artifact, live }) => live.sha256 !== artifact.baseSha256);
+      if (moved.length > 0) throw baseMoved(moved.map(({ artifact }) => artifact));
+      for (const { kind, targetId, version } of locked.artifacts) {
+        await kinds.ownerOf(kind).startCanary(context, {
+          ...{ targetId, candidateId: locked.id, artifactKind: kind, version },
+          ...{ environmentId: locked.environmentId, salt: locked.salt, sharePpm: share },
+        });
+      }
+      return candidates.apply(context, locked, {
+        call: "start_canary",
+        event: "promotion.canary_started",
+        change: {
+          state: "canary_running",
+          canary: {
+            ...{ sharePpm: share, keysMin: keysMin ?? earlier?.keysMin ?? keysMinDefault },
+            ...{ verdict: "inconclusive", scores: [] },
+            startedAt: earlier?.startedAt ?? new Date(nowMs).toISOString(),
+          },
+        },
+        summary: `Started for ${share / ppmPerPercent} % of the keys.`,
+        data: { percent: share / ppmPerPercent },
+      });
+    },
+
+    async stopCanary(context: Context, id: string): Promise<Candidate> {
+      const { nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked.state, "stop_canary");
+      await this.endCanary(context, locked);
+      const canary = locked.canary!;
+      const { sharePpm, keysMin, startedAt } = canary;
+      const evidence = await kinds.readEvidence(context, locked, new Date(startedAt), sharePpm);
+      const scores = scoreCanary(evidence, sharePpm / 1_000_000, keysMin, tests);
+      const verdict = overallVerdict(scores);
+      const reasons = scores.filter((score) => score.verdict === verdict).map(({ reason }) => reason);
+      return candidates.apply(context, locked, {
+        call: "stop_canary",
+        event: "promotion.canary_stopped",
+        change: {
+          state: "canary_stopped",
+          canary: { ...canary, verdict, scores, stoppedAt: new Date(nowMs).toISOString() },
+        },
+        summary: `The canary ${verdict === "inconclusive" ? "is inconclusive" : verdict}. ${reasons[0] ?? ""}`.trim(),
+        data: { verdict },
+      });
+    },
+
+    /** Stops a running canary on all targets. */
+    async endCanary(context: Context, candidate: Candidate): Promise<void> {
+      await kinds.lockTargets(context, candidate);
+      for (const { kind, targetId } of candidate.artifacts) {
+        await kinds.ownerOf(kind).stopCanary(context, targetId, candidate.id);
+      }
+    },
+  };
+}
+
+/** The refusal of a step whose targets are not what they were at the preflight. */
+export function baseMoved(artifacts: readonly CandidateArtifact[]) {
+  const names = artifacts.map(({ kind, targetName }) => `${kind} ${targetName}`).join(", ");
+  return fail("FAILED_PRECONDITION", {
+    public: `The base moved: ${names} changed since the preflight. Abort the candidate and create another one.`,
+    extra: { reason: "base_moved", targets: artifacts.map(({ targetId }) => targetId) },
+  });
+}

@@ -1,0 +1,109 @@
+import type { Context } from "../chain/call.ts";
+import type { TenantId } from "../platform/access/index.ts";
+import type { Canary, TargetKind } from "../platform/canary/index.ts";
+import type { Sql } from "../platform/db/index.ts";
+
+/** The kinds of artifacts that promotions activate. */
+export type ArtifactKind = Canary["artifactKind"];
+
+/** A version of a target. Its content never changes, and the digest is the SHA-256 of its content. */
+export interface ArtifactVersion {
+  readonly version: number;
+  readonly sha256: string;
+}
+
+/** What a version belongs to. */
+export interface ArtifactTarget {
+  readonly id: string;
+  readonly name: string;
+  /** What the target has now. Version 0 has no content. */
+  readonly live: ArtifactVersion;
+}
+
+/** What a version would change, or why it cannot be activated. */
+export interface ArtifactFinding {
+  /** A stable code, such as `rules_changed`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The result of checking a version against its target. */
+export interface ArtifactCheck {
+  readonly impacts: readonly ArtifactFinding[];
+  readonly blocking: readonly ArtifactFinding[];
+}
+
+/** The first outcome of a key: further outcomes of the same key are not independent of it. */
+export interface KeyOutcome {
+  readonly key: string;
+  readonly success: boolean;
+  readonly latencyMs: number | null;
+  /** The side of a canary that it was on; empty if none was running. */
+  readonly side: "canary" | "baseline" | "";
+}
+
+/** Which outcomes to read. */
+export interface OutcomeQuery {
+  readonly environmentId: string;
+  readonly targetId: string;
+  readonly since: Date;
+  /** Only outcomes of work that this canary was applied to; undefined for all. */
+  readonly canary: Pick<Canary, "candidateId" | "salt" | "sharePpm"> | undefined;
+  readonly keysMax: number;
+}
+
+/** A request to decide earlier items again. */
+export interface ReplayQuery {
+  readonly targetId: string;
+  readonly version: number;
+  readonly since: Date;
+  readonly itemsMax: number;
+}
+
+/** What a version would have decided differently. */
+export interface ReplayReport {
+  readonly items: number;
+  readonly changed: number;
+  /** The items of recipients with the live version and with the other one; an empty id means none. */
+  readonly recipients: readonly { readonly id: string; readonly before: number; readonly after: number }[];
+  readonly outcomes: readonly { readonly before: string; readonly after: string; readonly items: number }[];
+  readonly examples: readonly {
+    readonly decisionId: string;
+    readonly before: string;
+    readonly after: string;
+  }[];
+}
+
+/**
+ * The artifacts of one kind. The module that owns the targets implements it, so that promotions follow all rules that callers
+ * follow, and nobody else writes its tables.
+ */
+export interface PromotableArtifacts {
+  readonly kind: ArtifactKind;
+  readonly targetKind: TargetKind;
+  /** The scopes that a caller needs to change such a target directly. */
+  readonly scopes: readonly string[];
+  /** A target of an environment by its id or name, with what it has now. Undefined if there is none. */
+  findTarget(context: Context, environmentId: string, ref: string): Promise<ArtifactTarget | undefined>;
+  findVersion(context: Context, targetId: string, version: number): Promise<ArtifactVersion | undefined>;
+  /** Checks a version against its target. It changes nothing, and calls nobody outside. */
+  check(context: Context, environmentId: string, targetId: string, version: number): Promise<ArtifactCheck>;
+  /** What a target has now. */
+  live(context: Context, targetId: string): Promise<ArtifactVersion>;
+  /**
+   * Locks a target until the transaction ends, and reads what it has now. It locks nothing else, so that a caller can lock
+   * several targets before it changes one.
+   */
+  lock(context: Context, targetId: string): Promise<ArtifactVersion>;
+  /** Activates a version of a locked target. Afterwards its content is exactly that of the version. */
+  activate(context: Context, targetId: string, version: number): Promise<void>;
+  /** Starts a canary, on every node within a second. */
+  startCanary(context: Context, canary: Canary): Promise<void>;
+  /** Stops the canary of a candidate, on every node within a second. */
+  stopCanary(context: Context, targetId: string, candidateId: string): Promise<void>;
+  outcomes(sql: Sql, tenantId: TenantId, query: OutcomeQuery): Promise<readonly KeyOutcome[]>;
+  /** Numbers about a target by name, such as `queue_depth`. Undefined if there are none. */
+  readonly gauges?: (sql: Sql, tenantId: TenantId, targetId: string) => Promise<Readonly<Record<string, number>>>;
+  /** Decides earlier items again. Undefined if the kind decides nothing. */
+  readonly replay?: (context: Context, query: ReplayQuery) => Promise<ReplayReport>;
+}

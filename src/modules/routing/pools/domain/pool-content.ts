@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../../../platform/crypto/index.ts";
+import { effectiveConfig, type PoolSettings } from "./config-settings.ts";
+import type { Pool } from "./pool.ts";
+import type { NewRule, Rule, RuleId } from "./rule.ts";
+import type { Strategy } from "./strategy.ts";
+
+/** A rule in a version. Its id and its time of creation decide its place among rules of equal priority. */
+export type ContentRule = NewRule & Pick<Rule, "id" | "createdAt">;
+
+/** What a version of a pool consists of: everything that routes, without recipients. */
+export interface PoolContent {
+  readonly strategy: Strategy;
+  readonly settings: PoolSettings;
+  /** In the order in which they apply, including disabled ones. */
+  readonly rules: readonly ContentRule[];
+}
+
+/** The part of a version that a strategy artifact replaces. */
+type StrategyPart = Pick<PoolContent, "strategy"> & { readonly selection: PoolSettings["selection"] };
+
+/** A content as canonical JSON. Equal contents have equal texts. */
+export function encodeContent({ strategy, settings, rules }: PoolContent): string {
+  return canonicalJson({
+    strategy,
+    config: settings,
+    rules: rules.map(({ id, createdAt, name, priority, condition, enabled, stopOnMatch, onError, action }) => ({
+      ...{ id, created_at: createdAt.toISOString(), name, priority, condition, enabled },
+      ...{ stop_on_match: stopOnMatch, on_error: onError, action },
+    })),
+  });
+}
+
+/** The content of a text. */
+export function decodeContent(text: string): PoolContent {
+  const { strategy, config, rules } = JSON.parse(text) as {
+    strategy: Strategy;
+    config: PoolSettings;
+    rules: (Omit<NewRule, "stopOnMatch" | "onError"> & {
+      id: RuleId;
+      created_at: string;
+      stop_on_match: boolean;
+      on_error: Rule["onError"];
+    })[];
+  };
+  return {
+    strategy,
+    settings: config,
+    rules: rules.map(({ created_at, stop_on_match, on_error, ...rule }) => ({
+      ...rule,
+      createdAt: new Date(created_at),
+      stopOnMatch: stop_on_match,
+      onError: on_error,
+    })),
+  };
+}
+
+/** The SHA-256 of a text, as 64 hex digits. */
+export function digestOfText(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The SHA-256 of the part of a content that a strategy artifact replaces. */
+export function digestOfStrategy({ strategy, settings }: PoolContent): string {
+  const part: StrategyPart = { strategy, selection: settings.selection ?? {} };
+  return digestOfText(canonicalJson(part));
+}
+
+/** The content with the strategy and the selection of another one. */
+export function withStrategyOf(content: PoolContent, { strategy, settings }: PoolContent): PoolContent {
+  const { selection: _, ...others } = content.settings;
+  const selection = settings.selection === undefined ? {} : { selection: settings.selection };
+  return { ...content, strategy, settings: { ...others, ...selection } };
+}
+
+/** The order in which rules apply. */
+export function byPosition(one: ContentRule, other: ContentRule): number {
+  return (
+    one.priority - other.priority ||
+    one.createdAt.getTime() - other.createdAt.getTime() ||
+    (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+  );
+}
+
+/** A difference between two contents. */
+export interface ContentChange {
+  /** `strategy`, a path of the config such as `config.lease`, or `rules.` and an id. */
+  readonly path: string;
+  readonly change: "added" | "removed" | "changed";
+  /** The name of a rule; empty otherwise. */
+  readonly name: string;
+  /** Both values as canonical JSON; empty for none. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The differences from one content to another: the strategy, then sections of the config, then rules. */
+export function diffContents(before: PoolContent, after: PoolContent): ContentChange[] {
+  const rulesOf = (content: PoolContent) => new Map(content.rules.map((rule) => [`rules.${rule.id}`, rule]));
+  const [rulesBefore, rulesAfter] = [rulesOf(before), rulesOf(after)];
+  const nameOf = (path: string) => (rulesAfter.get(path) ?? rulesBefore.get(path))?.name ?? "";
+  const configOf = ({ settings }: PoolContent) =>
+    new Map(Object.entries(settings).map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]));
+  return [
+    ...diffMaps(new Map([["strategy", before.strategy]]), new Map([["strategy", after.strategy]])),
+    ...diffMaps(configOf(before), configOf(after)),
+    ...diffMaps(rulesBefore, rulesAfter),
+  ].map((change) => ({ ...change, name: nameOf(change.path) }));
+}
+
+function diffMaps(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) {
+  const text = (value: unknown) => (value === undefined ? "" : canonicalJson(value));
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((path) => {
+    const [was, is] = [text(before.get(path)), text(after.get(path))];
+    if (was === is) return [];
+    const change = was === "" ? ("added" as const) : is === "" ? ("removed" as const) : ("changed" as const);
+    return [{ path, change, before: was, after: is }];
+  });
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The pool with the strategy and the config of a content. */
+export function withContent(pool: Pool, { strategy, settings }: PoolContent): Pool {
+  return { ...pool, strategy, config: effectiveConfig(settings, strategy) };
+}

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { freshName, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+
+const base = "/api/rollout-evidence";
+
+/** The SHA-256 of a text. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** A new version of an artifact. */
+export function artifactOf(kind: string, name: string, version = "1") {
+  return { kind, name, version, sha256: sha256(`${kind} ${name} ${version}`) };
+}
+
+/** The id of an environment by its key. */
+export async function environmentId(party: Party, key: string): Promise<string> {
+  const { data } = await party.ok("GET", "/api/v2/environments");
+  return data.find((each: ResponseData) => each.key === key).id;
+}
+
+/** A pack with helpers. */
+export interface TestPack {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly path: string;
+  /** The path of a run of the pack. */
+  runPath(runId: string): string;
+  add(artifact: object): Promise<ResponseData>;
+  /** Adds a receipt about artifacts. */
+  receipt(type: string, subjects: readonly object[], fields?: object): Promise<ResponseData>;
+  startRun(fields?: object): Promise<ResponseData>;
+  gate(): Promise<ResponseData>;
+  explain(): Promise<ResponseData>;
+}
+
+/** Creates a pack. */
+export async function createPack(party: Party, environment: string, fields: object = {}): Promise<TestPack> {
+  const { data } = await party.ok("POST", `${base}/packs`, {
+    environment_id: environment,
+    name: freshName(),
+    ...fields,
+  });
+  const path = `${base}/packs/${environment}/${data.id}`;
+  return {
+    id: data.id,
+    environmentId: environment,
+    path,
+    runPath: (runId) => `${base}/runs/${environment}/${runId}`,
+    add: async (artifact) => (await party.ok("POST", `${path}/artifacts`, { artifact })).data,
+    receipt: async (type, subjects, more = {}) =>
+      (await party.ok("POST", `${path}/receipts`, { type, result: "passed", subjects, ...more })).data,
+    startRun: async (more = {}) =>
+      (await party.ok("POST", `${path}/runs`, { type: "graph", mode: "sandbox", claim: true, ...more })).data,
+    gate: async () => (await party.ok("POST", `${path}/gate:evaluate`, {})).data,
+    explain: async () => (await party.ok("POST", `${path}:explain`, {})).data,
+  };
+}
+
+/** Reads until a condition holds. */
+export async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+    await delay(20);
+  }
+}
+
+/** The reasons of a gate as `requirement reason`. */
+export function reasonsOf({ reasons }: ResponseData): string[] {
+  return reasons.map(({ requirement_id, reason }: ResponseData) => `${requirement_id} ${reason}`);
+}

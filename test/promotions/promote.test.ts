@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { restClient } from "../harness/rest.ts";
+import type { ResponseData } from "../routing/tenant-fixture.ts";
+import {
+  activeContent,
+  base,
+  createCandidate,
+  easyGuardrails,
+  type GovernedNode,
+  keysOf,
+  type Person,
+  recipientsOf,
+  routingArtifact,
+  runToStoppedCanary,
+  type StagedPool,
+  stagedPool,
+  startGovernedNode,
+  step,
+  work,
+} from "./promotion-fixture.ts";
+
+let node: GovernedNode;
+let approver: Person;
+before(async () => {
+  node = await startGovernedNode();
+  approver = await node.person("ada", ["promotion_approver"]);
+});
+
+async function approvedCandidate(pools: readonly StagedPool[], artifacts = pools.map(routingArtifact)) {
+  const id = await createCandidate(node.party, artifacts);
+  await runToStoppedCanary(node.party, id, pools);
+  const approved = await approver("POST", `${base}/${id}/approve`, { note: "looks right" });
+  assert.equal(approved.status, 200, approved.text);
+  return id;
+}
+
+test("20 concurrent promotions have one effect", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  const id = await approvedCandidate([pool]);
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, () => party.rest.call("POST", `${base}/${id}/promote`, {})),
+  );
+  const codes = responses.map(({ body }) => body.errorCode ?? "ok").sort();
+  assert.deepEqual(codes, [...Array(19).fill("FAILED_PRECONDITION"), "ok"]);
+  const { data: events } = await party.ok("GET", "/api/events?types=promotion.promoted&types=pool.version_activated");
+  assert.equal(events.filter(({ subject }: ResponseData) => subject === id || subject === pool.id).length, 2);
+  assert.deepEqual(await recipientsOf(party, pool.id, ["any"]), [pool.after]);
+});
+
+test("a rollback restores byte-identical artifacts, with the ids and the order of rules", async () => {
+  const { party } = node;
+  const pools = [await stagedPool(party), await stagedPool(party)];
+  const contents = await Promise.all(pools.map(({ id }) => activeContent(party, id)));
+  const rules = await party.ok("GET", `/api/pools/${pools[0]!.id}/rules`);
+  const id = await approvedCandidate(pools);
+  const promoted = await step(party, id, "promote", "promoted");
+  assert.deepEqual(
+    promoted.promotion.handles.map(({ target_id }: ResponseData) => target_id),
+    pools.map((pool) => pool.id),
+  );
+  for (const [at, pool] of pools.entries()) assert.notEqual(await activeContent(party, pool.id), contents[at]);
+  await step(party, id, "rollback", "rolled_back", { reason: "too slow" });
+  for (const [at, pool] of pools.entries()) assert.equal(await activeContent(party, pool.id), contents[at]);
+  const after = await party.ok("GET", `/api/pools/${pools[0]!.id}/rules`);
+  const stable = ({ id: ruleId, name, priority, action, created_at }: ResponseData) => [
+    ...[ruleId, name, priority, action, created_at],
+  ];
+  assert.deepEqual(after.data.map(stable), rules.data.map(stable));
+  assert.deepEqual(await recipientsOf(party, pools[0]!.id, ["any"]), [pools[0]!.before]);
+});
+
+test("a base that moved refuses the promotion of all artifacts, and nothing changes", async () => {
+  const { party } = node;
+  const pools = [await stagedPool(party), await stagedPool(party)];
+  const id = await approvedCandidate(pools);
+  const [first, second] = pools as [StagedPool, StagedPool];
+  const content = await activeContent(party, first.id);
+  await party.ok("PATCH", `/api/rules/${second.ruleId}`, { priority: 7 });
+  const refused = await party.refused("FAILED_PRECONDITION", "POST", `${base}/${id}/promote`, {});
+  assert.deepEqual([refused.body.reason, refused.body.targets], ["base_moved", [second.id]]);
+  assert.equal(await activeContent(party, first.id), content);
+  const { data } = await party.ok("GET", `${base}/${id}`);
+  assert.equal(data.state, "approved");
+  assert.match(data.approval.void_reasons[0], /^base_moved: routing/);
+  assert.deepEqual(data.possible_calls, ["approve", "abort"]);
+  const again = await approver("POST", `${base}/${id}/approve`, {});
+  assert.equal(again.body.reason, "base_moved");
+  // Undoing the change makes the approval valid again: it is bound to what the target has.
+  await party.ok("PATCH", `/api/rules/${second.ruleId}`, { priority: 100 });
+  await step(party, id, "promote", "promoted");
+});
+
+test("a rollback of a target that changed since needs force and a reason", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  const content = await activeContent(party, pool.id);
+  const id = await approvedCandidate([pool]);
+  await step(party, id, "promote", "promoted");
+  await party.ok("PATCH", `/api/rules/${pool.ruleId}`, { priority: 7 });
+  const refused = await party.refused("FAILED_PRECONDITION", "POST", `${base}/${id}/rollback`, {});
+  assert.equal(refused.body.reason, "target_moved");
+  await party.refused("INVALID_ARGUMENT", "POST", `${base}/${id}/rollback`, { force: true });
+  await step(party, id, "rollback", "rolled_back", { force: true, reason: "wrong recipients" });
+  assert.equal(await activeContent(party, pool.id), content);
+});
+
+test("the creator cannot approve, nor who created the creator's key, nor an API key", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  const admin = await node.person("ada", ["admin"]);
+  const { body } = await admin("POST", "/api/v2/api-keys", { name: "of ada", roles: ["admin"] });
+  const created = await admin("POST", base, {
+    artifacts: [routingArtifact(pool)],
+    guardrails: easyGuardrails,
+  });
+  const byPerson = created.body.data.id;
+  await runToStoppedCanary(party, byPerson, [pool]);
+  const refusedPerson = await admin("POST", `${base}/${byPerson}/approve`, {});
+  assert.deepEqual([refusedPerson.status, refusedPerson.body.reason], [403, "approver_is_creator"]);
+  const refusedKey = await party.rest.call("POST", `${base}/${byPerson}/approve`, {});
+  assert.deepEqual([refusedKey.status, refusedKey.body.reason], [403, "approver_not_a_person"]);
+  const viewer = await node.person("bob", ["viewer"]);
+  assert.equal((await viewer("POST", `${base}/${byPerson}/approve`, {})).body.errorCode, "PERMISSION_DENIED");
+  const bob = await node.person("bob", ["promotion_approver"]);
+  assert.equal((await bob("POST", `${base}/${byPerson}/approve`, {})).status, 200);
+  await step(party, byPerson, "promote", "promoted");
+
+  const next = await stagedPool(party);
+  const keyed = restClient(node.service.baseUrl, body.data.secret);
+  const made = await keyed.call("POST", base, {
+    artifacts: [routingArtifact(next)],
+    guardrails: easyGuardrails,
+  });
+  assert.equal(made.status, 200, made.text);
+  await runToStoppedCanary(party, made.body.data.id, [next]);
+  const disguised = await approver("POST", `${base}/${made.body.data.id}/approve`, {});
+  assert.deepEqual([disguised.status, disguised.body.reason], [403, "approver_is_creator"]);
+});
+
+test("a canary with too few keys or with more failures cannot be approved", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  await work(party, pool.id, keysOf("past", 16));
+  const id = await createCandidate(party, [routingArtifact(pool)]);
+  await step(party, id, "preflight", "preflight_passed");
+  await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 5 });
+  const { canary } = await step(party, id, "canary/stop", "canary_stopped");
+  assert.equal(canary.verdict, "inconclusive");
+  const inconclusive = await approver("POST", `${base}/${id}/approve`, {});
+  assert.deepEqual([inconclusive.status, inconclusive.body.reason], [412, "canary_inconclusive"]);
+  await party.refused("INVALID_ARGUMENT", "POST", `${base}/${id}/canary/start`, { percent: 20 });
+  await step(party, id, "canary/start", "canary_running");
+  await work(party, pool.id, keysOf("now", 60), (recipient) => (recipient === pool.after ? "failure" : "success"));
+  const running = (await party.ok("GET", `${base}/${id}`)).data.canary;
+  assert.deepEqual([running.running, running.verdict], [true, "failed"]);
+  const stopped = (await step(party, id, "canary/stop", "canary_stopped")).canary;
+  assert.deepEqual([stopped.verdict, stopped.scores[0].value, stopped.scores[0].baseline], ["failed", 0, 1]);
+  const failed = await approver("POST", `${base}/${id}/approve`, {});
+  assert.deepEqual([failed.status, failed.body.reason], [412, "canary_failed"]);
+});
+
+test("a strategy artifact changes the strategy alone, and its rollback restores it", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  const content = await activeContent(party, pool.id);
+  const { data: staged } = await party.ok("POST", `/api/pools/${pool.id}/versions`, {
+    strategy: "sticky_hash",
+    rule_set: { rules: [] },
+  });
+  const id = await approvedCandidate([pool], [{ kind: "strategy", ref: pool.id, version: staged.version } as never]);
+  await step(party, id, "promote", "promoted");
+  const after = JSON.parse(await activeContent(party, pool.id));
+  assert.deepEqual([after.strategy, after.rules], ["sticky_hash", JSON.parse(content).rules]);
+  await step(party, id, "rollback", "rolled_back");
+  assert.equal(await activeContent(party, pool.id), content);
+});
+
+test("what-if shows which of the last items the candidate would have routed differently", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  await work(party, pool.id, keysOf("past", 16));
+  const id = await createCandidate(party, [routingArtifact(pool)]);
+  const { data } = await party.ok("POST", `${base}/${id}/what-if`, {});
+  const [target] = data.targets;
+  assert.deepEqual([target.items, target.changed, target.examples.length], [16, 16, 16]);
+  assert.deepEqual(
+    target.recipients.map(({ recipient_id, before, after }: ResponseData) => [recipient_id, before, after]).sort(),
+    [
+      [pool.before, 16, 0],
+      [pool.after, 0, 16],
+    ].sort(),
+  );
+});

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { audience, type Issuer, startIssuer } from "../access/issuer.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { type RestResponse, restClient } from "../harness/rest.ts";
+import { startService, type TestService, type TestSettings } from "../harness/service.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+
+export const base = "/api/promotions/candidates";
+
+/** A node whose people have tokens. */
+export interface GovernedNode {
+  readonly service: TestService;
+  readonly party: Party;
+  readonly settings: TestSettings;
+  /** Calls as a person with roles. */
+  person(subject: string, roles: readonly string[]): Promise<Person>;
+}
+
+export type Person = (method: string, path: string, body?: object) => Promise<RestResponse>;
+
+/** Starts a node with an issuer of tokens, and a tenant. */
+export async function startGovernedNode(databaseUrl?: string): Promise<GovernedNode> {
+  const issuer: Issuer = await startIssuer(["ada", "bob"]);
+  afterFile(() => issuer.goDown());
+  const settings = {
+    "api.oidc_issuer": issuer.url,
+    "api.oidc_audience": audience,
+    "auth.bootstrap_api_key": "sk_test_promotions_0123456789abcdef",
+  };
+  const service = await startService(settings, databaseUrl);
+  const party = await newParty(service);
+  return {
+    service,
+    party,
+    settings,
+    async person(subject, roles) {
+      const token = await issuer.token(subject, { tenant_id: party.id, roles });
+      const headers = { authorization: `Bearer ${token}` };
+      return (method, path, body) => restClient(service.baseUrl).call(method, path, body, headers);
+    },
+  };
+}
+
+/** A pool whose live rule routes to one recipient, with a staged version that routes to another one. */
+export interface StagedPool {
+  readonly id: string;
+  readonly before: string;
+  readonly after: string;
+  readonly ruleId: string;
+  readonly version: number;
+}
+
+const decisionOnly = { delivery: { mode: "MODE_DECISION_ONLY" } };
+
+export async function stagedPool(party: Party): Promise<StagedPool> {
+  const id = await party.pool();
+  const before = await party.recipient(id, decisionOnly);
+  const after = await party.recipient(id, decisionOnly);
+  const ruleId = await party.rule(id, { type: "route", recipient_id: before });
+  return { id, before, after, ruleId, version: await stageRoute(party, id, ruleId, after) };
+}
+
+/** Stages a version whose only rule routes to a recipient. */
+export async function stageRoute(party: Party, poolId: string, ruleId: string, recipientId: string): Promise<number> {
+  const rule = { id: ruleId, name: "changed", action: { type: "route", recipient_id: recipientId } };
+  const { data } = await party.ok("POST", `/api/pools/${poolId}/versions`, { rule_set: { rules: [rule] } });
+  return data.version;
+}
+
+/** Routes an item for each key and reports its outcome; returns the decisions. */
+export async function work(
+  party: Party,
+  poolId: string,
+  keys: readonly string[],
+  statusOf: (recipientId: string) => string = () => "success",
+): Promise<ResponseData[]> {
+  const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));
+  const results = await party.routeAll(items);
+  const decisions = results.map((result) => result.decision ?? result);
+  await Promise.all(
+    decisions.map(({ decision_id, recipient_id }) =>
+      party.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 }),
+    ),
+  );
+  return decisions;
+}
+
+export function keysOf(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+}
+
+/** The recipients that keys get, without storing anything. */
+export async function recipientsOf(party: Party, poolId: string, keys: readonly string[]): Promise<string[]> {
+  const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));
+  const { data } = await party.ok("POST", "/api/route:batch", { items, dry_run: true });
+  return data.results.map((result: ResponseData) => (result.decision ?? result).recipient_id);
+}
+
+/** A guardrail that 16 successes fulfil. */
+export const easyGuardrails = [{ metric: "success", limit: 0.5 }];
+
+export async function createCandidate(party: Party, artifacts: readonly object[]): Promise<string> {
+  const { data } = await party.ok("POST", base, { artifacts, guardrails: easyGuardrails });
+  assert.equal(data.state, "created");
+  return data.id;
+}
+
+export function routingArtifact({ id, version }: StagedPool) {
+  return { kind: "routing", ref: id, version };
+}
+
+/** Calls that lead a candidate from its creation to a stopped canary that passed. */
+export async function runToStoppedCanary(party: Party, id: string, pools: readonly StagedPool[]): Promise<void> {
+  for (const pool of pools) await work(party, pool.id, keysOf("past", 16));
+  await step(party, id, "preflight", "preflight_passed");
+  await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 3 });
+  for (const pool of pools) await work(party, pool.id, keysOf("now", 16));
+  const { canary } = await step(party, id, "canary/stop", "canary_stopped");
+  assert.equal(canary.verdict, "passed", JSON.stringify(canary));
+}
+
+/** Performs a step that must lead to a state. */
+export async function step(
+  party: Party,
+  id: string,
+  path: string,
+  state: string,
+  body: object = {},
+): Promise<ResponseData> {
+  const { data } = await party.ok("POST", `${base}/${id}/${path}`, body);
+  assert.equal(data.state, state, JSON.stringify(data));
+  return data;
+}
+
+/** The content of the active version of a pool. */
+export async function activeContent(party: Party, poolId: string): Promise<string> {
+  const { data } = await party.ok("GET", `/api/pools/${poolId}/versions`);
+  const active = data.find((version: ResponseData) => version.active);
+  return (await party.ok("GET", `/api/pools/${poolId}/versions/${active.version}`)).data.content;
+}
