@@ -32,6 +32,7 @@ export async function createAreas(parts: Parts) {
   const { db, keyring, definitions, operationsOf, publicUrl, call } = parts;
   const operations = createOperations({
     ...parts,
+    explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
     discovery: {
       capabilities: createCapabilitySources({ ...parts, keyring }),
       operationsOf,

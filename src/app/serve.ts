@@ -66,7 +66,7 @@ export async function serve({ config }: LoadedConfig, role: Role = "all"): Promi
     closers.push(() => audit?.close());
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
-    const metrics = createMetrics();
+    const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
     const node = await compose({
       config,

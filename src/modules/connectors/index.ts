@@ -102,6 +102,7 @@ export function createConnectors(parts: Parts) {
     checkActionUse: actions.checkUse,
     /** What is metered. */
     usageSources: [executionUsage],
+    explainers: [actions.explainer],
     /** Receives the webhook deliveries of providers. */
     receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */

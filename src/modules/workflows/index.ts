@@ -80,6 +80,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
     /** What is metered. */
     usageSources: [runUsage],
+    explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
     /** Ends the long polls of workers, and appends that wait, when the node stops. */

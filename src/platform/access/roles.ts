@@ -64,6 +64,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:assign",
     "experiment:score",
     "entitlement:read",
+    "explanation:read",
     "usage:write",
   ],
   secret_manager: ["secret:*"],
