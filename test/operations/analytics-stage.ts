@@ -118,6 +118,6 @@ function foreignLabel(labels: object): string {
 
 function samplesOf(name: string, labels: readonly string[], startS: number, factor: number): string[] {
   return Array.from({ length: minutes + 1 }, (_, minute) => {
-    return `${name}_total{${labels.join(",")}} ${factor * (minute + (minute % 7))} ${startS + 60 * minute}`;
+    return `${name}_total{${labels.join(",")}} ${factor * (7 * minute + (minute % 7))} ${startS + 60 * minute}`;
   });
 }
