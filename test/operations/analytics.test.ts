@@ -166,5 +166,5 @@ function comparableDirect(series: NonNullable<Awaited<ReturnType<AnalyticsStage[
 }
 
 function textOf(labels: Readonly<Record<string, string>>, points: readonly (readonly number[])[]): string {
-  return `${JSON.stringify(Object.entries(labels).sort())} ${points.map(([at, value]) => `${at}=${value}`).join(" ")}`;
+  return `${JSON.stringify(Object.entries(labels).sort())} ${points.map(([at, value]) => `${at}=${value!.toPrecision(9)}`).join(" ")}`;
 }

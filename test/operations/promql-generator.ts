@@ -38,7 +38,10 @@ const join = (parts: readonly (string | QueryTemplate)[]): QueryTemplate => {
   return (matchers) => parts.map((part) => (typeof part === "string" ? part : part(matchers))).join("");
 };
 
-/** Queries that the service should understand. All three metrics are in each, so that every label is known. */
+/**
+ * Queries that the service should understand, unless they group by a label that no selected metric has. topk is missing: which
+ * of several equal series it returns is not determined.
+ */
 export const validQuery: fc.Arbitrary<QueryTemplate> = fc.letrec<{ vector: QueryTemplate }>((tie) => ({
   vector: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -49,7 +52,7 @@ export const validQuery: fc.Arbitrary<QueryTemplate> = fc.letrec<{ vector: Query
     fc.tuple(vectorFunction, tie("vector")).map(([name, arg]) => join([name, "(", arg, ")"])),
     fc.tuple(aggregation, grouping, tie("vector")).map(([name, by, arg]) => join([name, " ", by, "(", arg, ")"])),
     fc
-      .tuple(fc.constantFrom("topk", "bottomk", "quantile"), number, tie("vector"))
+      .tuple(fc.constant("quantile"), number, tie("vector"))
       .map(([name, nth, arg]) => join([name, "(", nth, ",", arg, ")"])),
     fc
       .tuple(tie("vector"), operator, tie("vector"))
