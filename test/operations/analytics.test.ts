@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { assertGuideWorks } from "../docs/guide-tests.ts";
 import { whyNoPrometheus } from "../harness/prometheus.ts";
 import { fc } from "../harness/random.ts";
 import { sized } from "../harness/run-size.ts";
@@ -140,6 +141,8 @@ staged("the catalogue lists the metrics with a tenant, and all of them can be qu
   assert.ok(functions.includes("rate") && aggregations.includes("sum") && !functions.includes("label_replace"));
   assert.equal(limits.series_max, 1000);
 });
+
+staged("what the guide shows works when it is pasted", (on) => assertGuideWorks("query-analytics.md", on.service));
 
 /** Series in a form that does not depend on their order. */
 function comparable(series: ResponseData[]): string[] {

@@ -1,5 +1,5 @@
 import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
-import type { PoolReader } from "../../pools/index.ts";
+import { createRecipientNames, type PoolReader, type RecipientNames } from "../../pools/index.ts";
 import type { QueueItem } from "../domain/queue-item.ts";
 import { queueStore } from "../queue-store.ts";
 import { explainItem, type ItemExplanation } from "./explanation-handler.ts";
@@ -18,7 +18,7 @@ export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Exp
       const item = (await queueStore(sql).findItem(tenantId, poolId, id))!;
       return {
         status: item.state,
-        summary: summaryOf(item),
+        summary: summaryOf(item, createRecipientNames(context, await pools.requirePool(context, poolId))),
         steps: stepsOf(item),
         waits: waitsOf(item, explanation),
         remedies: remediesOf(item),
@@ -36,8 +36,9 @@ const endTexts: Partial<Readonly<Record<QueueItem["state"], string>>> = {
   drained: "was removed when its queue was drained",
 };
 
-function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueItem): string {
-  const recipient = recipientId === "" ? "" : ` by the recipient ${recipientId}`;
+function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueItem, nameOf: RecipientNames): string {
+  const name = nameOf(recipientId);
+  const recipient = recipientId === "" ? "" : ` by the recipient ${name}`;
   const last = failures.at(-1);
   const cause =
     last === undefined
@@ -49,7 +50,7 @@ function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueI
     case "ready":
     case "pending":
     case "held":
-      return `The item waits${recipientId === "" ? "" : ` for the recipient ${recipientId}`}.${cause}`;
+      return `The item waits${recipientId === "" ? "" : ` for the recipient ${name}`}.${cause}`;
     case "superseded":
       return `The item was replaced by the item ${survivorId}.`;
     default:

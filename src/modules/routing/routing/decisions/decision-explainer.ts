@@ -1,11 +1,10 @@
 import type { Context } from "../../../../chain/call.ts";
-import { covers } from "../../../../platform/access/index.ts";
 import { type ExplainedStep, type Explainer, linkTo } from "../../../explainer.ts";
-import type { PoolSnapshot, Pools } from "../../pools/index.ts";
+import { createRecipientNames, type PoolSnapshot, type Pools, type RecipientNames } from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
 import { describeDecision, describeStep } from "../domain/decision-text.ts";
 import type { Evidence } from "../domain/evidence.ts";
-import { type NameOf, RecipientJudge } from "../domain/recipient-verdict.ts";
+import { RecipientJudge } from "../domain/recipient-verdict.ts";
 import type { DecisionService } from "./decision-service.ts";
 import { evidenceOf, type FoundDecision, itemOf } from "./decision-store.ts";
 import { snapshotStore } from "./snapshot-store.ts";
@@ -28,7 +27,7 @@ export function createDecisionExplainer({ decisions, pools }: Parts): Explainer 
       if (stored === undefined) return undefined;
       const evidence = evidenceOf(stored);
       const snapshot = await snapshotOf(context, pools, stored);
-      const nameOf = createNames(context, snapshot);
+      const nameOf = createRecipientNames(context, snapshot);
       const at = new Date(evidence.nowMs);
       const verdicts = snapshot === undefined ? [] : judge(snapshot, stored, evidence, { about, nameOf });
       const asked =
@@ -62,13 +61,6 @@ async function snapshotOf(
   return body && snapshotCodec.decode(body);
 }
 
-/** Names recipients for callers who may read them; others get ids. */
-function createNames({ principal }: Context, snapshot: PoolSnapshot | undefined): NameOf {
-  if (snapshot === undefined || !covers(principal.scopes, "recipient:read")) return (id) => id;
-  const names = new Map<string, string>(snapshot.recipients.map(({ id, name }) => [id, name]));
-  return (id) => names.get(id) ?? id;
-}
-
 interface RecipientStep {
   readonly isAsked: boolean;
   readonly step: ExplainedStep;
@@ -79,7 +71,7 @@ function judge(
   snapshot: PoolSnapshot,
   stored: FoundDecision,
   evidence: Evidence,
-  { about, nameOf }: { readonly about: string; readonly nameOf: NameOf },
+  { about, nameOf }: { readonly about: string; readonly nameOf: RecipientNames },
 ): readonly RecipientStep[] {
   const pool = compilePool(snapshot);
   const at = { nowMs: evidence.nowMs, seed: stored.seed, waitedS: 0 };

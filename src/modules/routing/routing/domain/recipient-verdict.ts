@@ -1,4 +1,4 @@
-import type { Recipient } from "../../pools/index.ts";
+import type { Recipient, RecipientNames } from "../../pools/index.ts";
 import type { CompiledPool } from "./compilation/compiled-pool.ts";
 import { HOLDS } from "./compilation/condition.ts";
 import type { DecisionPoint, DecisionReason } from "./decision.ts";
@@ -27,9 +27,6 @@ export interface RecipientVerdict {
   readonly message: string;
 }
 
-/** What names a recipient in messages. */
-export type NameOf = (recipientId: string) => string;
-
 /** Judges recipients of a stored decision, from its snapshot and what it observed. */
 export class RecipientJudge {
   readonly #pool: CompiledPool;
@@ -37,9 +34,9 @@ export class RecipientJudge {
   readonly #evidence: Evidence;
   readonly #evaluation: Evaluation;
   readonly #facts: RememberedFacts;
-  readonly #nameOf: NameOf;
+  readonly #nameOf: RecipientNames;
 
-  constructor(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, evidence: Evidence, nameOf: NameOf) {
+  constructor(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, evidence: Evidence, nameOf: RecipientNames) {
     this.#pool = pool;
     this.#item = item;
     this.#evidence = evidence;
