@@ -8,7 +8,6 @@
 
 export { type CallMetrics, createMetrics, type MetricDescription, type Metrics } from "./metrics.ts";
 export type { TenantCounter } from "./tenant-counter.ts";
-export { tenantLabel } from "./tenant-labels.ts";
 export { formatTraceparent, parseTraceparent, type TraceContext } from "./trace-context.ts";
 export type { Span, SpanOptions, Tracing, TracingSettings } from "./tracing.ts";
 export { createTracing } from "./tracing-factory.ts";

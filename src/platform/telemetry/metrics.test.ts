@@ -147,9 +147,9 @@ test("every metric is described with its labels and whether it has a tenant", ()
   metrics.tenantCounter({ name: "runs_total", help: "Runs.", labels: ["status"] });
   const described = new Map(metrics.describe().map((metric) => [metric.name, metric]));
   assert.deepEqual(described.get("runs_total"), {
-    ...{ name: "runs_total", type: "counter", help: "Runs.", labels: ["status"], isPerTenant: true },
+    ...{ name: "runs_total", type: "counter", help: "Runs.", labels: ["status"], tenantLabel: "tenant_id" },
   });
-  const { labels, type, isPerTenant } = described.get("rpc_server_call_duration_seconds")!;
-  assert.deepEqual([labels, type, isPerTenant], [["operation", "protocol", "plane", "code"], "histogram", false]);
-  assert.equal(described.get("process_cpu_seconds_total")!.isPerTenant, false);
+  const { labels, type, tenantLabel } = described.get("rpc_server_call_duration_seconds")!;
+  assert.deepEqual([labels, type, tenantLabel], [["operation", "protocol", "plane", "code"], "histogram", undefined]);
+  assert.equal(described.get("process_cpu_seconds_total")!.tenantLabel, undefined);
 });

@@ -26,8 +26,8 @@ export interface MetricDescription {
   readonly help: string;
   /** Without the tenant's label. */
   readonly labels: readonly string[];
-  /** Whether its series name the tenant that they belong to. */
-  readonly isPerTenant: boolean;
+  /** The label that names the tenant of each series; undefined if the series belong to no tenant. */
+  readonly tenantLabel: string | undefined;
 }
 
 /** The metrics registry. */
@@ -86,7 +86,7 @@ function describeMetric(metric: object): MetricDescription {
       readonly labelNames: readonly string[];
     };
   const labels = labelNames.filter((label) => label !== tenantLabel);
-  return { name, type, help, labels, isPerTenant: labels.length < labelNames.length };
+  return { name, type, help, labels, tenantLabel: labels.length < labelNames.length ? tenantLabel : undefined };
 }
 
 function byName(a: MetricDescription, b: MetricDescription): number {

@@ -35,9 +35,9 @@ export function analyticsHandlers(service: AnalyticsService): Handlers<typeof Rp
       const { metrics } = service.readCatalogue();
       return create(GetAnalyticsCatalogResponseSchema, {
         catalog: {
-          metrics: metrics.map(({ name, type, help, labels, series, isPerTenant }) => ({
+          metrics: metrics.map(({ name, type, help, labels, series, tenantLabel }) => ({
             ...{ name, type, description: help, labels: [...labels], series: [...series] },
-            scope: isPerTenant ? "tenant" : "deployment",
+            scope: tenantLabel === undefined ? "deployment" : "tenant",
           })),
           functions: [...functions.keys()].sort(),
           aggregations: [...aggregations.keys()].sort(),

@@ -8,7 +8,8 @@ export interface CatalogueMetric extends MetricDescription {
 
 /** The series of a metric, as selectors name them. */
 export interface CatalogueSeries {
-  readonly isPerTenant: boolean;
+  /** The label that names the tenant of each series; undefined if they belong to no tenant. */
+  readonly tenantLabel: string | undefined;
   readonly labels: ReadonlySet<string>;
 }
 
@@ -20,11 +21,11 @@ export interface Catalogue {
 
 /** Creates the catalogue from the metrics of the registry. Those of the whole deployment are part of it only if they may be queried. */
 export function createCatalogue(described: readonly MetricDescription[], allowUnscoped: boolean): Catalogue {
-  const allowed = described.filter(({ isPerTenant }) => isPerTenant || allowUnscoped);
+  const allowed = described.filter(({ tenantLabel }) => tenantLabel !== undefined || allowUnscoped);
   const metrics = allowed.map((metric) => ({ ...metric, series: seriesOf(metric).map(([name]) => name) }));
   const series = allowed.flatMap((metric) =>
     seriesOf(metric).map(
-      ([name, labels]) => [name, { isPerTenant: metric.isPerTenant, labels: new Set(labels) }] as const,
+      ([name, labels]) => [name, { tenantLabel: metric.tenantLabel, labels: new Set(labels) }] as const,
     ),
   );
   return { metrics, series: new Map(series) };

@@ -7,7 +7,13 @@ import { toResultSeries } from "./result.ts";
 import { resolveRange } from "./time-range.ts";
 
 const tenant = "t1" as TenantId;
-const metric = { name: "runs_total", type: "counter", help: "Runs.", labels: ["status"], isPerTenant: true } as const;
+const metric = {
+  name: "runs_total",
+  type: "counter",
+  help: "Runs.",
+  labels: ["status"],
+  tenantLabel: "tenant_id",
+} as const;
 const catalogue = createCatalogue([metric], false);
 const nowMs = Date.UTC(2026, 0, 31);
 

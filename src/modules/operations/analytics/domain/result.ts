@@ -1,6 +1,5 @@
 import { fail, invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { tenantLabel } from "../../../../platform/telemetry/index.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { limits } from "./limits.ts";
 
@@ -24,13 +23,17 @@ export function toResultSeries(
   catalogue: Catalogue,
 ): readonly ResultSeries[] {
   checkSize(stored);
-  const shown = new Set([...catalogue.series.values()].flatMap(({ labels }) => [...labels]));
+  const all = [...catalogue.series.values()];
+  const shown = new Set(all.flatMap(({ labels }) => [...labels]));
+  const ownerLabels = new Set(all.map(({ tenantLabel }) => tenantLabel));
   const nodes = new Map<string, string>();
   return stored.map(({ metric, values }) => {
-    const { __name__: name = "", [tenantLabel]: owner = tenantId, ...rest } = metric;
-    if (owner !== tenantId)
+    const { __name__: name = "", ...rest } = metric;
+    const entries = Object.entries(rest).filter(([label, value]) => {
+      if (!ownerLabels.has(label)) return true;
+      if (value === tenantId) return false;
       throw fail("INTERNAL", { cause: new Error("The metrics store returned a series of another tenant.") });
-    const entries = Object.entries(rest);
+    });
     const hidden = entries.filter(([label]) => !shown.has(label));
     const labels = Object.fromEntries(entries.filter(([label]) => shown.has(label)));
     if (hidden.length > 0) labels.node = nodeOf(nodes, JSON.stringify(hidden.sort()));

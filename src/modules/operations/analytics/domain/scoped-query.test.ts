@@ -10,9 +10,9 @@ import { scopeQuery } from "./scoped-query.ts";
 
 const tenant = "01JABCDEFGHJKMNPQRSTVWXYZ0" as TenantId;
 const described: readonly MetricDescription[] = [
-  { name: "runs_total", type: "counter", help: "Runs.", labels: ["status", "origin"], isPerTenant: true },
-  { name: "items_total", type: "counter", help: "Items.", labels: [], isPerTenant: true },
-  { name: "call_seconds", type: "histogram", help: "Calls.", labels: ["code"], isPerTenant: false },
+  { name: "runs_total", type: "counter", help: "Runs.", labels: ["status", "origin"], tenantLabel: "tenant_id" },
+  { name: "items_total", type: "counter", help: "Items.", labels: [], tenantLabel: "tenant_id" },
+  { name: "call_seconds", type: "histogram", help: "Calls.", labels: ["code"], tenantLabel: undefined },
 ];
 const scoped = createCatalogue(described, false);
 const all = createCatalogue(described, true);

@@ -1,6 +1,5 @@
 import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { tenantLabel } from "../../../../platform/telemetry/index.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { limits } from "./limits.ts";
 import { parseQuery } from "./promql/parser.ts";
@@ -17,7 +16,8 @@ export function scopeQuery(query: string, tenantId: TenantId, catalogue: Catalog
   }
   const expression = parseQuery(query);
   validateQuery(expression, catalogue);
-  return renderQuery(expression, ({ series }) =>
-    catalogue.series.get(series)!.isPerTenant ? [{ label: tenantLabel, operator: "=", value: tenantId }] : [],
-  );
+  return renderQuery(expression, ({ series }) => {
+    const { tenantLabel } = catalogue.series.get(series)!;
+    return tenantLabel === undefined ? [] : [{ label: tenantLabel, operator: "=", value: tenantId }];
+  });
 }
