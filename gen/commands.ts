@@ -23,6 +23,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/admission_pb.ts").then((file) => file.AdmissionService)]),
   },
   {
+    word: "analytics",
+    description: "Analytics: the metrics of a tenant over time. Unless analytics.enabled is true, these operations do not exist.",
+    isGroup: true,
+    verbs: {"service.api.AnalyticsService/QueryAnalytics":"query","service.api.AnalyticsService/GetAnalyticsCatalog":"catalog"},
+    services: () => Promise.all([import("./service/api/analytics_pb.ts").then((file) => file.AnalyticsService)]),
+  },
+  {
     word: "anomaly",
     description: "An unusual outcome pattern, and the action taken.",
     isGroup: true,
@@ -203,6 +210,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.ExperimentService/CreateExperiment":"create","service.api.ExperimentService/ValidateExperiment":"validate","service.api.ExperimentService/GetExperiment":"get","service.api.ExperimentService/ListExperiments":"list","service.api.ExperimentService/UpdateExperiment":"update","service.api.ExperimentService/DeleteExperiment":"delete","service.api.ExperimentService/StartExperiment":"start","service.api.ExperimentService/PauseExperiment":"pause","service.api.ExperimentService/CompleteExperiment":"complete","service.api.ExperimentService/StopExperiment":"stop","service.api.ExperimentService/AssignExperiment":"assign","service.api.ExperimentService/AssignExperimentBatch":"assign-batch","service.api.ExperimentService/VerifyExposureReceipt":"verify-receipt","service.api.ExperimentService/RecordScore":"score","service.api.ExperimentService/RecordScoreBatch":"score-batch","service.api.ExperimentService/GetExperimentResults":"results","service.api.ExperimentService/GetExperimentHistory":"history","service.api.ExperimentService/ExportExperimentResults":"export"},
     services: () => Promise.all([import("./service/api/experiment_pb.ts").then((file) => file.ExperimentService)]),
+  },
+  {
+    word: "explain",
+    description: "Explains a routing decision, a queue item, a notification delivery, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
+    isGroup: false,
+    verbs: {"service.api.ExplainService/Explain":"explain"},
+    services: () => Promise.all([import("./service/api/explain_pb.ts").then((file) => file.ExplainService)]),
   },
   {
     word: "inbox",

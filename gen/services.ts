@@ -1,6 +1,7 @@
 // Generated from the definitions; do not edit.
 import type { DescService } from "@bufbuild/protobuf";
 import { AdmissionService } from "./service/api/admission_pb.ts";
+import { AnalyticsService } from "./service/api/analytics_pb.ts";
 import { AnomalyService } from "./service/api/anomaly_pb.ts";
 import { ApiKeyService } from "./service/api/api_key_pb.ts";
 import { BillingSubscriptionService } from "./service/api/billing_subscription_pb.ts";
@@ -17,6 +18,7 @@ import { EntitlementService } from "./service/api/entitlement_pb.ts";
 import { EnvironmentService } from "./service/api/environment_pb.ts";
 import { EventService } from "./service/api/event_pb.ts";
 import { ExperimentService } from "./service/api/experiment_pb.ts";
+import { ExplainService } from "./service/api/explain_pb.ts";
 import { InboxService } from "./service/api/inbox_pb.ts";
 import { IntegrationService } from "./service/api/integration_pb.ts";
 import { InvoiceService } from "./service/api/invoice_pb.ts";
@@ -56,4 +58,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

@@ -38,6 +38,7 @@ export async function createAreas(parts: Parts) {
   const capabilities = createCapabilitySources({ ...parts, keyring });
   const operations = createOperations({
     ...parts,
+    explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
     discovery: { capabilities, operationsOf, apiVersion: currentVersion },
     health: {
       environments: {

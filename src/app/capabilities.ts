@@ -181,6 +181,13 @@ export function createCapabilitySources({
         config["dynamic_config.enabled"] ? active : { mode: "disabled", reason: "dynamic_config.enabled is false" },
     },
     {
+      ...simple("analytics", "Analytics", "The metrics of a tenant over time.", "AnalyticsService"),
+      settings: ["analytics.enabled", "analytics.prometheus_url", "analytics.allow_unscoped_metrics"],
+      dependencies: ["prometheus"],
+      mode: () => (config["analytics.enabled"] ? active : { mode: "disabled", reason: "analytics.enabled is false" }),
+    },
+    simple("explanations", "Explanations", "What happened to a record, why, and what it waits for.", "ExplainService"),
+    {
       ...simple("mcp", "Model Context Protocol", "Operations as tools for language models.", ""),
       settings: ["mcp.enabled", "mcp.path", "mcp.oauth_scopes"],
       dependencies: [],

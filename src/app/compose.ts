@@ -1,6 +1,6 @@
 import type { Plane } from "../chain/call.ts";
 import type { OperationCaller } from "../chain/operation-caller.ts";
-import { type Operation, readOperations } from "../definitions/index.ts";
+import { readOperations } from "../definitions/index.ts";
 import type { Tenant } from "../modules/tenancy/index.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../platform/db/index.ts";
@@ -13,6 +13,7 @@ import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
 import { createInvokers } from "./invokers.ts";
 import { openKeyring } from "./keyring.ts";
 import { createOwnRequests } from "./listener/own-requests.ts";
+import { servedOperations } from "./served-operations.ts";
 import { readInstanceSecret } from "./storage.ts";
 
 /** A node's parts, composed but not started. */
@@ -34,8 +35,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
     clock,
   });
   const definitions = readOperations();
-  const operationsOf = (plane: Plane): readonly Operation[] =>
-    plane === "internal" ? definitions : definitions.filter(({ governance }) => !governance.internalOnly);
+  const operationsOf = (plane: Plane) => servedOperations(definitions, plane, config);
   let platform: Tenant | undefined;
   /** Where callers reach this node. The listeners complete it if the settings do not say. */
   const address = { publicUrl: config["api.public_url"] };

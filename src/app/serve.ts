@@ -68,7 +68,7 @@ export async function serve(
     closers.push(() => audit?.close());
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
-    const metrics = createMetrics();
+    const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
     const foundation = {
       ...{ config, db, side: storage.side, clock: systemClock, log, metrics, tracing, audit },

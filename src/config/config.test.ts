@@ -146,6 +146,17 @@ test("the internal plane must listen on loopback unless it requires client certi
   refuses({ overrides: mtls }, /^server\.internal_tls_cert_file: /);
 });
 
+test("analytics needs the URL of a metrics store, without credentials in it", () => {
+  const enabled = [...loopback, "analytics.enabled=true"];
+  for (const url of ["", "127.0.0.1:9091", "ftp://a.example", "http://user:secret@a.example", "http://a.example?x=1"]) {
+    refuses(
+      { overrides: [...enabled, `analytics.prometheus_url=${url}`] },
+      /^analytics\.prometheus_url: must be an HTTP/,
+    );
+  }
+  loadConfig({ overrides: [...enabled, "analytics.prometheus_url=https://metrics.example/prefix/"] });
+});
+
 test("the enterprise profile hardens defaults, and rejects settings that weaken security", () => {
   const { config, sources } = loadConfig({ overrides: enterprise });
   assert.equal(config["authz.allow_when_unconfigured"], false);
@@ -165,6 +176,7 @@ test("the enterprise profile hardens defaults, and rejects settings that weaken 
     "auth.bcrypt_cost=4",
     "auth.bcrypt_cost=9",
     "notification.outbox.enabled=true",
+    "analytics.allow_unscoped_metrics=true",
     "auth.bootstrap_api_key=sk_live_boss_short-one",
   ]) {
     refuses(

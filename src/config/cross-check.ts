@@ -43,6 +43,7 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   if (!mcpPath.test(config["mcp.path"])) {
     refuse("mcp.path", "must be a path of its own, without a slash at its end (for example: /mcp)");
   }
+  checkAnalytics(config, refuse);
   checkObjects(config, refuse);
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);
@@ -60,6 +61,21 @@ export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~
 /** A path of letters, digits, dots, dashes and underscores that no other part of the external plane serves. */
 const mcpPath =
   /^(?!\/(?:api|callbacks|connect|docs|errors|health|healthz|livez|metrics|metricsz|openapi\.\w+|outbox|ready|readyz|service\.[\w.]+|grpc\.[\w.]+|\.well-known)(?:\/|$))(?:\/[\w.-]+)+$/;
+
+function checkAnalytics(config: Config, refuse: Refuse): void {
+  if (!config["analytics.enabled"]) return;
+  const url = URL.parse(config["analytics.prometheus_url"]);
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    `${url.username}${url.password}${url.search}${url.hash}` !== ""
+  ) {
+    refuse(
+      "analytics.prometheus_url",
+      "must be an HTTP or HTTPS URL without credentials when analytics.enabled is true (for example: http://127.0.0.1:9091)",
+    );
+  }
+}
 
 function checkObjects(config: Config, refuse: Refuse): void {
   if (config["objects.backend"] !== "s3") return;

@@ -110,6 +110,12 @@ export const insecureSettings: readonly InsecureSetting[] = [
     requirement: { value: false },
   },
   {
+    key: "analytics.allow_unscoped_metrics",
+    isInsecure: (c) => c["analytics.allow_unscoped_metrics"],
+    risk: "tenants can query metrics of the whole deployment",
+    requirement: { value: false },
+  },
+  {
     key: "audit.sink",
     isInsecure: (c) => c["audit.sink"] === "",
     risk: "there is no audit log",

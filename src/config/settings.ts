@@ -211,6 +211,31 @@ export const settings = {
     "Scopes that clients of the Model Context Protocol request from `api.oidc_issuer`, for example `openid`. Empty: the client chooses.",
   ),
 
+  "analytics.enabled": flag(
+    false,
+    "Whether tenants can query metrics of their own. Counters then name the tenant of each series, at `/metrics` too.",
+  ),
+  "analytics.prometheus_url": text(
+    "",
+    "URL of the Prometheus, or of a compatible store, that scrapes the nodes, for example `http://127.0.0.1:9091`.",
+  ),
+  "analytics.prometheus_token": text(
+    "",
+    "Token that is sent to `analytics.prometheus_url` as `Authorization: Bearer`.",
+    {
+      secret: true,
+    },
+  ),
+  "analytics.allow_unscoped_metrics": flag(
+    false,
+    "Whether tenants can also query metrics that do not name a tenant. They contain the numbers of the whole deployment.",
+  ),
+  "analytics.tenants_max": integer(
+    1000,
+    "Number of tenants that have series of their own on a node. All further ones share the series of the tenant `other`, which nobody can query.",
+    { minimum: 1, maximum: 100_000 },
+  ),
+
   "egress.mode": choice(
     ["shadow", "enforce", "disabled"],
     "shadow",

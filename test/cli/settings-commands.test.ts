@@ -39,6 +39,7 @@ test("config show masks every secret", async () => {
     "connector.rotation_keys": `k0=${marker}`,
     "objects.s3.secret_access_key": marker,
     "objects.s3.session_token": marker,
+    "analytics.prometheus_token": marker,
   };
   const secrets = Object.entries(settings).filter(([, { secret }]) => secret);
   assert.deepEqual(secrets.map(([key]) => key).sort(), Object.keys(values).sort());

@@ -20,14 +20,19 @@ interface Step {
   readonly shown?: { readonly language: "json" | "yaml"; readonly content: string };
 }
 
+/** The service that the commands of a document call. */
+type Target = Pick<TestService, "baseUrl" | "adminKey">;
+
 let service: TestService;
+
+/** Guides with a test of their own: one changes the sources, one needs a Prometheus. */
+const testedElsewhere = new Set(["add-an-operation.md", "query-analytics.md"]);
 
 /** Documents with commands. Two test files share them, so that they run at the same time. */
 const documents = [
   "README.md",
   ...readdirSync(new URL("docs/guides", root))
-    // This guide changes the sources and has its own test.
-    .filter((name) => name.endsWith(".md") && name !== "add-an-operation.md")
+    .filter((name) => name.endsWith(".md") && !testedElsewhere.has(name))
     .map((name) => `docs/guides/${name}`),
 ].map((path) => ({ path, steps: stepsOf(readFileSync(new URL(path, root), "utf8")) }));
 
@@ -46,10 +51,11 @@ export function testGuides(first: 0 | 1): void {
   for (const [nth, { path, steps }] of documents
     .filter(({ steps }, at) => steps.length > 0 && at % 2 === first)
     .entries()) {
-    test(`what ${path} shows works when it is pasted, with the output that it shows`, () => assertWorks(steps));
+    test(`what ${path} shows works when it is pasted, with the output that it shows`, () =>
+      assertWorks(steps, service));
 
     if (isRepeated(nth)) {
-      test(`what ${path} shows works again on the same instance`, () => assertWorks(steps));
+      test(`what ${path} shows works again on the same instance`, () => assertWorks(steps, service));
     }
 
     test(`the commands of ${path} extract response fields with the CLI, not by parsing text`, () => {
@@ -64,7 +70,7 @@ export function testGuides(first: 0 | 1): void {
   test("a rejected request prints the reason and fails, even with --field", async () => {
     const session = ". docs/guides/session.sh";
     for (const script of ["api /api/pools -d '{}'", "ID=$(service pool create --json --field id)"]) {
-      const { code, stdout, stderr } = await bash(`${session}\n${script}`).catch((error) => error);
+      const { code, stdout, stderr } = await bash(`${session}\n${script}`, service).catch((error) => error);
       assert.notEqual(code ?? 0, 0, script);
       assert.match(`${stdout}${stderr}`, /"errorCode":"INVALID_ARGUMENT".*name/, script);
     }
@@ -76,8 +82,13 @@ function isRepeated(nth: number): boolean {
   return sampled([nth], 2, nth).length > 0;
 }
 
-async function assertWorks(steps: readonly Step[]): Promise<void> {
-  const outputs = await outputsOf(steps);
+/** Runs the commands of a guide against a service, and compares what it shows. */
+export async function assertGuideWorks(name: string, target: Target): Promise<void> {
+  await assertWorks(stepsOf(readFileSync(new URL(`docs/guides/${name}`, root), "utf8")), target);
+}
+
+async function assertWorks(steps: readonly Step[], target: Target): Promise<void> {
+  const outputs = await outputsOf(steps, target);
   for (const [i, { shown, script }] of steps.entries()) {
     if (shown === undefined) continue;
     const lines = outputs[i]!.trimEnd().split("\n");
@@ -88,16 +99,16 @@ async function assertWorks(steps: readonly Step[]): Promise<void> {
 }
 
 /** The output of each step when all steps run in one shell. */
-async function outputsOf(steps: readonly Step[]): Promise<string[]> {
+async function outputsOf(steps: readonly Step[], target: Target): Promise<string[]> {
   const script = steps.map((step) => step.script).join(`\nprintf '${marker}'\n`);
-  const { stdout } = await bash(script);
+  const { stdout } = await bash(script, target);
   return stdout.split(marker);
 }
 
-function bash(script: string) {
+function bash(script: string, { baseUrl, adminKey }: Target) {
   return run("bash", ["-c", `set -euo pipefail\n${script}`], {
     cwd: root,
-    env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: service.baseUrl, KEY: service.adminKey },
+    env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: baseUrl, KEY: adminKey },
   });
 }
 

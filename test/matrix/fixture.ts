@@ -24,6 +24,7 @@ import { kernelRequests } from "./fixtures/kernel.ts";
 import { layoutRequests } from "./fixtures/layouts.ts";
 import { marketplaceRequests } from "./fixtures/marketplace.ts";
 import { notificationRequests } from "./fixtures/notifications.ts";
+import { operationsRequests, startEmptyMetricsStore } from "./fixtures/operations.ts";
 import { poolRequests } from "./fixtures/pools.ts";
 import { preferenceRequests } from "./fixtures/preferences.ts";
 import { routingRequests } from "./fixtures/routing.ts";
@@ -49,7 +50,8 @@ export interface MatrixFixture {
 
 /** Starts a node and creates its tenants. */
 export async function createMatrixFixture(settings: TestSettings = {}): Promise<MatrixFixture> {
-  const service = await startService(settings);
+  const analytics = { "analytics.enabled": "true", "analytics.prometheus_url": await startEmptyMetricsStore() };
+  const service = await startService({ ...analytics, ...settings });
   const sql = connect(service.databaseUrl, 2);
   afterFile(() => sql.end({ timeout: 1 }));
   const rest = restClient(service.baseUrl, service.adminKey);
@@ -123,6 +125,7 @@ const known: FixtureRequests = {
   ...layoutRequests,
   ...marketplaceRequests,
   ...notificationRequests,
+  ...operationsRequests,
   ...poolRequests,
   ...preferenceRequests,
   ...routingRequests,

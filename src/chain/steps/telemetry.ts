@@ -24,7 +24,14 @@ export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
     calls.begin(protocol, plane);
     const end = (error: unknown) => {
       const code = error === undefined ? "OK" : error instanceof Failure ? error.code : "INTERNAL";
-      calls.end(operation.id, protocol, plane, code, (performance.now() - call.startedAtMs) / 1000);
+      calls.end(
+        operation.id,
+        protocol,
+        plane,
+        code,
+        (performance.now() - call.startedAtMs) / 1000,
+        call.principal?.tenantId,
+      );
       if (error !== undefined) span.recordError(error);
       span.end();
     };

@@ -104,6 +104,7 @@ export function createConnectors(parts: Parts) {
     artifacts: [configs.artifacts],
     /** What is metered. */
     usageSources: [executionUsage],
+    explainers: [actions.explainer],
     /** Receives the webhook deliveries of providers. */
     receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */

@@ -10,7 +10,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { Connections } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createDispatch, deliveryUsage } from "./dispatch/index.ts";
+import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
@@ -78,6 +78,7 @@ export function createNotifications({ config, ...parts }: Parts) {
     packRecords: [layouts.packRecords, preferences.packRecords],
     /** What is metered. */
     usageSources: [deliveryUsage],
+    explainers: [deliveryExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */

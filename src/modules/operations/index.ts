@@ -2,9 +2,12 @@
  * Operations: the interfaces for operators and other systems.
  *
  * Events: the log of everything that happened. Webhooks: events sent to HTTP endpoints of tenants.
- * Discovery: the capabilities of this instance. Health: whether environments work as they should.
+ * Discovery: the capabilities of this instance. Health: whether environments work as they should. Analytics: the metrics of tenants
+ * over time. Explain: what happened to a record.
  */
 import type { Area, AreaParts } from "../area.ts";
+import type { Explainer } from "../explainer.ts";
+import { createAnalytics } from "./analytics/index.ts";
 import { createDiscovery, type DiscoveryParts } from "./discovery/index.ts";
 import {
   createEvents,
@@ -13,6 +16,7 @@ import {
   type LogConsumer,
   type LogFollower,
 } from "./events/index.ts";
+import { createExplain } from "./explain/index.ts";
 import { createHealth, type HealthParts } from "./health/index.ts";
 import { createWebhooks } from "./webhooks/index.ts";
 
@@ -31,13 +35,15 @@ export type { LogFollower };
 interface Parts extends AreaParts {
   readonly discovery: Omit<DiscoveryParts, "cursors">;
   readonly health: HealthParts;
+  /** Explains the records of other areas, which are composed later. */
+  readonly explainers: () => readonly Explainer[];
 }
 
 /** The area's public API. */
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Creates the area. */
-export function createOperations({ discovery, health: healthParts, config, ...parts }: Parts) {
+export function createOperations({ discovery, explainers, health: healthParts, config, ...parts }: Parts) {
   const events = createEvents({
     ...parts,
     retentionDays: config["events.retention_days"],
@@ -56,6 +62,8 @@ export function createOperations({ discovery, health: healthParts, config, ...pa
       "service.api.WebhookService": webhooks.handlers,
       "service.api.DiscoveryService": createDiscovery({ ...discovery, cursors: parts.cursors }).handlers,
       "service.api.OperationalHealthService": health.handlers,
+      "service.api.AnalyticsService": createAnalytics({ ...parts, config }).handlers,
+      "service.api.ExplainService": createExplain(() => [...explainers(), webhooks.explainer]).handlers,
     },
     jobs: [...events.jobs, ...webhooks.jobs],
     workers: [webhooks, health.collector],

@@ -23,6 +23,7 @@ import {
   createLivePools,
   createOutcomeSink,
   createRouter,
+  createRoutingMetrics,
   decisionUsage,
   type RecordScores,
 } from "./routing/index.ts";
@@ -50,6 +51,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     urlRefusal: egress.urlRefusal,
   });
   const live = createLivePools(parts);
+  const metrics = createRoutingMetrics(parts.metrics);
   const scorer = createExperimentScorer({ ...parts, pools, record: parts.recordScores });
   const admission = createAdmission({
     ...parts,
@@ -69,7 +71,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     deadLetters,
     admissionOf: admission.requestOf,
-    outcomes: createOutcomeSink(live, scorer.score),
+    outcomes: createOutcomeSink(live, scorer.score, metrics.ended),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
     retentionDays: config["routing.retention_days"],
@@ -79,6 +81,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     queues,
     live,
+    metrics,
     scoreOutcomes: scorer.score,
     admissionOf: admission.requestOf,
     assignPollMs: config["routing.assign_poll_ms"],
@@ -117,6 +120,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     usageSources: [decisionUsage],
     /** What health reports read. */
     healthSources: { queue_items: queues.health },
+    /** In the order in which an item passes them. */
+    explainers: [router.explainer, queues.explainer],
     /** This node's live state of recipients. Every node maintains it, whatever its role. */
     live,
     /** Ends the long polls of workers when the node stops. */

@@ -85,6 +85,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
     usageSources: [runUsage],
     /** What health reports read. */
     healthSources: { workflow_runs: runs.health, workflow_tasks: tasks.health },
+    explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
     /** Ends the long polls of workers, and appends that wait, when the node stops. */

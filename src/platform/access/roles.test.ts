@@ -14,6 +14,7 @@ import {
 
 /** The roles that grant each scope, for every scope that an operation requires. */
 const table: Readonly<Record<string, readonly string[]>> = {
+  "analytics:read": ["viewer", "operator", "admin"],
   "anomaly:read": ["viewer", "operator", "admin"],
   "api_key:read": ["viewer", "operator", "admin"],
   "api_key:verify": ["admin"],
@@ -49,6 +50,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "environment:write": ["operator", "admin"],
   "event:read": ["viewer", "operator", "admin", "service"],
   "event:write": ["operator", "admin", "service"],
+  "explanation:read": ["viewer", "operator", "admin", "service"],
   "invoice:read": ["viewer", "operator", "admin"],
   "invoice:write": ["admin"],
   "evidence:read": ["viewer", "operator", "admin", "service"],

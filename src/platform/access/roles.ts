@@ -68,6 +68,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "experiment:assign",
     "experiment:score",
     "entitlement:read",
+    "explanation:read",
     "usage:write",
     "evidence:read",
     "evidence:run",

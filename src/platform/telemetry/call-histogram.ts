@@ -19,11 +19,13 @@ export class CallHistogram {
   readonly help: string;
   readonly type = "histogram";
   readonly aggregator = "sum";
+  readonly labelNames: readonly string[];
   readonly #series: CountingSeries[] = [];
 
-  constructor(name: string, help: string, registry: Registry) {
+  constructor(name: string, help: string, labelNames: readonly string[], registry: Registry) {
     this.name = name;
     this.help = help;
+    this.labelNames = labelNames;
     // The registry uses only `name` and `get`, but its type accepts only prom-client's own classes.
     registry.registerMetric(this as unknown as Histogram);
   }

@@ -115,3 +115,41 @@ test("a label that would contain ids or free text is refused", () => {
     );
   }
 });
+
+test("a tenant counter names the first tenants up to the bound, and counts all others together", async () => {
+  const metrics = createMetrics({ tenantsMax: 2 });
+  const counter = metrics.tenantCounter({ name: "runs_total", help: "Runs.", labels: ["status"] });
+  for (const tenant of ["a", "b", "c", "d", "a"]) counter.inc(tenant, { status: "ended" });
+  metrics.calls.end(operation, "rest", "external", "OK", 0.1, "a");
+  metrics.calls.end(operation, "rest", "external", "UNAUTHENTICATED", 0.1);
+  const lines = (await metrics.render()).split("\n").filter((line) => /^(?:runs|api_calls)_total/.test(line));
+  assert.deepEqual(lines.sort(), [
+    'api_calls_total{code="OK",tenant_id="a"} 1',
+    'runs_total{status="ended",tenant_id="a"} 2',
+    'runs_total{status="ended",tenant_id="b"} 1',
+    'runs_total{status="ended",tenant_id="other"} 2',
+  ]);
+});
+
+test("without a bound no series names a tenant", async () => {
+  const metrics = createMetrics();
+  const counter = metrics.tenantCounter({ name: "runs_total", help: "Runs." });
+  assert.match(await metrics.render(), /^runs_total 0$/m);
+  for (const tenant of ["a", "b"]) counter.inc(tenant);
+  metrics.calls.end(operation, "rest", "external", "OK", 0.1, "a");
+  const text = await metrics.render();
+  assert.match(text, /^runs_total 2$/m);
+  assert.doesNotMatch(text, /tenant_id|api_calls_total/);
+});
+
+test("every metric is described with its labels and whether it has a tenant", () => {
+  const metrics = createMetrics({ tenantsMax: 1 });
+  metrics.tenantCounter({ name: "runs_total", help: "Runs.", labels: ["status"] });
+  const described = new Map(metrics.describe().map((metric) => [metric.name, metric]));
+  assert.deepEqual(described.get("runs_total"), {
+    ...{ name: "runs_total", type: "counter", help: "Runs.", labels: ["status"], tenantLabel: "tenant_id" },
+  });
+  const { labels, type, tenantLabel } = described.get("rpc_server_call_duration_seconds")!;
+  assert.deepEqual([labels, type, tenantLabel], [["operation", "protocol", "plane", "code"], "histogram", undefined]);
+  assert.equal(described.get("process_cpu_seconds_total")!.tenantLabel, undefined);
+});

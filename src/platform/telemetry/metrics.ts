@@ -2,13 +2,15 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { fail } from "../../errors/index.ts";
 import { CallHistogram, type Series } from "./call-histogram.ts";
 import { addEventLoopDelay } from "./event-loop-delay.ts";
+import { CountingTenantCounter, type TenantCounter } from "./tenant-counter.ts";
+import { createTenantLabels, type TenantLabels, tenantLabel } from "./tenant-labels.ts";
 
 /** The metrics of calls. Every argument has a fixed set of values, such as operations and error codes. */
 export interface CallMetrics {
   /** Records the start of a call. */
   begin(protocol: string, plane: string): void;
-  /** Records the end of a call; `code` is `OK` or an error code of the catalogue. */
-  end(operation: string, protocol: string, plane: string, code: string, seconds: number): void;
+  /** Records the end of a call; `code` is `OK` or an error code of the catalogue. The tenant is unknown until it is authenticated. */
+  end(operation: string, protocol: string, plane: string, code: string, seconds: number, tenantId?: string): void;
 }
 
 interface MetricSettings {
@@ -17,21 +19,40 @@ interface MetricSettings {
   readonly labels?: readonly string[];
 }
 
+/** A metric of the registry. */
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram" | "summary";
+  readonly help: string;
+  /** Without the tenant's label. */
+  readonly labels: readonly string[];
+  /** The label that names the tenant of each series; undefined if the series belong to no tenant. */
+  readonly tenantLabel: string | undefined;
+}
+
 /** The metrics registry. */
 export interface Metrics {
   readonly calls: CallMetrics;
   readonly contentType: string;
   /** Renders all metrics in the exposition format. */
   render(): Promise<string>;
+  /** Describes every metric, ordered by name. */
+  describe(): readonly MetricDescription[];
   counter(settings: MetricSettings): Counter;
+  /** A counter that tenants may query, if metrics are labelled by tenant. */
+  tenantCounter(settings: MetricSettings): TenantCounter;
   /** With `collect`, the value is read at every scrape. */
   gauge(settings: MetricSettings & { readonly collect?: (gauge: Gauge) => void | Promise<void> }): Gauge;
   histogram(settings: MetricSettings & { readonly buckets: readonly number[] }): Histogram;
 }
 
-/** Creates a registry with the metrics of the process and of calls. */
-export function createMetrics(): Metrics {
+/**
+ * Creates a registry with the metrics of the process and of calls. `tenantsMax` bounds the tenants that series name; 0 names
+ * none.
+ */
+export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number } = {}): Metrics {
   const registry = new Registry();
+  const tenants = createTenantLabels(tenantsMax);
   collectDefaultMetrics({ register: registry });
   addEventLoopDelay(registry);
   const common = (settings: MetricSettings) => {
@@ -40,10 +61,15 @@ export function createMetrics(): Metrics {
     return { name, help, labelNames: labels ?? [], registers: [registry] };
   };
   return {
-    calls: callMetrics(registry),
+    calls: callMetrics(registry, tenants),
     contentType: registry.contentType,
     render: () => registry.metrics(),
+    describe: () => registry.getMetricsAsArray().map(describeMetric).sort(byName),
     counter: (settings) => new Counter(common(settings)),
+    tenantCounter: (settings) => {
+      rejectIdLabels(settings);
+      return new CountingTenantCounter(settings, tenants, registry);
+    },
     gauge: (settings) => {
       const { collect } = settings;
       const gauge: Gauge = new Gauge({ ...common(settings), ...(collect && { collect: () => collect(gauge) }) });
@@ -53,12 +79,34 @@ export function createMetrics(): Metrics {
   };
 }
 
-function callMetrics(registry: Registry): CallMetrics {
+function describeMetric(metric: object): MetricDescription {
+  // prom-client's type of a metric lacks the names of its labels.
+  const { name, help, type, labelNames } = metric as MetricSettings &
+    Pick<MetricDescription, "type"> & {
+      readonly labelNames: readonly string[];
+    };
+  const labels = labelNames.filter((label) => label !== tenantLabel);
+  return { name, type, help, labels, tenantLabel: labels.length < labelNames.length ? tenantLabel : undefined };
+}
+
+function byName(a: MetricDescription, b: MetricDescription): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+function callMetrics(registry: Registry, tenants: TenantLabels): CallMetrics {
   const durations = new CallHistogram(
     "rpc_server_call_duration_seconds",
     "Time from a call's arrival to its response, by operation, protocol, plane and code.",
+    ["operation", "protocol", "plane", "code"],
     registry,
   );
+  const byTenant = tenants.isEnabled
+    ? new CountingTenantCounter(
+        { name: "api_calls_total", help: "Calls of tenants, by code.", labels: ["code"] },
+        tenants,
+        registry,
+      )
+    : undefined;
   // Nested maps, because building a combined key string costs more than all lookups together.
   const activeCalls: Branch<Branch<ActiveCalls>> = new Map();
   const active = new Gauge({
@@ -95,9 +143,10 @@ function callMetrics(registry: Registry): CallMetrics {
     begin(protocol, plane) {
       activeCallsOf(protocol, plane).count++;
     },
-    end(operation, protocol, plane, code, seconds) {
+    end(operation, protocol, plane, code, seconds, tenantId) {
       activeCallsOf(protocol, plane).count--;
       seriesOf(operation, protocol, plane, code).observe(seconds);
+      if (tenantId !== undefined) byTenant?.inc(tenantId, { code });
     },
   };
 }
@@ -117,7 +166,7 @@ function branch<T>(from: Branch<Branch<T>>, name: string): Branch<T> {
   return found;
 }
 
-// A series per tenant or record would exhaust a scraper's memory and expose ids to every reader of the metrics.
+// A series per record would exhaust a scraper's memory and expose ids to every reader of the metrics. Tenants are bounded.
 function rejectIdLabels({ name, labels }: MetricSettings): void {
   const bad = labels?.find((label) =>
     /(?:^|_)(?:id|ids|key|name|email|tenant|subject|user|address|path|url|message)$/.test(label),

@@ -365,6 +365,12 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   CreateRuleRequest: rule,
   UpdateRuleRequest: rule,
+  QueryAnalyticsRequest: {
+    query: "sum by (outcome) (rate(routing_decisions_total[5m]))",
+    start: "2026-01-31T00:00:00Z",
+    end: "2026-01-31T06:00:00Z",
+    step_s: 60,
+  },
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },
   TriggerNotificationRequest: {
     workflow_key: "order.shipped",

@@ -7,7 +7,7 @@ export interface ActionMetrics {
   /** A request to a provider was answered, or failed. */
   requested(answerClass: AnswerClass, seconds: number): void;
   /** An execution ended. */
-  ended(status: ExecutionStatus, origin: string): void;
+  ended(tenantId: string, status: ExecutionStatus, origin: string): void;
   /** A provider's limit delayed or refused a request. */
   limited(outcome: "delayed" | "refused"): void;
   /** Executions of nodes that died were ended. */
@@ -15,14 +15,14 @@ export interface ActionMetrics {
 }
 
 /** Creates the metrics of executions. */
-export function createActionMetrics(metrics: Pick<Metrics, "counter" | "histogram">): ActionMetrics {
+export function createActionMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">): ActionMetrics {
   const requests = metrics.histogram({
     name: "connector_request_seconds",
     help: "Requests to providers of connector actions, by the class of the answer.",
     labels: ["class"],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
-  const executions = metrics.counter({
+  const executions = metrics.tenantCounter({
     name: "connector_executions_total",
     help: "Executions of connector actions that ended, by status and origin.",
     labels: ["status", "origin"],
@@ -39,7 +39,7 @@ export function createActionMetrics(metrics: Pick<Metrics, "counter" | "histogra
   });
   return {
     requested: (answerClass, seconds) => requests.observe({ class: answerClass }, seconds),
-    ended: (status, origin) => executions.inc({ status, origin }),
+    ended: (tenantId, status, origin) => executions.inc(tenantId, { status, origin }),
     limited: (outcome) => limits.inc({ outcome }),
     swept: (count) => abandoned.inc({}, count),
   };

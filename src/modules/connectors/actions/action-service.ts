@@ -203,7 +203,7 @@ export function createActionService(parts: Parts) {
       record: keyed?.record(toResponse({ execution: stored })),
       releasesKey: isRepeatable(outcome.status, safety),
     });
-    metrics.ended(outcome.status, execution.origin);
+    metrics.ended(tenantId, outcome.status, execution.origin);
   }
 
   /** The time that an execution may take. */
@@ -249,9 +249,17 @@ export function createActionService(parts: Parts) {
       return executionStore(sql).list(tenantId, filter, page);
     },
 
+    findExecution: ({ tenantId, sql }: Pick<Context, "tenantId" | "sql">, id: string): Promise<Execution | undefined> =>
+      executionStore(sql).find(tenantId, id),
+
     async explainExecution(context: Pick<Context, "tenantId" | "sql">, id: string): Promise<Explanation> {
-      const execution = await this.getExecution(context, id);
-      const { tenantId, sql } = context;
+      return this.explainFound(context, await this.getExecution(context, id));
+    },
+
+    async explainFound(
+      { tenantId, sql }: Pick<Context, "tenantId" | "sql">,
+      execution: Execution,
+    ): Promise<Explanation> {
       const { connectionId, actionKey } = execution;
       const connection = connectionId === "" ? undefined : await connections.find(sql, tenantId, connectionId);
       const found = await catalogue.action(tenantId, actionKey);

@@ -16,6 +16,7 @@ import type { JsonObject } from "../../../platform/document/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { Explainer } from "../../explainer.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
 import type { Connections } from "../connections/index.ts";
@@ -25,6 +26,7 @@ import { createActionService } from "./action-service.ts";
 import { notExecutable } from "./domain/action-failure.ts";
 import { createActionExecutor } from "./execution/action-executor.ts";
 import { createRateLimits } from "./execution/rate-limits.ts";
+import { createExecutionExplainer } from "./execution-explainer.ts";
 import { actionHandlers } from "./handler.ts";
 import {
   type AbandonedExecutionSweeper,
@@ -44,6 +46,7 @@ export interface Actions {
   readonly jobs: readonly JobKind[];
   /** Ends executions of nodes that died, on nodes that do background work. */
   readonly sweeper: AbandonedExecutionSweeper;
+  readonly explainer: Explainer;
   /** Whether a tenant can execute an action. */
   checkUse(tenantId: TenantId, actionKey: string): Promise<ActionUse>;
   /** Resolves when no execution is in progress. */
@@ -82,6 +85,7 @@ export function createActions(parts: Parts): Actions {
   return {
     handlers: actionHandlers({ service, cursors, clock }),
     jobs: [maintainExecutionsJob(parts)],
+    explainer: createExecutionExplainer(service),
     sweeper: createAbandonedExecutionSweeper({ ...parts, metrics, operation }),
     async checkUse(tenantId, actionKey) {
       const found = await catalogue.action(tenantId, actionKey);

@@ -41,7 +41,7 @@ interface Parts {
   readonly receipts: Receipts;
   readonly writer: ExposureWriter;
   readonly quotas: () => Pick<Quotas, "isUsedUp" | "exceeded">;
-  readonly metrics: Pick<Metrics, "counter">;
+  readonly metrics: Pick<Metrics, "tenantCounter">;
   /** How long after its window a unit is counted, so that scores which are being written are not missed. */
   readonly graceMs: number;
 }
@@ -69,7 +69,7 @@ const cachedPerGeneration = 50_000;
 export function createAssignmentService(parts: Parts) {
   const { db, snapshots, receipts, writer, quotas, graceMs } = parts;
   const cache = createRecentCache<SignedReceipt>(cachedPerGeneration);
-  const assignments = parts.metrics.counter({
+  const assignments = parts.metrics.tenantCounter({
     name: "experiment_assignments_total",
     help: "Assignments of units, by outcome: first exposures, repeated ones, and units without a variant.",
     labels: ["outcome"],
@@ -160,15 +160,15 @@ export function createAssignmentService(parts: Parts) {
   }
 
   /** Caches the receipts of stored exposures, and counts the assignments. To be called after the commit. */
-  function remember(all: readonly Assignment[], pending: readonly Pending[], added: number): void {
+  function remember(tenantId: TenantId, all: readonly Assignment[], pending: readonly Pending[], added: number): void {
     for (const { at, name } of pending) {
       const { receipt } = all[at]!;
       if (receipt !== undefined) cache.set(name, receipt);
     }
     const assigned = all.filter(({ receipt }) => receipt !== undefined).length;
-    if (added > 0) assignments.inc({ outcome: "first" }, added);
-    if (assigned > added) assignments.inc({ outcome: "repeat" }, assigned - added);
-    if (all.length > assigned) assignments.inc({ outcome: "none" }, all.length - assigned);
+    if (added > 0) assignments.inc(tenantId, { outcome: "first" }, added);
+    if (assigned > added) assignments.inc(tenantId, { outcome: "repeat" }, assigned - added);
+    if (all.length > assigned) assignments.inc(tenantId, { outcome: "none" }, all.length - assigned);
   }
 
   /** Refuses before the database is asked, when the quota is known to be used up. */
@@ -192,7 +192,7 @@ export function createAssignmentService(parts: Parts) {
     checkCovariates(compiled, units);
     const { known, pending } = assignFromMemory(compiled, units, context.nowMs);
     if (pending.length === 0) {
-      remember(known as Assignment[], pending, 0);
+      remember(context.tenantId, known as Assignment[], pending, 0);
       return known as Assignment[];
     }
     const { entering, others } = divide(pending);
@@ -202,7 +202,7 @@ export function createAssignmentService(parts: Parts) {
       others.length === 0 ? undefined : writer.read(others),
     ]);
     const all = complete(compiled, units, known, pending, [written?.stored, read]);
-    remember(all, pending, written?.added ?? 0);
+    remember(context.tenantId, all, pending, written?.added ?? 0);
     return all;
   }
 
@@ -244,7 +244,7 @@ export function createAssignmentService(parts: Parts) {
       });
       if (done === "duplicate") return done;
       done.rememberQuota?.();
-      remember(done.all, done.pending, done.added);
+      remember(context.tenantId, done.all, done.pending, done.added);
       return done.response;
     },
   };

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { type Failure, fail, invalid } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import { createBatcher, type Database } from "../../../platform/db/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
@@ -35,7 +36,7 @@ interface Parts {
   readonly db: Database;
   readonly assignments: Pick<AssignmentService, "requireExperiment" | "unitHash">;
   readonly receipts: Receipts;
-  readonly metrics: Pick<Metrics, "counter">;
+  readonly metrics: Pick<Metrics, "tenantCounter">;
 }
 
 type ScoreContext = AssignContext & Pick<Context, "takeQuota">;
@@ -68,7 +69,7 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
       });
     },
   });
-  const recorded = metrics.counter({
+  const recorded = metrics.tenantCounter({
     name: "experiment_scores_total",
     help: "Scores of units, by result: the state of new ones, or why they were not stored.",
     labels: ["result"],
@@ -160,12 +161,13 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
     });
   }
 
-  function count(results: readonly ScoreResult[], outcomes: readonly ScoreOutcome[]): void {
+  function count(tenantId: TenantId, results: readonly ScoreResult[], outcomes: readonly ScoreOutcome[]): void {
     for (const outcome of outcomes) {
-      recorded.inc({ result: typeof outcome === "string" ? outcome : outcome.isNew ? outcome.state : "repeated" });
+      const result = typeof outcome === "string" ? outcome : outcome.isNew ? outcome.state : "repeated";
+      recorded.inc(tenantId, { result });
     }
     const invalidCount = results.length - outcomes.length;
-    if (invalidCount > 0) recorded.inc({ result: "invalid" }, invalidCount);
+    if (invalidCount > 0) recorded.inc(tenantId, { result: "invalid" }, invalidCount);
   }
 
   /** Charges the quota for new scores only. */
@@ -194,7 +196,7 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
       const { failures, valid } = checkAll(compiled, inputs, context.nowMs);
       const outcomes = await metered(context, valid, () => writes.run(valid));
       const results = toResults(compiled, inputs, failures, outcomes);
-      count(results, outcomes);
+      count(context.tenantId, results, outcomes);
       return results;
     },
 
@@ -203,7 +205,7 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
       const { failures, valid } = checkAll(compiled, inputs, nowMs);
       if (valid.length === 0) return;
       const outcomes = await writes.run(valid);
-      count(toResults(compiled, inputs, failures, outcomes), outcomes);
+      count(compiled.experiment.tenantId, toResults(compiled, inputs, failures, outcomes), outcomes);
     },
 
     /** Records scores, and stores the response under an idempotency key in the same transaction. */
@@ -232,7 +234,7 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
       );
       if (taken.isDuplicate) return "duplicate";
       const results = toResults(compiled, inputs, failures, outcomes);
-      count(results, outcomes);
+      count(context.tenantId, results, outcomes);
       return taken.response ?? respond(results);
     },
 

@@ -48,6 +48,7 @@ import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
 import { createTriggerWriter } from "./triggers/trigger-writer.ts";
 
+export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
 
 interface Parts {

@@ -18,6 +18,7 @@ import type { EventReader, EventRecorder } from "../events/index.ts";
 import { createFollower, followTopic } from "./deliveries/follower.ts";
 import { createSender, dueTopic } from "./deliveries/sender.ts";
 import { createSettler } from "./deliveries/settler.ts";
+import { createWebhookExplainer } from "./deliveries/webhook-explainer.ts";
 import { createEndpointDisabler, createEndpointService } from "./endpoints/endpoint-service.ts";
 import { sealedByWebhooks } from "./endpoints/endpoint-store.ts";
 import { webhookHandlers } from "./handler.ts";
@@ -74,6 +75,7 @@ export function createWebhooks(parts: Parts) {
   return {
     handlers: webhookHandlers(endpoints, redelivery, parts.cursors),
     jobs: webhookJobs({ ...parts, reader, onDue: sender.onDue }),
+    explainer: createWebhookExplainer(reader),
     /** The sealed records, for re-encryption when the master key changes. */
     sealed: sealedByWebhooks(db.sql),
     /** Starts the follower and the sender, on a node that does background work. */

@@ -45,6 +45,7 @@ export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStat
 export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
+export { createRecipientNames, type RecipientNames } from "./recipients/recipient-names.ts";
 export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";

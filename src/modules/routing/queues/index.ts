@@ -22,6 +22,7 @@ import type { PoolReader } from "../pools/index.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
+import { createItemExplainer } from "./explanation/item-explainer.ts";
 import { createItemHealth } from "./health/item-health.ts";
 import { maintainHistoryJob } from "./history/history-job.ts";
 import { convertItemsJob } from "./history/item-conversion.ts";
@@ -139,6 +140,7 @@ export function createQueues(parts: Parts) {
       work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
       explanations: explanationHandlers(pools),
     },
+    explainer: createItemExplainer(pools),
     jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
     acceptor,
     readmission: createReadmission(parts.admissionOf, parts.shares),

@@ -17,6 +17,7 @@ import type { Admission } from "../admission/index.ts";
 import type { PoolSnapshot, Pools } from "../pools/index.ts";
 import type { Queues } from "../queues/index.ts";
 import { createAssigner } from "./assignment/assigner.ts";
+import { createDecisionExplainer } from "./decisions/decision-explainer.ts";
 import { createDecisionService } from "./decisions/decision-service.ts";
 import { createSnapshotArchive } from "./decisions/snapshot-archive.ts";
 import { capacityReasons } from "./domain/assignment-retry.ts";
@@ -29,6 +30,7 @@ import { deleteExpiredRoutingJob } from "./retention-job.ts";
 import type { AssignExperiments } from "./route-preparation.ts";
 import { createRouteService } from "./route-service.ts";
 import { routingHandlers } from "./routing-handler.ts";
+import type { RoutingMetrics } from "./routing-metrics.ts";
 
 export { createAcceptance } from "./assignment/recipient-acceptance.ts";
 export { compareDecisions, type DecidedItem } from "./decisions/decision-comparison.ts";
@@ -37,6 +39,7 @@ export { createExperimentScorer, type RecordScores } from "./outcomes/experiment
 export { createLivePools, type LivePools } from "./outcomes/live-pools.ts";
 export { createOutcomeSink } from "./outcomes/outcome-store.ts";
 export type { AssignExperiments } from "./route-preparation.ts";
+export { createRoutingMetrics } from "./routing-metrics.ts";
 
 interface Parts {
   readonly db: Database;
@@ -53,6 +56,7 @@ interface Parts {
   readonly live: LivePools;
   readonly assignExperiments: AssignExperiments;
   readonly scoreOutcomes: ScoreOutcomes;
+  readonly metrics: RoutingMetrics;
   /** The interval of the search for waiting items without a recipient. */
   readonly assignPollMs: number;
   readonly retentionDays: number;
@@ -74,6 +78,7 @@ export function createRouter(parts: Parts) {
     shares,
     acceptor: queues.acceptor,
     expect: queues.sweepBy,
+    countDecision: parts.metrics.decided,
     onUnassigned({ tenantId, snapshot, decision, view }) {
       // A place that became free before the item was committed triggered no scan for it.
       const waitsForPlace = capacityReasons.includes(decision.reason);
@@ -94,5 +99,6 @@ export function createRouter(parts: Parts) {
     },
     jobs: [deleteExpiredRoutingJob({ sql: db.sql, ...parts })],
     assigner,
+    explainer: createDecisionExplainer({ decisions, pools }),
   };
 }

@@ -31,6 +31,7 @@ function routingWith(parts: Partial<Parts>) {
     reservePlace: () => ({ release: () => {}, commit: () => {} }),
     expect: () => {},
     onUnassigned: () => {},
+    countDecision: () => {},
     isRecorded: async () => false,
     ...parts,
   });

@@ -2,7 +2,14 @@ import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
 import type { AcceptedBatch, Acceptor, AcceptRequest } from "../queues/index.ts";
-import { applyVerdict, outcomeOf, type RoutedItem, type RouteInput, toAcceptedRow } from "./route-outcome.ts";
+import {
+  applyVerdict,
+  outcomeOf,
+  type RoutedItem,
+  type RouteInput,
+  type RouteOutcome,
+  toAcceptedRow,
+} from "./route-outcome.ts";
 import { createPreparation, type PreparationParts, type RouteResult } from "./route-preparation.ts";
 
 interface Parts extends PreparationParts {
@@ -11,6 +18,8 @@ interface Parts extends PreparationParts {
   readonly expect: (atMs: number) => void;
   /** Called with items that were accepted without a recipient. */
   readonly onUnassigned: (routed: RoutedItem) => void;
+  /** Counts a stored decision. */
+  readonly countDecision: (tenantId: string, outcome: RouteOutcome) => void;
   /** Whether a call with this idempotency key has a recorded response. */
   readonly isRecorded: (claim: KeyedCall["claim"]) => Promise<boolean>;
 }
@@ -20,7 +29,7 @@ export type RouteService = ReturnType<typeof createRouteService>;
 
 /** Creates the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { acceptor, expect, onUnassigned, isRecorded } = parts;
+  const { acceptor, expect, onUnassigned, countDecision, isRecorded } = parts;
   const { prepare, prepareAll, release } = createPreparation(parts);
 
   /** Stores routed items; releases those that admission refuses. */
@@ -58,6 +67,7 @@ export function createRouteService(parts: Parts) {
       throw error;
     }
     for (const each of final) {
+      countDecision(context.tenantId, outcomeOf(each));
       if (each.verdict?.status === "deduplicated" || each.verdict?.status === "rejected") release([each]);
       else each.reservation?.commit();
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);

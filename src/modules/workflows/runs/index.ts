@@ -23,6 +23,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { Explainer } from "../../explainer.ts";
 import type { HealthSource, RunHealth } from "../../health-source.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
@@ -40,6 +41,7 @@ import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindExperimentId } from "./effects/experiment-effect.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
+import { createRunExplainer } from "./explanation/run-explainer.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
 import { createRunHealth } from "./health/run-health.ts";
 import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
@@ -76,7 +78,7 @@ interface Parts {
   readonly log: Log;
   readonly shares: EventLoopShares;
   readonly cursors: Cursors;
-  readonly metrics: Pick<Metrics, "counter" | "histogram" | "gauge">;
+  readonly metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram" | "gauge">;
   readonly events: EventRecorder;
   readonly definitions: Definitions;
   readonly environments: Environments;
@@ -100,6 +102,7 @@ export interface Runs extends TaskReports, OwnRuns, OwnMail {
   readonly sweeper: RunSweeper;
   /** The state of runs, for health reports. */
   readonly health: HealthSource<RunHealth>;
+  readonly explainer: Explainer;
   /** Starts a run for a caller. */
   readonly startRun: RunService["startRun"];
   /** Resolves when nothing is being written or performed. */
@@ -150,13 +153,14 @@ export function createRuns(parts: Parts): Runs {
   const service = createRunService({ ...parts, start, engine });
   const replayService = createReplayService({ ...parts, plans, starter });
   const replays = createRunReplays({ db, getRun: service.getRun, replays: replayService });
+  const explain = createRunExplanation(plans, parts.tasksOfRun);
   const letterMetrics = createDeadLetterMetrics(parts.metrics, () => deadLetterStore(db.sql));
   return {
     handlers: runHandlers({
       service,
       signals: createRunSignals({ ...parts, runs: service }),
       replays,
-      explain: createRunExplanation(plans, parts.tasksOfRun),
+      explain,
       simulate: createSimulation(parts),
       ...{ definitions, cursors },
     }),
@@ -168,6 +172,7 @@ export function createRuns(parts: Parts): Runs {
     jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts), cancellation.job],
     sweeper,
     health: createRunHealth(sweeper),
+    explainer: createRunExplainer(explain),
     startRun: service.startRun,
     ...createOwnRuns({ ...parts, start, engine }),
     ...createOwnMail(engine),

@@ -55,9 +55,9 @@ export function createConsequences(parts: Parts) {
         log.warn({ err: error }, "a workflow run could not be cancelled yet"),
       );
     }
-    if (run.revision === 0) metrics.started();
+    if (run.revision === 0) metrics.started(tenantId);
     if (done.ended !== undefined) {
-      metrics.ended(done.ended.status);
+      metrics.ended(tenantId, done.ended.status);
       signals.wake(endTopic(tenantId, run.id));
       informParent(run, done.ended);
       return;

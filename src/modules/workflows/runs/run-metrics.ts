@@ -3,21 +3,17 @@ import type { EndStatus } from "./domain/run.ts";
 
 /** The metrics of runs. */
 export interface RunMetrics {
-  started(): void;
-  ended(status: EndStatus): void;
+  started(tenantId: string): void;
+  ended(tenantId: string, status: EndStatus): void;
   advanced(count: number): void;
   /** A run was advanced by time, this long after its time had come. */
   woken(lateSeconds: number): void;
 }
 
 /** Creates the metrics of runs. */
-export function createRunMetrics(metrics: Pick<Metrics, "counter" | "histogram">): RunMetrics {
-  const starts = metrics.counter({
-    name: "workflow_runs_started_total",
-    help: "Workflow runs that started.",
-    labels: [],
-  });
-  const ends = metrics.counter({
+export function createRunMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">): RunMetrics {
+  const starts = metrics.tenantCounter({ name: "workflow_runs_started_total", help: "Workflow runs that started." });
+  const ends = metrics.tenantCounter({
     name: "workflow_runs_ended_total",
     help: "Workflow runs that ended, by status.",
     labels: ["status"],
@@ -34,8 +30,8 @@ export function createRunMetrics(metrics: Pick<Metrics, "counter" | "histogram">
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
   });
   return {
-    started: () => starts.inc({}),
-    ended: (status) => ends.inc({ status }),
+    started: (tenantId) => starts.inc(tenantId),
+    ended: (tenantId, status) => ends.inc(tenantId, { status }),
     advanced: (count) => advances.inc({}, count),
     woken: (lateSeconds) => lateness.observe({}, lateSeconds),
   };

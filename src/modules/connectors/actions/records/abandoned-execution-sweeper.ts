@@ -39,8 +39,8 @@ export function createAbandonedExecutionSweeper(parts: Parts): AbandonedExecutio
       return { ended, wake: (await events.recordMany(tx, entries, nowMs)).wake };
     });
     wake();
-    for (const { id, status, origin } of ended) {
-      metrics.ended(status, origin);
+    for (const { tenantId, id, status, origin } of ended) {
+      metrics.ended(tenantId, status, origin);
       log.warn({ execution_id: id, status }, "a connector action was given up because its node stopped");
     }
     if (ended.length > 0) metrics.swept(ended.length);

@@ -29,7 +29,7 @@ export type DeliveryReporter = ReturnType<typeof createDeliveryReporter>;
 
 /** Creates this node's delivery reporter. */
 export function createDeliveryReporter({ metrics, events, clock }: Parts) {
-  const outcomes = metrics.counter({
+  const outcomes = metrics.tenantCounter({
     name: "notification_deliveries_total",
     help: "Notifications by channel and outcome; those that wait for a retry count as queued.",
     labels: ["channel", "outcome"],
@@ -55,8 +55,10 @@ export function createDeliveryReporter({ metrics, events, clock }: Parts) {
     },
 
     /** Counts outcomes in the metric. Deliveries in progress are counted when they end. */
-    count(reports: readonly Pick<DeliveryReport, "channel" | "status">[]): void {
-      for (const { channel, status } of reports) if (status !== "running") outcomes.inc({ channel, outcome: status });
+    count(reports: readonly Pick<DeliveryReport, "tenantId" | "channel" | "status">[]): void {
+      for (const { tenantId, channel, status } of reports) {
+        if (status !== "running") outcomes.inc(tenantId, { channel, outcome: status });
+      }
     },
   };
 }

@@ -74,6 +74,14 @@ export function deliveryStore(sql: Sql) {
       return row;
     },
 
+    /** The deliveries of an event to all endpoints. */
+    async findByEvent(tenantId: TenantId, eventId: string): Promise<Delivery[]> {
+      return sql<Delivery[]>`
+        select ${columns} from webhook_deliveries
+        where tenant_id = ${tenantId} and event_id = ${eventId}
+          and endpoint_id in (select id from webhook_endpoints where tenant_id = ${tenantId})`;
+    },
+
     async list(
       { tenantId, endpointId }: EndpointRef,
       { status, eventTypes, since, until }: DeliveryFilter,

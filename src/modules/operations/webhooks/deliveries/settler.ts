@@ -42,7 +42,7 @@ interface ObservedSettlement extends Settlement {
 /** Creates this node's settler. */
 export function createSettler({ sql, log, metrics, random, disable }: Parts): Settler {
   const store = deliveryStore(sql);
-  const attempts = metrics.counter({
+  const attempts = metrics.tenantCounter({
     name: "webhook_attempts_total",
     help: "Attempts to send webhook messages, by outcome.",
     labels: ["outcome"],
@@ -81,7 +81,7 @@ export function createSettler({ sql, log, metrics, random, disable }: Parts): Se
 
   return {
     async settle(delivery, { at, tookMs, result, retryDelaysS }) {
-      attempts.inc({ outcome: result.failure ?? "succeeded" });
+      attempts.inc(delivery.tenantId, { outcome: result.failure ?? "succeeded" });
       const outcome = outcomeOf(result, delivery.runAttempts + 1, random(), retryDelaysS);
       await writer.run({
         delivery,

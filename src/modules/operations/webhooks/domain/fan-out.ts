@@ -36,7 +36,7 @@ export function fanOut(events: readonly EventHead[], subscribers: readonly Subsc
 /** Whether an endpoint is subscribed to an event and may see it, regardless of its time. */
 export function isSubscribed(
   { id, eventTypes, environmentMode }: Pick<Subscriber, "id" | "eventTypes" | "environmentMode">,
-  event: EventHead,
+  event: Omit<EventHead, "xid">,
 ): boolean {
   if (event.type === testType) return event.subject === id;
   if (!modeAllows(environmentMode, event.inProduction)) return false;

@@ -69,6 +69,13 @@ export function endpointStore(sql: Sql) {
       return row;
     },
 
+    /** All endpoints that a caller with this mode may read. A tenant has at most `endpointsMax`. */
+    async findAll(tenantId: TenantId, mode: EnvironmentMode): Promise<Endpoint[]> {
+      return sql<Endpoint[]>`
+        select ${columns} from webhook_endpoints
+        where tenant_id = ${tenantId} ${mode === "any" ? sql`` : sql`and environment_mode = ${mode}`} order by id`;
+    },
+
     /** Finds an endpoint and locks it until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`

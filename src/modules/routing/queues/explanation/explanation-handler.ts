@@ -15,7 +15,7 @@ import { type Explanation, explain } from "./explanation.ts";
 import { type AdmittedItem, countAhead, findAdmittedItem } from "./explanation-store.ts";
 
 /** The constraints that hold an item, and the number of items ahead of it. */
-interface ItemExplanation extends Explanation {
+export interface ItemExplanation extends Explanation {
   readonly item: AdmittedItem;
   readonly ahead: number;
 }
@@ -32,7 +32,8 @@ export function explanationHandlers(
   };
 }
 
-async function explainItem(
+/** Explains what holds an item. */
+export async function explainItem(
   pools: Pick<PoolReader, "requirePool">,
   context: Context,
   poolId: string,

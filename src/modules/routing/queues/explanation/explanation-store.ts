@@ -36,6 +36,13 @@ export async function findAdmittedItem(
   return row && (await withSurvivors(sql, tenantId, [row]))[0];
 }
 
+/** The pool of an item; undefined for a decision without an item. */
+export async function findPoolOfItem(sql: Sql, tenantId: TenantId, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ poolId: string }[]>`
+    select pool_id from all_items where tenant_id = ${tenantId} and id = ${id} and delivery <> 'none'`;
+  return row?.poolId;
+}
+
 /** Counts the items of the pool that precede an item in its throttle or concurrency group, up to `countMax`. */
 export async function countAhead(
   sql: Sql,

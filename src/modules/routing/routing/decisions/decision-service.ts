@@ -7,8 +7,7 @@ import type { PoolId, Pools } from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
 import { replay } from "../domain/decision-engine.ts";
 import type { Evidence } from "../domain/evidence.ts";
-import type { RoutableItem } from "../domain/item.ts";
-import { decisionStore, evidenceOf, type FoundDecision } from "./decision-store.ts";
+import { decisionStore, evidenceOf, type FoundDecision, itemOf } from "./decision-store.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
 /** The use cases of stored decisions. */
@@ -16,9 +15,10 @@ export type DecisionService = ReturnType<typeof createDecisionService>;
 
 /** Creates the use cases of stored decisions. */
 export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snapshot">) {
-  async function find({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision> {
+  /** A decision, if it exists. Throws if the caller may not use the environment of its pool. */
+  async function findReadable({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision | undefined> {
     const stored = await decisionStore(sql).find(tenantId, id);
-    if (stored === undefined) throw notFound("decision");
+    if (stored === undefined) return undefined;
     const pool = await pools.snapshot(tenantId, stored.poolId as PoolId);
     // The environment of a deleted pool is unknown: only callers without an environment restriction may read its decisions.
     const environment = pool?.environmentKey ?? "";
@@ -26,8 +26,15 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
     throw fail("PERMISSION_DENIED", { public: "The caller may not work in the pool's environment." });
   }
 
+  async function find(context: Context, id: string): Promise<FoundDecision> {
+    const stored = await findReadable(context, id);
+    if (stored === undefined) throw notFound("decision");
+    return stored;
+  }
+
   return {
     find,
+    findReadable,
 
     /** Replays a decision from its snapshot, item, seed and recorded observations. */
     async replay(context: Context, id: string) {
@@ -38,13 +45,10 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
           public: "The snapshot of the decision has expired, so the decision cannot be replayed.",
         });
       }
-      const { seed, type, key, attributes, priority } = stored;
       const evidence = evidenceOf(stored);
-      const requirements = stored.requirements as unknown as RoutableItem["requirements"];
-      const item: RoutableItem = { type, key, attributes, requirements, priority };
       const snapshot = pools.snapshotCodec.decode(body);
-      const at = { nowMs: evidence.nowMs, seed, waitedS: 0 };
-      const again = replay(compilePool(snapshot), item, at, evidence.observed);
+      const at = { nowMs: evidence.nowMs, seed: stored.seed, waitedS: 0 };
+      const again = replay(compilePool(snapshot), itemOf(stored), at, evidence.observed);
       const differences = [
         ...(snapshot.digest === stored.snapshotDigest.toString("hex") ? [] : ["snapshot_digest"]),
         ...(again.outcome === evidence.decided.outcome ? [] : ["outcome"]),

@@ -3,6 +3,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type CompactEvidence, type Evidence, expandEvidence } from "../domain/evidence.ts";
+import type { RoutableItem } from "../domain/item.ts";
 
 /** A stored decision. */
 export interface StoredDecision {
@@ -32,6 +33,11 @@ export interface FoundDecision extends StoredDecision {
 /** The complete evidence of a decision, including the values that are stored in other columns. */
 export function evidenceOf({ id, outcome, recipientId, priority, evidence }: StoredDecision): Evidence {
   return expandEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority });
+}
+
+/** The item of a decision, as rules see it. */
+export function itemOf({ type, key, attributes, requirements, priority }: StoredDecision): RoutableItem {
+  return { type, key, attributes, requirements: requirements as unknown as RoutableItem["requirements"], priority };
 }
 
 /** Filter of a decision list. */

@@ -33,7 +33,12 @@ export function decide(pool: CompiledPool, live: LivePool, item: RoutableItem, a
 
 /** Repeats a decision from its stored observation with the same code. */
 export function replay(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, observed: Observation): Decision {
-  return run(new Evaluation(pool, item, at), pool, new ReplayedFacts(pool, observed), item, at)!;
+  return replayFrom(new ReplayedFacts(pool, observed), pool, item, at);
+}
+
+/** Repeats a decision from recorded facts. */
+export function replayFrom(facts: ReplayedFacts, pool: CompiledPool, item: RoutableItem, at: DecisionPoint): Decision {
+  return run(new Evaluation(pool, item, at), pool, facts, item, at)!;
 }
 
 /**

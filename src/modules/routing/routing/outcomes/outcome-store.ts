@@ -104,7 +104,11 @@ export async function deleteExpiredOutcomes(
 }
 
 /** Creates the sink that receives the outcomes of completed items from the queue. */
-export function createOutcomeSink(live: LivePools, scoreOutcomes: ScoreOutcomes): OutcomeSink {
+export function createOutcomeSink(
+  live: LivePools,
+  scoreOutcomes: ScoreOutcomes,
+  countEnd: (tenantId: string, status: Outcome["status"]) => void,
+): OutcomeSink {
   return {
     async save(tx, outcomes, nowMs) {
       const at = new Date(nowMs);
@@ -126,7 +130,9 @@ export function createOutcomeSink(live: LivePools, scoreOutcomes: ScoreOutcomes)
     },
     learn(outcomes, nowMs) {
       live.recordOutcomes(outcomes, nowMs);
-      scoreOutcomes(outcomes.filter(({ final }) => final));
+      const ended = outcomes.filter(({ final }) => final);
+      scoreOutcomes(ended);
+      for (const { tenantId, status } of ended) countEnd(tenantId, status);
       for (const { tenantId, poolId, recipientId } of outcomes) live.recordRelease(tenantId, poolId, recipientId);
     },
   };

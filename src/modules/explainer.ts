@@ -1,0 +1,75 @@
+import type { Context } from "../chain/call.ts";
+
+/** The kinds of records that can be explained. */
+export type ExplainedKind =
+  | "decision"
+  | "queue_item"
+  | "notification_delivery"
+  | "webhook_delivery"
+  | "workflow_run"
+  | "connector_execution";
+
+/** Something that happened. */
+export interface ExplainedStep {
+  readonly at?: Date | undefined;
+  /** A stable code. */
+  readonly code: string;
+  /** What the step is about; absent for the record itself. */
+  readonly subject?: string;
+  readonly message: string;
+}
+
+/** Something that is waited for. */
+export interface ExplainedWait {
+  /** A stable code. */
+  readonly code: string;
+  readonly message: string;
+  /** What would end the wait. */
+  readonly remedy: string;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** A related record. */
+export interface ExplainedLink {
+  /** What it is to the explained record. */
+  readonly relation: string;
+  readonly id: string;
+  /** The path of the operation that reads it. */
+  readonly path: string;
+  /** Whether it can be explained as well. */
+  readonly explainable?: boolean;
+}
+
+/** What happened to a record, why, and what it waits for. */
+export interface RecordExplanation {
+  readonly status: string;
+  /** In a few sentences. */
+  readonly summary: string;
+  /** In order. */
+  readonly steps: readonly ExplainedStep[];
+  readonly waits: readonly ExplainedWait[];
+  readonly remedies: readonly string[];
+  readonly links: readonly ExplainedLink[];
+}
+
+/** A question about a record. */
+export interface Question {
+  readonly id: string;
+  /** Whom the question is about, such as a recipient; empty for nobody in particular. */
+  readonly about: string;
+}
+
+/** Explains the records of one kind. The area that owns them implements it, from what it has stored. */
+export interface Explainer {
+  readonly kind: ExplainedKind;
+  /** The scope that reads records of this kind. Callers without it do not learn that a record exists. */
+  readonly scope: string;
+  /** Undefined if the caller's tenant has no such record. */
+  explain(context: Context, question: Question): Promise<RecordExplanation | undefined>;
+}
+
+/** A link, unless the record has none. */
+export function linkTo(relation: string, id: string, path: string, explainable = false): readonly ExplainedLink[] {
+  return id === "" ? [] : [{ relation, id, path, explainable }];
+}

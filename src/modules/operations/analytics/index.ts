@@ -1,0 +1,37 @@
+/**
+ * Analytics: queries of tenants to the metrics store that scrapes the nodes.
+ *
+ * catalogue: the metrics of the registry that can be queried. series: the values of one metric and one combination of labels.
+ * selector: the part of a query that names series. scoped: restricted to the series of one tenant. window: the time before each
+ * point from which a selector takes values.
+ */
+import type { AnalyticsService as Rpc } from "../../../../gen/service/api/analytics_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { Config } from "../../../config/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
+import { analyticsHandlers } from "./handler.ts";
+import { createPrometheusClient } from "./prometheus-client.ts";
+import { createAnalyticsService } from "./service.ts";
+
+/** The module's public API. */
+export interface Analytics {
+  readonly handlers: Handlers<typeof Rpc>;
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** Creates the module. */
+export function createAnalytics({ config, metrics, log }: Parts): Analytics {
+  const prometheus = createPrometheusClient({
+    url: config["analytics.prometheus_url"],
+    token: config["analytics.prometheus_token"],
+    log,
+  });
+  const allowUnscoped = config["analytics.allow_unscoped_metrics"];
+  return { handlers: analyticsHandlers(createAnalyticsService({ metrics, prometheus, allowUnscoped })) };
+}

@@ -1,0 +1,143 @@
+import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
+import { createRecipientNames, type PoolReader, type RecipientNames } from "../../pools/index.ts";
+import type { QueueItem } from "../domain/queue-item.ts";
+import { queueStore } from "../queue-store.ts";
+import { explainItem, type ItemExplanation } from "./explanation-handler.ts";
+import { findPoolOfItem } from "./explanation-store.ts";
+
+/** Explains queue items: their attempts, and what holds those that wait. */
+export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Explainer {
+  return {
+    kind: "queue_item",
+    scope: "queue:read",
+    async explain(context, { id }) {
+      const { sql, tenantId } = context;
+      const poolId = await findPoolOfItem(sql, tenantId, id);
+      if (poolId === undefined) return undefined;
+      const explanation = await explainItem(pools, context, poolId, id);
+      const item = (await queueStore(sql).findItem(tenantId, poolId, id))!;
+      return {
+        status: item.state,
+        summary: summaryOf(item, createRecipientNames(context, await pools.requirePool(context, poolId))),
+        steps: stepsOf(item),
+        waits: waitsOf(item, explanation),
+        remedies: remediesOf(item),
+        links: linksOf(item),
+      };
+    },
+  };
+}
+
+const endTexts: Partial<Readonly<Record<QueueItem["state"], string>>> = {
+  completed: "was completed",
+  dead_lettered: "failed for good and is a dead letter",
+  cancelled: "was cancelled",
+  expired: "expired before a worker completed it",
+  drained: "was removed when its queue was drained",
+};
+
+function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueItem, nameOf: RecipientNames): string {
+  const name = nameOf(recipientId);
+  const recipient = recipientId === "" ? "" : ` by the recipient ${name}`;
+  const last = failures.at(-1);
+  const cause =
+    last === undefined
+      ? ""
+      : ` Attempt ${last.attempt} failed: ${last.reasonCode}${last.reason === "" ? "" : `, ${last.reason}`}.`;
+  switch (state) {
+    case "leased":
+      return `The item is being worked on${recipient}, attempt ${attempt}.${cause}`;
+    case "ready":
+    case "pending":
+    case "held":
+      return `The item waits${recipientId === "" ? "" : ` for the recipient ${name}`}.${cause}`;
+    case "superseded":
+      return `The item was replaced by the item ${survivorId}.`;
+    default:
+      return `The item ${endTexts[state]}${state === "completed" ? recipient : ""}.${cause}`;
+  }
+}
+
+function stepsOf({ failures, leasedAt, attempt, recipientId, endedAt, state }: QueueItem): readonly ExplainedStep[] {
+  const steps: ExplainedStep[] = failures.map((failure) => ({
+    at: new Date(failure.failedAtMs),
+    code: "attempt_failed",
+    subject: failure.recipientId,
+    message: `Attempt ${failure.attempt} failed: ${failure.reasonCode}${failure.reason === "" ? "." : `, ${failure.reason}`}`,
+  }));
+  if (leasedAt !== null) {
+    steps.push({
+      at: leasedAt,
+      code: "leased",
+      subject: recipientId,
+      message: `Attempt ${attempt} was leased to a worker.`,
+    });
+  }
+  if (endedAt !== null) steps.push({ at: endedAt, code: state, message: `The item ended as ${state}.` });
+  return steps.sort((a, b) => a.at!.getTime() - b.at!.getTime());
+}
+
+const holdTexts: Readonly<Record<QueueItem["holdReason"], string>> = {
+  "": "It waits until it is due.",
+  not_before: "It waits for the time that the caller chose.",
+  retry: "It waits for its next attempt.",
+  rule: "A rule holds it.",
+  debounce: "It waits for the end of its debounce window.",
+};
+
+function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplanation): readonly ExplainedWait[] {
+  const { state, holdReason, recipientId, assignReason, assignAfter, leaseUntil, expiresAt } = item;
+  const until = notBeforeMs === undefined ? undefined : new Date(notBeforeMs);
+  if (state === "leased") {
+    const message = "It waits for the worker that leased it.";
+    return [
+      {
+        code: "worker_busy",
+        message,
+        remedy: "It is offered again when the lease expires.",
+        until: leaseUntil ?? undefined,
+      },
+    ];
+  }
+  if (state === "pending" || state === "held") {
+    const code = holdReason === "" ? "not_due" : holdReason;
+    return [{ code, message: holdTexts[holdReason], remedy: "It continues by itself.", until }];
+  }
+  if (state !== "ready") return [];
+  if (constraint !== undefined) {
+    const message = `The ${constraint.kind} limit of its group has no room; ${ahead} items of the group come first.`;
+    return [{ code: constraint.kind, message, remedy: "It continues when the group has room.", until }];
+  }
+  if (recipientId === "" && assignReason !== null) {
+    const message = `No recipient was found: ${assignReason}.`;
+    return [
+      {
+        code: assignReason,
+        message,
+        remedy: "It is assigned when a recipient can take it.",
+        until: assignAfter ?? undefined,
+      },
+    ];
+  }
+  const message =
+    recipientId === "" ? "It waits for a worker that takes it." : "It waits for its recipient to lease it.";
+  return [
+    { code: "waiting_for_worker", message, remedy: "Start a worker that leases items of the pool.", until: expiresAt },
+  ];
+}
+
+function remediesOf({ state, poolId }: QueueItem): readonly string[] {
+  if (state !== "dead_lettered") return [];
+  return [`Correct the cause, then retry the dead letter: see GET /api/dlq/${poolId}.`];
+}
+
+function linksOf({ id, poolId, recipientId, survivorId, state }: QueueItem) {
+  return [
+    ...linkTo("queue_item", id, `/api/queues/${poolId}/items/${id}`),
+    ...linkTo("admission", id, `/api/queues/${poolId}/items/${id}/admission-explanation`),
+    ...linkTo("pool", poolId, `/api/pools/${poolId}`),
+    ...linkTo("recipient", recipientId, `/api/recipients/${recipientId}`),
+    ...linkTo("survivor", survivorId, `/api/queues/${poolId}/items/${survivorId}`, true),
+    ...(state === "dead_lettered" ? linkTo("dead_letters", poolId, `/api/dlq/${poolId}`) : []),
+  ];
+}

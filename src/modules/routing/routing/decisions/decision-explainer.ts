@@ -1,0 +1,109 @@
+import type { Context } from "../../../../chain/call.ts";
+import { type ExplainedStep, type Explainer, linkTo } from "../../../explainer.ts";
+import { createRecipientNames, type PoolSnapshot, type Pools, type RecipientNames } from "../../pools/index.ts";
+import { compilePool } from "../domain/compilation/compiled-pool.ts";
+import { describeDecision, describeStep } from "../domain/decision-text.ts";
+import type { Evidence } from "../domain/evidence.ts";
+import { RecipientJudge } from "../domain/recipient-verdict.ts";
+import type { DecisionService } from "./decision-service.ts";
+import { evidenceOf, type FoundDecision, itemOf } from "./decision-store.ts";
+import { snapshotStore } from "./snapshot-store.ts";
+
+interface Parts {
+  readonly decisions: Pick<DecisionService, "findReadable">;
+  readonly pools: Pick<Pools, "snapshotCodec">;
+}
+
+/** How many recipients are explained. One that the question is about comes first. */
+const recipientsMax = 20;
+
+/** Explains decisions: their trace, and why each recipient was or was not chosen. */
+export function createDecisionExplainer({ decisions, pools }: Parts): Explainer {
+  return {
+    kind: "decision",
+    scope: "decision:read",
+    async explain(context, { id, about }) {
+      const stored = await decisions.findReadable(context, id);
+      if (stored === undefined) return undefined;
+      const evidence = evidenceOf(stored);
+      const snapshot = await snapshotOf(context, pools, stored);
+      const nameOf = createRecipientNames(context, snapshot);
+      const at = new Date(evidence.nowMs);
+      const verdicts = snapshot === undefined ? [] : judge(snapshot, stored, evidence, { about, nameOf });
+      const asked =
+        about === ""
+          ? ""
+          : ` ${verdicts.find(({ isAsked }) => isAsked)?.step.message ?? unknownRecipient(about, snapshot)}`;
+      return {
+        status: stored.outcome,
+        summary: `${describeDecision(stored.outcome, evidence, nameOf(stored.recipientId))}${asked}`,
+        steps: [
+          ...evidence.trace.map((step) => ({
+            ...{ at, code: step.step, message: describeStep(step) },
+            ...(step.id !== undefined && { subject: step.id }),
+          })),
+          ...verdicts.map(({ step }) => ({ at, ...step })),
+        ],
+        waits: [],
+        remedies: [],
+        links: linksOf(stored, evidence),
+      };
+    },
+  };
+}
+
+async function snapshotOf(
+  { sql, tenantId }: Context,
+  { snapshotCodec }: Parts["pools"],
+  { snapshotDigest }: FoundDecision,
+): Promise<PoolSnapshot | undefined> {
+  const body = await snapshotStore(sql).find(tenantId, snapshotDigest);
+  return body && snapshotCodec.decode(body);
+}
+
+interface RecipientStep {
+  readonly isAsked: boolean;
+  readonly step: ExplainedStep;
+}
+
+/** Judges the recipient that the question is about, and others up to the limit. */
+function judge(
+  snapshot: PoolSnapshot,
+  stored: FoundDecision,
+  evidence: Evidence,
+  { about, nameOf }: { readonly about: string; readonly nameOf: RecipientNames },
+): readonly RecipientStep[] {
+  const pool = compilePool(snapshot);
+  const at = { nowMs: evidence.nowMs, seed: stored.seed, waitedS: 0 };
+  const judgeOf = new RecipientJudge(pool, itemOf(stored), at, evidence, nameOf);
+  const isAsked = (index: number) => {
+    const { id } = snapshot.recipients[index]!;
+    return about !== "" && (id === about || nameOf(id) === about);
+  };
+  const all = snapshot.recipients.map((_, index) => index);
+  const asked = about === "" ? [] : all.filter(isAsked);
+  const shown = [...new Set([...asked, ...all.slice(0, recipientsMax)])].slice(0, recipientsMax);
+  return shown.map((index) => {
+    const { code, message } = judgeOf.judge(index);
+    return {
+      isAsked: isAsked(index),
+      step: { code: `recipient_${code}`, subject: snapshot.recipients[index]!.id, message },
+    };
+  });
+}
+
+function unknownRecipient(about: string, snapshot: PoolSnapshot | undefined): string {
+  return snapshot === undefined
+    ? "The snapshot of the pool has expired, so that nothing is known about its recipients."
+    : `${about} was not a recipient of the pool when the decision was made.`;
+}
+
+function linksOf({ id, poolId, recipientId }: FoundDecision, { ruleIds, existingItemId }: Evidence) {
+  return [
+    ...linkTo("decision", id, `/api/decisions/${id}`),
+    ...linkTo("pool", poolId, `/api/pools/${poolId}`),
+    ...linkTo("recipient", recipientId, `/api/recipients/${recipientId}`),
+    ...ruleIds.flatMap((ruleId) => linkTo("rule", ruleId, `/api/rules/${ruleId}`)),
+    ...linkTo("existing_item", existingItemId, `/api/queues/${poolId}/items/${existingItemId}`, true),
+  ];
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { findProgram, firstLine, type Program } from "./debian-program.ts";
+
+/** A real Prometheus for one test file. */
+export interface PrometheusServer {
+  readonly url: string;
+  /** Starts it with stored series, in the OpenMetrics format, and with an address to scrape every second. */
+  start(openMetrics: string, scraped: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const run = promisify(execFile);
+let reason = "";
+
+/** Why `findPrometheus` returned undefined. */
+export function whyNoPrometheus(): string {
+  return reason;
+}
+
+/** Finds a Prometheus on the PATH, or unpacks Debian's; undefined when neither is available. It is not started yet. */
+export async function findPrometheus(): Promise<PrometheusServer | undefined> {
+  try {
+    const program = await findProgram({
+      cache: "prometheus-packages",
+      names: ["prometheus"],
+      packages: ["prometheus"],
+    });
+    return serverOf(program, await mkdtemp(join(tmpdir(), "prometheus-")), await freePort());
+  } catch (error) {
+    reason = `No prometheus on the PATH, and none from packages: ${firstLine(error)}`;
+    console.error(reason);
+    return undefined;
+  }
+}
+
+function serverOf(program: Program, folder: string, port: number): PrometheusServer {
+  const url = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  // A crashed test must not leave a server running.
+  process.once("exit", () => child?.kill("SIGKILL"));
+  return {
+    url,
+    async start(openMetrics, scraped) {
+      const [series, config, data] = ["series.om", "prometheus.json", "data"].map((name) => join(folder, name));
+      await writeFile(series!, openMetrics);
+      await run(
+        join(dirname(program.path), "promtool"),
+        ["tsdb", "create-blocks-from", "openmetrics", series!, data!],
+        {
+          env: program.env,
+        },
+      );
+      await writeFile(config!, JSON.stringify(configOf(scraped)));
+      const settings = [
+        `--config.file=${config}`,
+        `--storage.tsdb.path=${data}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ];
+      child = spawn(program.path, [...settings, "--storage.tsdb.retention.time=1y", "--log.level=error"], {
+        env: program.env,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      await untilReady(`${url}/-/ready`, child);
+    },
+    async stop() {
+      if (child !== undefined && child.exitCode === null) {
+        const exit = once(child, "exit");
+        child.kill("SIGKILL");
+        await exit;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** JSON is YAML. */
+function configOf(scraped: string) {
+  return {
+    global: { scrape_interval: "1s" },
+    scrape_configs: [{ job_name: "switchyard", static_configs: [{ targets: [scraped] }] }],
+  };
+}
+
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error("prometheus exited before it was ready.");
+    const response = await fetch(url).catch(() => undefined);
+    if (response?.ok) return;
+    await delay(50);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { startService, type TestService } from "../harness/service.ts";
+import { newSender, type Sender } from "../notifications/sender-fixture.ts";
+import { freshName, inEachProtocol, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+
+let service: TestService;
+let own: Sender;
+let foreign: Sender;
+before(async () => {
+  service = await startService();
+  [own, foreign] = [await newSender(service), await newSender(service)];
+});
+
+const explain = async (id: string, query = ""): Promise<ResponseData> =>
+  (await own.ok("GET", `/api/explain/${id}${query}`)).data;
+
+/** Asserts that an explanation is refused to a foreign tenant, and to a caller that may not read such records. */
+async function isRefused(id: string, scope: string): Promise<void> {
+  await foreign.refused("NOT_FOUND", "GET", `/api/explain/${id}`);
+  const scopes = (some: readonly string[]) => own.caller({ scopes: ["explanation:read", ...some] });
+  assert.equal((await (await scopes([])).call("GET", `/api/explain/${id}`)).body.errorCode, "NOT_FOUND");
+  const narrow = await (await scopes([scope])).call("GET", `/api/explain/${id}`);
+  assert.equal(narrow.status, 200, narrow.text);
+}
+
+/** Follows every link of an explanation. */
+async function linksWork({ links }: ResponseData): Promise<void> {
+  assert.ok(links.length > 0);
+  for (const { path, id, explainable } of links) {
+    await own.ok("GET", path);
+    if (explainable) await explain(id);
+  }
+}
+
+test("why Ada did not get an item: the decision says so for each recipient", async () => {
+  const poolId = await own.pool({ strategy: "round_robin" });
+  const skilled = { skills: { german: 3 }, attributes: { tier: "gold" } };
+  const grace = await own.recipient(poolId, { name: "Grace", ...skilled });
+  await own.recipient(poolId, { name: "Ada", ...skilled, status: "STATUS_PAUSED" });
+  await own.recipient(poolId, { name: "Linus", skills: { german: 1 } });
+  await own.recipient(poolId, { name: "Ken", skills: { german: 5 }, attributes: { tier: "iron" } });
+  const excluded = await own.recipient(poolId, { name: "Bob", ...skilled });
+  await own.rule(poolId, { type: "require" }, { name: "Gold only", condition: 'recipient.attributes.tier == "gold"' });
+  const requirements = { skills: { german: 3 }, excluded_recipient_ids: [excluded] };
+  const { decision_id: id } = await own.route(poolId, { requirements });
+
+  const whole = await explain(id);
+  const messages = whole.steps.map(({ message }: ResponseData) => message);
+  for (const said of [
+    "Grace was chosen.",
+    "Ada was paused.",
+    "Linus lacks the required skills: german 3 (has 1).",
+    'The rule "Gold only" excludes Ken.',
+    "The item excludes Bob.",
+  ]) {
+    assert.ok(messages.includes(said), `${said}\n${messages.join("\n")}`);
+  }
+  assert.deepEqual([whole.kinds, whole.status], [["decision", "queue_item"], "ready"]);
+  assert.match(whole.summary, /^The item was routed to Grace\. The strategy of the pool chose the recipient\./);
+  assert.equal(whole.waits[0].code, "waiting_for_worker");
+  assert.match((await explain(id, "?about=Ada")).summary, /chose the recipient\. Ada was paused\./);
+  assert.match((await explain(id, "?about=Zoe")).summary, /Zoe was not a recipient of the pool/);
+  assert.equal(whole.steps.find(({ subject }: ResponseData) => subject === grace).code, "strategy");
+  await linksWork(whole);
+  await isRefused(id, "decision:read");
+  await isRefused(id, "queue:read");
+  const ids = await (await own.caller({ scopes: ["explanation:read", "decision:read"] })).call(
+    "GET",
+    `/api/explain/${id}`,
+  );
+  assert.ok(!ids.text.includes("Grace"), "names are shown only to callers who may read recipients");
+});
+
+test("a recipient at capacity, and one that was not preferred", async () => {
+  const poolId = await own.pool({ strategy: "priority" });
+  await own.recipient(poolId, { name: "First", priority: 1, capacity: 1 });
+  await own.recipient(poolId, { name: "Second", priority: 2, capacity: 1 });
+  const first = await own.route(poolId);
+  const second = await own.route(poolId);
+  const third = await own.route(poolId);
+  const about = async ({ decision_id }: ResponseData, name: string) =>
+    (await explain(decision_id, `?about=${name}`)).summary;
+  assert.match(await about(first, "Second"), /Second could take the item, but First was chosen \(priority/);
+  assert.match(await about(second, "First"), /First was at its capacity of 1 items\./);
+  assert.match(await about(third, "First"), /was at capacity\. First was at its capacity of 1 items\./);
+});
+
+test("a queue item: its attempts, what it waits for, and its end as a dead letter", async () => {
+  const config = { retry: { max_attempts: 2, initial_ms: 60_000 }, lease: { duration_s: 60 } };
+  const poolId = await own.pool({ strategy: "first_accept", config });
+  const { decision_id: id } = await own.route(poolId);
+  const leased = await own.leaseOne(poolId);
+  const busy = await explain(id);
+  assert.deepEqual([busy.status, busy.waits[0].code], ["leased", "worker_busy"]);
+  await own.fail(leased, { reason_code: "crm_down", reason: "The CRM does not answer." });
+  const waiting = await explain(id);
+  assert.deepEqual([waiting.status, waiting.waits[0].code], ["pending", "retry"]);
+  assert.match(waiting.summary, /Attempt 1 failed: crm_down, The CRM does not answer\./);
+  assert.notEqual(waiting.waits[0].until, undefined);
+  const dead = (await own.route(poolId)).decision_id;
+  await own.fail(await own.leaseOne(poolId), { retryable: false });
+  const ended = await explain(dead);
+  assert.equal(ended.status, "dead_lettered");
+  assert.match(ended.remedies[0], /retry the dead letter/);
+  await linksWork(ended);
+});
+
+test("a notification: the preference that silenced it, and the address that was missing", async () => {
+  const ada = await own.subscriber({ email: "" });
+  const workflow = await own.workflow({
+    channels: { in_app: { title: "T", body: "B" }, email: { subject: "S", body: "B" } },
+  });
+  await own.prefer(ada.id, { layer: 4, workflow_key: workflow, channels: { in_app: { enabled: false } } });
+  const { transaction_id } = await own.trigger({ workflow_key: workflow, subscriber_id: ada.id });
+  const deliveries = await own.deliveries(`transaction_id=${transaction_id}`);
+  const of = async (channel: string) => explain(deliveries.find((each) => each.channel === channel)!.id);
+  const silenced = await of("in_app");
+  assert.deepEqual([silenced.kinds, silenced.status], [["notification_delivery"], "skipped"]);
+  assert.match(
+    silenced.summary,
+    /was not sent\. The preferences of the subscriber for this workflow forbid the channel\./,
+  );
+  const unreachable = await of("email");
+  assert.match(unreachable.summary, /endpoint no_endpoint: The subscriber has no address on this channel\./);
+  assert.match(unreachable.remedies[0], /Add an address/);
+  await linksWork(silenced);
+  await isRefused(silenced.id, "notification:read");
+});
+
+test("a webhook: one endpoint fails, another is not subscribed", async () => {
+  const endpoint = (fields: object) =>
+    own.ok("POST", "/api/v2/webhooks/endpoints", { url: "http://127.0.0.1:9/", ...fields });
+  const failing = (await endpoint({ event_types: ["pool.created"] })).data;
+  const quiet = (await endpoint({ event_types: ["rule.*"] })).data;
+  const poolId = await own.pool();
+  const found = await shown(
+    async () => (await own.ok("GET", `/api/v2/webhooks/endpoints/${failing.id}/deliveries`)).data,
+    ([first]) => first?.attempt_count > 0,
+  );
+  const { id } = found[0];
+  const whole = await explain(id);
+  assert.deepEqual(
+    [whole.kinds, whole.status, whole.waits[0].code],
+    [["webhook_delivery"], "pending", "waiting_for_attempt"],
+  );
+  assert.match(
+    whole.summary,
+    /has not accepted the event yet: 1 attempt, the last failure was the connection was refused/,
+  );
+  assert.match(
+    (await explain(id, `?about=${quiet.id}`)).summary,
+    /^The endpoint \w+ does not get the event: it is not subscribed to pool\.created/,
+  );
+  const message = await explain(`${id}_${failing.id}`);
+  assert.match(message.summary, /^The endpoint \w+ has not accepted/);
+  await linksWork(whole);
+  await isRefused(id, "webhook:read");
+  await own.ok("DELETE", `/api/v2/webhooks/endpoints/${failing.id}`);
+  assert.ok(poolId);
+});
+
+test("a workflow run: what it did and the event that it waits for", async () => {
+  const key = `w.${freshName()}`;
+  const document = {
+    ...{ dsl: "1", key, name: "Waits", timeout: "2d" },
+    steps: [
+      { id: "price", transform: { total: 2 } },
+      { id: "payment", wait_event: { event: "order.paid", timeout: "1d" } },
+    ],
+  };
+  const { id: definitionId } = (await own.ok("POST", "/api/workflow-definitions", { document })).data;
+  await own.ok("POST", `/api/workflow-definitions/${definitionId}/publish`, {});
+  const { run } = (await own.ok("POST", "/api/workflow-runs", { definition: key })).data;
+  const whole = await explain(run.id);
+  assert.deepEqual(
+    [whole.kinds, whole.status, whole.waits[0].code],
+    [["workflow_run"], "waiting", "waiting_for_event"],
+  );
+  assert.match(whole.waits[0].message, /Step payment: It waits for the event "order\.paid"\./);
+  assert.deepEqual(
+    whole.steps.map(({ code, subject }: ResponseData) => [code, subject]),
+    [
+      ["run_started", ""],
+      ["step_completed", "price"],
+      ["wait_started", "payment"],
+    ],
+  );
+  await linksWork(whole);
+  await isRefused(run.id, "workflow_run:read");
+});
+
+test("an execution of a connector action: what the provider answered and what would help", async () => {
+  const connection = await own.ok("POST", "/api/v2/connector/connections", {
+    ...{ name: freshName(), provider_key: "http", auth_mode: "none", settings: { base_url: service.baseUrl } },
+  });
+  const input = { method: "GET", path: "no-such-path" };
+  await own.rest.call("POST", "/api/v2/connector/actions/http.request.read:execute", {
+    connection_id: connection.data.id,
+    input,
+  });
+  const [execution] = (await own.ok("GET", `/api/v2/connector/executions?connection_id=${connection.data.id}`)).data;
+  const whole = await explain(execution.id);
+  assert.deepEqual([whole.kinds, whole.status], [["connector_execution"], "failed"]);
+  assert.match(
+    whole.summary,
+    /http\.request\.read failed after 1 request: the provider does not know what the input names/,
+  );
+  assert.deepEqual(
+    whole.steps.map(({ code }: ResponseData) => code),
+    ["started", "attempt", "failed"],
+  );
+  assert.match(whole.remedies[0], /Check the names and ids/);
+  await linksWork(whole);
+  await isRefused(execution.id, "connector_action:read");
+});
+
+test("an id of nothing is not found, and every protocol explains alike", async () => {
+  await own.refused("NOT_FOUND", "GET", "/api/explain/01J00000000000000000000000");
+  await own.refused("NOT_FOUND", "GET", "/api/explain/nothing");
+  const poolId = await own.pool({ strategy: "manual" });
+  const { decision_id: id } = await own.route(poolId);
+  const all = await inEachProtocol(service, own, "ExplainService/Explain", { id });
+  for (const { code, data, protocol } of all) {
+    assert.equal(code, "OK", protocol);
+    assert.equal(data.summary, all[0]!.data.summary, protocol);
+  }
+});
+
+test("without analytics.enabled, the paths of analytics do not exist for anybody", async () => {
+  for (const rest of [own.rest, await own.caller({})]) {
+    for (const [method, path] of [
+      ["POST", "/api/v1/analytics/query"],
+      ["GET", "/api/v1/analytics/catalog"],
+    ] as const) {
+      const { status, body } = await rest.call(method, path, method === "POST" ? { query: "up" } : undefined);
+      assert.deepEqual([status, body.errorCode], [404, "ROUTE_NOT_FOUND"], path);
+    }
+  }
+  assert.doesNotMatch(await (await fetch(`${service.metricsUrl}/metrics`)).text(), /tenant_id=/);
+});
