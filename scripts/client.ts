@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { services } from "../src/definitions/index.ts";
 import { collectReachable } from "../src/gateway/openapi/schemas/schemas.ts";
 import { writeErrors } from "./client/errors.ts";
-import { clientOperations, resultMessage, type ServiceSource, writeService } from "./client/services.ts";
+import { clientOperations, resultMessage, writeService } from "./client/services.ts";
 import { createTypeWriter, type Module } from "./client/types.ts";
 
 const folder = join(process.argv[2] ?? ".", "clients/typescript/src/gen");

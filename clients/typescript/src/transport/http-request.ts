@@ -1,3 +1,4 @@
+import type { RawBody } from "../json.ts";
 import type { Operation } from "./operation.ts";
 
 /** A call as HTTP. */
@@ -5,7 +6,7 @@ export interface HttpRequest {
   readonly method: Operation["verb"];
   /** The path with the query. */
   readonly target: string;
-  readonly body: BodyInit | undefined;
+  readonly body: RawBody | undefined;
   readonly contentType: string | undefined;
 }
 
@@ -30,7 +31,7 @@ export function toHttpRequest(operation: Operation, request: object): HttpReques
     return { method, target: path, body: JSON.stringify(fields), contentType: "application/json" };
   }
   const { [body]: raw, ...others } = fields;
-  return { method, target: path + queryOf(others), body: raw as BodyInit, contentType: typeOf(raw) };
+  return { method, target: path + queryOf(others), body: raw as RawBody, contentType: typeOf(raw) };
 }
 
 function typeOf(raw: unknown): string {

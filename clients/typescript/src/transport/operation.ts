@@ -19,8 +19,11 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** How often the call is repeated after a failure that allows it. */
   readonly maxRetries?: number;
-  /** The idempotency key; a random one by default. All retries of the call have the same. */
-  readonly idempotencyKey?: string;
+  /**
+   * The idempotency key; a random one by default. All retries of the call have the same. `null` sends none, which suits a
+   * call that is harmless to repeat, such as a heartbeat.
+   */
+  readonly idempotencyKey?: string | null;
   /** Additional request headers, such as `if-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Is called with every response, also with those that are retried. */

@@ -49,7 +49,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     read: (response: Response, deadline: Deadline) => Promise<Result>,
   ): Promise<Result> {
     const http = toHttpRequest(operation, request);
-    const key = operation.keyed ? (call.idempotencyKey ?? randomKey()) : undefined;
+    const key = operation.keyed && call.idempotencyKey !== null ? (call.idempotencyKey ?? randomKey()) : undefined;
     const limitMs = call.timeoutMs ?? timeoutMs;
     const deadline = createDeadline(limitMs, call.signal);
     try {
@@ -100,7 +100,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
 
   return {
     backoff,
-    call: (operation, request, call = {}) => attempt(operation, request, call, readJson),
+    call: <Result>(operation: Operation, request: object, call: CallOptions = {}) =>
+      attempt(operation, request, call, readJson<Result>),
     open: (operation, request, call = {}) =>
       attempt(operation, request, call, async (response, deadline) => {
         deadline.clearTimer();
@@ -125,7 +126,8 @@ function tokenOf(token: NonNullable<TransportOptions["token"]>): string | Promis
 function toFailure(error: unknown): SwitchyardError {
   if (error instanceof SwitchyardError) return error;
   // `fetch` reports every failure of a connection as a TypeError.
-  if (error instanceof TypeError) return new ConnectionError(`the connection failed: ${error.message}`, { cause: error });
+  if (error instanceof TypeError)
+    return new ConnectionError(`the connection failed: ${error.message}`, { cause: error });
   throw error;
 }
 
