@@ -104,7 +104,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
       attempt(operation, request, call, readJson<Result>),
     open: (operation, request, call = {}) =>
       attempt(operation, request, call, async (response, deadline) => {
-        deadline.clearTimer();
+        deadline.keepSignal();
         return response;
       }),
   };

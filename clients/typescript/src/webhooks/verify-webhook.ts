@@ -62,7 +62,7 @@ function requireRecent(timestamp: string, toleranceSeconds: number, now: Date): 
   }
 }
 
-async function importKey(secret: string): Promise<CryptoKey> {
+async function importKey(secret: string) {
   const bytes = decodeBase64(secret.replace(/^whsec_/, ""));
   if (bytes === undefined || bytes.length === 0) throw new TypeError("the secret must be whsec_ and base64");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);

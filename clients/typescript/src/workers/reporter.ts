@@ -3,8 +3,8 @@ import { SwitchyardError } from "../transport/errors.ts";
 import { LeaseLostError, WorkFailure } from "./work-failure.ts";
 import type { Job, Leased, Report, ReportOutcome, WorkProtocol } from "./work-protocol.ts";
 
-/** Results that are ready within this time travel in one call. */
-const lingerMs = 5;
+/** How long results wait for a call that leases work, or for other results. */
+const lingerMs = 10;
 
 const backoff = { initialMs: 200, maxMs: 5_000 };
 

@@ -81,6 +81,8 @@ async function work<Work, Result>(
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
+        // Handlers that end together are reported together, and free their slots for one lease.
+        await sleep(1);
         continue;
       }
       try {

@@ -46,11 +46,9 @@ export function createStepWriter(): StepWriter {
   }
 
   function createSteps(steps: StepDocument[]): Steps {
-    // biome-ignore lint/suspicious/noExplicitAny: the types of outputs are those of the interface.
-    function add(id: string, work: () => object, policy: StepPolicy<any> = {}): Ref<any> {
+    function add<Output>(id: string, work: () => object, policy: StepPolicy<Output> = {}): Ref<Output> {
       claim(id);
-      const output = refTo<never>(`steps.${id}`);
-      // The step comes before the steps of its own blocks in error messages, and after earlier steps in the document.
+      const output = refTo<Output>(`steps.${id}`);
       const step: StepDocument = { id };
       steps.push(step);
       Object.assign(step, work(), policyOf(policy, output));
@@ -103,7 +101,7 @@ export function createStepWriter(): StepWriter {
     return { ...(toTemplate(wait) as object), ...(onTimeout && { on_timeout: inner(onTimeout) }) };
   }
 
-  function policyOf(policy: StepPolicy<never>, output: Ref<never>): object {
+  function policyOf<Output>(policy: StepPolicy<Output>, output: Ref<Output>): object {
     const { retry, timeout, catch: caught, compensate } = policy;
     return {
       ...(retry && { retry }),
@@ -113,7 +111,7 @@ export function createStepWriter(): StepWriter {
     };
   }
 
-  function catchOf({ on, steps }: Catch<never>): object {
+  function catchOf<Output>({ on, steps }: Catch<Output>): object {
     return { on, steps: inner(steps as AnyBlock, { err: refTo("err") }) };
   }
 
