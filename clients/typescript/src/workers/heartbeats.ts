@@ -11,6 +11,9 @@ export interface Heartbeats {
 /** Jobs that are due within this share of their interval join a heartbeat, so that fewer calls are needed. */
 const earlyShare = 0.3;
 
+/** Keeps heartbeats that fail from following each other without a pause. */
+const minimumWaitMs = 100;
+
 /** Creates the heartbeats of a set of jobs. */
 export function createHeartbeats<Work>(
   protocol: WorkProtocol<Work, never>,
@@ -21,13 +24,14 @@ export function createHeartbeats<Work>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
+  const needsHeartbeat = (job: Job<Work>) => job.state !== "lost" && !beating.has(job);
   const intervalMs = ({ work }: Job<Work>) => protocol.leaseMs(work) / 3;
 
   function schedule(): void {
     clearTimeout(timer);
     if (isStopped) return;
     let dueAtMs = Number.POSITIVE_INFINITY;
-    for (const job of jobs) if (!beating.has(job)) dueAtMs = Math.min(dueAtMs, job.extendedAtMs + intervalMs(job));
+    for (const job of jobs) if (needsHeartbeat(job)) dueAtMs = Math.min(dueAtMs, job.extendedAtMs + intervalMs(job));
     if (dueAtMs === Number.POSITIVE_INFINITY) return;
     timer = setTimeout(() => void beat(), Math.max(minimumWaitMs, dueAtMs - performance.now()));
   }
@@ -35,7 +39,7 @@ export function createHeartbeats<Work>(
   async function beat(): Promise<void> {
     const nowMs = performance.now();
     const due = [...jobs].filter((job) => {
-      return !beating.has(job) && job.extendedAtMs + intervalMs(job) * (1 - earlyShare) <= nowMs;
+      return needsHeartbeat(job) && job.extendedAtMs + intervalMs(job) * (1 - earlyShare) <= nowMs;
     });
     for (const job of due) beating.add(job);
     schedule();
@@ -67,9 +71,6 @@ export function createHeartbeats<Work>(
     },
   };
 }
-
-/** Keeps heartbeats that fail from following each other without a pause. */
-const minimumWaitMs = 100;
 
 function abandon<Work>(job: Job<Work>): void {
   // The result of a finished job is on its way. Its report says whether the lease still counted.

@@ -1,7 +1,7 @@
 import { retryDelayMs, sleep } from "../transport/backoff.ts";
 import { type ApiError, SwitchyardError } from "../transport/errors.ts";
-import { createHeartbeats } from "./heartbeats.ts";
-import { createReporter } from "./reporter.ts";
+import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
+import { createReporter, type Reporter } from "./reporter.ts";
 import { toWorkFailure, WorkerStoppedError } from "./work-failure.ts";
 import type { Job, RunOptions, Worker, WorkProtocol } from "./work-protocol.ts";
 
@@ -23,105 +23,124 @@ interface Options<Work, Result> {
 /** Creates a worker that leases work by a protocol and runs a handler for each piece of it. */
 export function createWorker<Work, Result>(options: Options<Work, Result>): Worker {
   return {
-    run: ({ signal, drainMs = 25_000 }) => work(options, { signal, drainMs }),
+    run: (run) => new WorkerRun(options).run(run),
   };
 }
 
-async function work<Work, Result>(
-  { protocol, handle, concurrency, onError }: Options<Work, Result>,
-  { signal, drainMs }: Required<RunOptions>,
-): Promise<void> {
-  const jobs = new Set<Job<Work>>();
-  const handlers = new Set<Promise<void>>();
-  const reporter = createReporter(protocol, { onError, onReported: (job) => jobs.delete(job) });
-  const heartbeats = createHeartbeats(protocol, jobs, onError);
-  const leasing = new AbortController();
-  let wake = () => {};
+/** One run of a worker, from its start to the end of its last handler. */
+class WorkerRun<Work, Result> {
+  readonly #options: Options<Work, Result>;
+  readonly #jobs = new Set<Job<Work>>();
+  readonly #handlers = new Set<Promise<void>>();
+  readonly #reporter: Reporter<Work, Result>;
+  readonly #heartbeats: Heartbeats;
+  /** Ends calls that wait for work. */
+  readonly #leasing = new AbortController();
+  #isStopping = false;
+  #wake = () => {};
 
-  function start(leased: readonly Work[]): void {
-    for (const each of leased) {
-      const job: Job<Work> = {
-        ...{ work: each, controller: new AbortController() },
-        ...{ state: "running", extendedAtMs: performance.now() },
-      };
-      jobs.add(job);
-      const handler = perform(job).finally(() => {
-        handlers.delete(handler);
-        wake();
-      });
-      handlers.add(handler);
-    }
-    heartbeats.schedule();
+  constructor(options: Options<Work, Result>) {
+    const { protocol, onError } = options;
+    this.#options = options;
+    this.#reporter = createReporter(protocol, { onError, onReported: (job) => this.#jobs.delete(job) });
+    this.#heartbeats = createHeartbeats(protocol, this.#jobs, onError);
   }
 
-  async function perform(job: Job<Work>): Promise<void> {
+  async run({ signal, drainMs = 25_000 }: RunOptions): Promise<void> {
+    if (signal.aborted) return;
+    const stop = () => this.#stop();
+    signal.addEventListener("abort", stop, { once: true });
     try {
-      const result = await handle(job);
-      finish(job, () => reporter.add({ job, result }));
-    } catch (error) {
-      // Work that was stopped on purpose has not failed: it is given back.
-      if (job.controller.signal.reason instanceof WorkerStoppedError) return;
-      finish(job, () => reporter.add({ job, failure: toWorkFailure(error) }));
+      await this.#leaseUntilStopped();
+    } finally {
+      signal.removeEventListener("abort", stop);
+      await this.#drain(drainMs);
+      this.#heartbeats.stop();
     }
   }
 
-  function finish(job: Job<Work>, report: () => void): void {
-    if (job.state === "lost") {
-      jobs.delete(job);
-    } else {
-      job.state = "finished";
-      report();
-    }
+  #stop(): void {
+    this.#isStopping = true;
+    this.#wake();
+    setTimeout(() => this.#leasing.abort(), leaseGraceMs);
   }
 
-  async function leaseUntilStopped(): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
-      const free = concurrency - handlers.size;
+  async #leaseUntilStopped(): Promise<void> {
+    const { protocol, concurrency, onError } = this.#options;
+    for (let failures = 0; !this.#isStopping; ) {
+      const free = concurrency - this.#handlers.size;
       if (free === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        // Handlers that end together are reported together, and free their slots for one lease.
-        await sleep(1);
+        await this.#whenSlotsAreFree();
         continue;
       }
       try {
-        start(await reporter.sendWith((reports) => protocol.lease(free, reports, leasing.signal)));
+        const { signal } = this.#leasing;
+        this.#start(await this.#reporter.sendWith((reports) => protocol.lease(free, reports, signal)));
         failures = 0;
       } catch (error) {
-        if (signal.aborted) return;
+        if (this.#isStopping) return;
         if (!(error instanceof SwitchyardError && error.retryable)) throw error;
         onError(error);
         failures++;
         const waitMs = retryDelayMs(backoff, failures, (error as ApiError).retryAfterMs, Math.random());
-        await sleep(waitMs, leasing.signal).catch(() => {});
+        await sleep(waitMs, this.#leasing.signal).catch(() => {});
       }
     }
   }
 
-  async function drain(): Promise<void> {
-    await endOf(handlers, drainMs);
-    const unfinished = [...jobs].filter(({ state }) => state === "running");
+  async #whenSlotsAreFree(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    // Handlers that end together are reported together, and free their slots for one lease.
+    await sleep(1);
+  }
+
+  #start(leased: readonly Work[]): void {
+    for (const work of leased) {
+      const extendedAtMs = performance.now();
+      const job: Job<Work> = { work, controller: new AbortController(), state: "running", extendedAtMs };
+      this.#jobs.add(job);
+      const handler = this.#perform(job).finally(() => {
+        this.#handlers.delete(handler);
+        this.#wake();
+      });
+      this.#handlers.add(handler);
+    }
+    this.#heartbeats.schedule();
+  }
+
+  async #perform(job: Job<Work>): Promise<void> {
+    try {
+      const result = await this.#options.handle(job);
+      if (this.#finish(job)) this.#reporter.add({ job, result });
+    } catch (error) {
+      // Work that was stopped on purpose has not failed: it is given back.
+      if (job.controller.signal.reason instanceof WorkerStoppedError) return;
+      if (this.#finish(job)) this.#reporter.add({ job, failure: toWorkFailure(error) });
+    }
+  }
+
+  /** Ends a job. Returns whether its result is to be reported. */
+  #finish(job: Job<Work>): boolean {
+    if (job.state === "lost") {
+      this.#jobs.delete(job);
+      return false;
+    }
+    job.state = "finished";
+    return true;
+  }
+
+  async #drain(drainMs: number): Promise<void> {
+    const { protocol, onError } = this.#options;
+    await endOf(this.#handlers, drainMs);
+    const unfinished = [...this.#jobs].filter(({ state }) => state === "running");
     for (const { controller } of unfinished) controller.abort(new WorkerStoppedError());
-    if (unfinished.length > 0) await endOf(handlers, stopGraceMs);
+    if (unfinished.length > 0) await endOf(this.#handlers, stopGraceMs);
     const released = unfinished.filter(({ state }) => state === "running");
     for (const job of released) job.state = "lost";
     if (released.length > 0) await protocol.release(released.map((job) => job.work)).catch(onError);
-    await reporter.flush();
-  }
-
-  const stop = () => {
-    wake();
-    setTimeout(() => leasing.abort(), leaseGraceMs);
-  };
-  if (signal.aborted) return;
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    await leaseUntilStopped();
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await drain();
-    heartbeats.stop();
+    await this.#reporter.flush();
   }
 }
 
