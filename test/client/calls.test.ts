@@ -10,6 +10,8 @@ import {
   DeadlineError,
   isApiError,
 } from "../../clients/typescript/src/index.ts";
+import { retryDelayMs } from "../../clients/typescript/src/transport/backoff.ts";
+import { readRetryAfter } from "../../clients/typescript/src/transport/errors.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { PlainBrowser } from "../identity/plain-browser.ts";
@@ -129,6 +131,27 @@ describe("calls of the client", () => {
     });
     await assert.rejects(refused.pools.list().page(), ApiError);
     assert.equal(calls, 1);
+  });
+
+  test("a wait that the service asks for is never shortened, and every other wait grows and is random", () => {
+    const backoff = { initialMs: 100, maxMs: 1_000 };
+    const range = (failures: number, retryAfterMs?: number) =>
+      [0, 1].map((random) => retryDelayMs(backoff, failures, retryAfterMs, random));
+    assert.deepEqual(
+      [1, 2, 9].map((failures) => range(failures)),
+      [
+        [50, 100],
+        [100, 200],
+        [500, 1_000],
+      ],
+    );
+    assert.deepEqual(range(1, 2_000), [2_000, 2_100]);
+    const now = Date.parse("2026-03-01T12:00:00Z");
+    const texts = ["2", "0.5", "Sun, 01 Mar 2026 12:00:03 GMT", "Sun, 01 Mar 2026 11:00:00 GMT", "soon", null];
+    assert.deepEqual(
+      texts.map((text) => readRetryAfter(text, now)),
+      [2_000, 500, 3_000, 0, undefined, undefined],
+    );
   });
 
   test("retries stop at the deadline, at their number and at the signal", async () => {
