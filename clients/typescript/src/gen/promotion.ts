@@ -1,0 +1,464 @@
+// Generated from the definitions; do not edit.
+import { bindOperations } from "../transport/bind.ts";
+import type { CallOptions, Operation } from "../transport/operation.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { List } from "../transport/list.ts";
+
+/** Promotions: activates versions of pools, workflows and connectors step by step, with checks, a canary and an approval. */
+export interface PromotionService {
+  /** Creates a candidate. It names exact versions; another version needs another candidate. A target can have one open candidate. */
+  createCandidate(request: CreateCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Returns one candidate, with the state of its canary, its checks and its approval. */
+  getCandidate(request: GetCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Lists the candidates of the caller's tenant, newest first. */
+  listCandidates(request?: ListCandidatesRequest, options?: CallOptions): List<Candidate>;
+
+  /** Checks the artifacts against their targets. Blocking reasons stop the candidate until they are resolved. Nothing outside of the service is called. Repeating it discards the results of later stages. */
+  preflightCandidate(request: PreflightCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Scores the guardrails on the outcomes that are stored of the targets. A guardrail without enough outcomes is inconclusive, and does not pass. */
+  evaluateGuardrails(request: EvaluateGuardrailsRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Starts the canary: a share of the keys gets the artifacts of the candidate, always the same ones, on every node. */
+  startCanary(request: StartCanaryRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Stops the canary and stores what it has shown. */
+  stopCanary(request: StopCanaryRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Approves a candidate. The caller must be a person, and must not be the one who created the candidate. */
+  approveCandidate(request: ApproveCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Activates all artifacts in one transaction. It changes nothing if a target is not what it was at the preflight. */
+  promoteCandidate(request: PromoteCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Activates what the targets had before the promotion, in one transaction. */
+  rollBackCandidate(request: RollBackCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Ends a candidate without a promotion, and stops its canary. */
+  abortCandidate(request: AbortCandidateRequest, options?: CallOptions): Promise<Candidate>;
+
+  /** Lists what happened to a candidate, oldest first. */
+  listCandidateHistory(request: ListCandidateHistoryRequest, options?: CallOptions): List<CandidateHistoryEntry>;
+
+  /** Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. Both sides decide with the current recipients, all of them free. */
+  replayCandidate(request: ReplayCandidateRequest, options?: CallOptions): Promise<WhatIf>;
+}
+
+const promotionServiceOperations = {
+  createCandidate: { verb: "POST", path: "/api/promotions/candidates", body: "*", keyed: true },
+  getCandidate: { verb: "GET", path: "/api/promotions/candidates/{candidate_id}" },
+  listCandidates: { verb: "GET", path: "/api/promotions/candidates", result: "cursor" },
+  preflightCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/preflight", body: "*", keyed: true },
+  evaluateGuardrails: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/guardrails/evaluate", body: "*", keyed: true },
+  startCanary: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/canary/start", body: "*", keyed: true },
+  stopCanary: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/canary/stop", body: "*", keyed: true },
+  approveCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/approve", body: "*", keyed: true },
+  promoteCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/promote", body: "*", keyed: true },
+  rollBackCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/rollback", body: "*", keyed: true },
+  abortCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/abort", body: "*", keyed: true },
+  listCandidateHistory: { verb: "GET", path: "/api/promotions/candidates/{candidate_id}/timeline", result: "cursor" },
+  replayCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/what-if", body: "*" },
+} as const satisfies Record<keyof PromotionService, Operation>;
+
+/** Creates the service over a transport. */
+export function createPromotionService(transport: Transport): PromotionService {
+  return bindOperations<PromotionService>(transport, promotionServiceOperations);
+}
+
+/** An artifact of a new candidate. */
+export type NewCandidateArtifact = {
+  /** routing, strategy, workflow or connector. */
+  readonly kind: "routing" | "strategy" | "workflow" | "connector";
+  /** The id or the name of the pool, the id or the key of the workflow definition, or the id of the provider config. */
+  readonly ref: string;
+  /** The number of the version. */
+  readonly version: number;
+  /** Accepts the version only with this digest. */
+  readonly sha256?: string;
+};
+
+/** A limit on a metric. */
+export type CandidateGuardrailInput = {
+  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). */
+  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters";
+  /** The least success, or the most of the other metrics. */
+  readonly limit?: number;
+};
+
+/** Request to create a candidate. */
+export type CreateCandidateRequest = {
+  /** The environment; production when empty. */
+  readonly environment_id?: string;
+  /** The versions, at most one per target. */
+  readonly artifacts: readonly NewCandidateArtifact[];
+  /** The display name; by default the names of the targets. */
+  readonly name?: string;
+  /** The description. */
+  readonly description?: string;
+  /** The evidence pack. It is attached to the candidate. */
+  readonly pack_id?: string;
+  /** What must hold of the targets before the canary; by default a success of at least 0.9. */
+  readonly guardrails?: readonly CandidateGuardrailInput[];
+};
+
+/** A set of versions on its way to production. */
+export type Candidate = {
+  /** The id, a ULID. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The environment. */
+  readonly environment_id: string;
+  /** The display name. */
+  readonly name: string;
+  /** The description. */
+  readonly description: string;
+  /** created, preflight_passed, preflight_blocked, guardrails_passed, guardrails_failed, canary_running, canary_stopped, approved, promoted, rolled_back or aborted. */
+  readonly state: string;
+  /** The calls that are possible now. */
+  readonly possible_calls: readonly string[];
+  /** The versions. */
+  readonly artifacts: readonly CandidateArtifact[];
+  /** The evidence pack; empty for none. */
+  readonly pack_id: string;
+  /** What must hold of the targets before the canary. */
+  readonly guardrails: readonly CandidateGuardrail[];
+  /** The result of the last preflight. */
+  readonly preflight?: CandidatePreflight;
+  /** The results of the guardrails. */
+  readonly guardrail_report?: CandidateGuardrailReport;
+  /** The canary. While it is running, its results are computed anew. */
+  readonly canary?: CandidateCanary;
+  /** The approval. */
+  readonly approval?: CandidateApproval;
+  /** The promotion, and the rollback if there was one. */
+  readonly promotion?: CandidatePromotion;
+  /** Who created it. */
+  readonly created_by: string;
+  /** When it was created. */
+  readonly created_at?: string;
+  /** When it last changed. */
+  readonly updated_at?: string;
+  /** The version of the record. */
+  readonly record_version: number;
+};
+
+/** A version of a target. */
+export type CandidateArtifact = {
+  /** routing (strategy, config and rules of a pool), strategy (strategy and selection of a pool), workflow or connector (a provider config). */
+  readonly kind: string;
+  /** The id of the pool, workflow definition or provider config. */
+  readonly target_id: string;
+  /** Its name. */
+  readonly target_name: string;
+  /** The number of the version. */
+  readonly version: number;
+  /** The SHA-256 of what the version activates. */
+  readonly sha256: string;
+  /** What the target had at the last preflight. A promotion replaces exactly this, and a rollback restores it. */
+  readonly base_version: number;
+  /** Its digest. */
+  readonly base_sha256: string;
+};
+
+/** A limit on a metric. */
+export type CandidateGuardrail = {
+  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). */
+  readonly metric: string;
+  /** The least success, or the most of the other metrics. */
+  readonly limit: number;
+};
+
+/** The result of a preflight. */
+export type CandidatePreflight = {
+  /** Whether nothing blocks the candidate. */
+  readonly passed: boolean;
+  /** What would change. */
+  readonly impacts: readonly CandidatePreflightFinding[];
+  /** What blocks the candidate. */
+  readonly blocking: readonly CandidatePreflightFinding[];
+  /** When it was checked. */
+  readonly checked_at?: string;
+};
+
+/** A finding about an artifact. */
+export type CandidatePreflightFinding = {
+  /** The kind of the artifact; empty if it is about the candidate. */
+  readonly kind: string;
+  /** The target; empty if it is about the candidate. */
+  readonly target_id: string;
+  /** A stable code. */
+  readonly code: string;
+  /** What it means. */
+  readonly message: string;
+};
+
+/** The results of the guardrails. */
+export type CandidateGuardrailReport = {
+  /** Whether all passed. */
+  readonly passed: boolean;
+  /** The results. */
+  readonly scores: readonly CandidateScore[];
+  /** When they were evaluated. */
+  readonly evaluated_at?: string;
+};
+
+/** A metric of a target against its limit, or of the sides of a canary against each other. */
+export type CandidateScore = {
+  /** The kind of the artifact. */
+  readonly kind: string;
+  /** The target. */
+  readonly target_id: string;
+  /** The metric. */
+  readonly metric: string;
+  /** passed, failed or inconclusive. */
+  readonly verdict: string;
+  /** The limit; absent for a canary. */
+  readonly limit?: number;
+  /** The value of the target, or of the side of the canary. */
+  readonly value?: number;
+  /** The value of the other side of a canary. */
+  readonly baseline?: number;
+  /** The number of keys, or of keys on the side of the canary. */
+  readonly keys: number;
+  /** The number of keys on the other side of a canary. */
+  readonly baseline_keys: number;
+  /** The always-valid p-value of the difference; absent without one. */
+  readonly p?: number;
+  /** Why, in one sentence. */
+  readonly reason: string;
+};
+
+/** The canary of a candidate. */
+export type CandidateCanary = {
+  /** Whether it is running. */
+  readonly running: boolean;
+  /** The percentage of the keys. */
+  readonly percent: number;
+  /** The keys that the canary needs before it can pass. */
+  readonly keys_min: number;
+  /** passed, failed or inconclusive. Only a canary that passed can be approved. */
+  readonly verdict: string;
+  /** The sides against each other. */
+  readonly scores: readonly CandidateScore[];
+  /** When it was started first. */
+  readonly started_at?: string;
+  /** When it was stopped last. */
+  readonly stopped_at?: string;
+};
+
+/** An approval. It is bound to the artifacts, to what the targets had, to the evidence pack and to its gate. */
+export type CandidateApproval = {
+  /** Who approved. */
+  readonly approved_by: string;
+  /** When. */
+  readonly approved_at?: string;
+  /** What the approver wrote. */
+  readonly note: string;
+  /** The SHA-256 of everything that the approval is bound to. */
+  readonly sha256: string;
+  /** Why it is void; empty while it is valid. */
+  readonly void_reasons: readonly string[];
+};
+
+/** A promotion. */
+export type CandidatePromotion = {
+  /** Who promoted. */
+  readonly promoted_by: string;
+  /** When. */
+  readonly promoted_at?: string;
+  /** What a rollback restores. */
+  readonly handles: readonly CandidatePromotionHandle[];
+  /** Who rolled back; empty if nobody did. */
+  readonly rolled_back_by: string;
+  /** When. */
+  readonly rolled_back_at?: string;
+  /** Why. */
+  readonly rollback_reason: string;
+};
+
+/** What restores a target. */
+export type CandidatePromotionHandle = {
+  /** The kind of the artifact. */
+  readonly kind: string;
+  /** The target. */
+  readonly target_id: string;
+  /** The version that the target had before. */
+  readonly version: number;
+  /** Its digest. */
+  readonly sha256: string;
+};
+
+/** Identifies a candidate. */
+export type GetCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+};
+
+/** Request for a page of candidates. */
+export type ListCandidatesRequest = {
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+  /** Only those in this state. */
+  readonly state?: "created" | "preflight_passed" | "preflight_blocked" | "guardrails_passed" | "guardrails_failed" | "canary_running" | "canary_stopped" | "approved" | "promoted" | "rolled_back" | "aborted";
+  /** Only those of this environment. */
+  readonly environment_id?: string;
+};
+
+/** Request to check a candidate. */
+export type PreflightCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+};
+
+/** Request to evaluate the guardrails of a candidate. */
+export type EvaluateGuardrailsRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+};
+
+/** Request to start a canary. */
+export type StartCanaryRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** The percentage of the keys, from 0.0001 to 50; default 5. A canary that is started again keeps it. */
+  readonly percent?: number;
+  /** The keys that the canary needs before it can pass; default 100. */
+  readonly keys_min?: number;
+};
+
+/** Request to stop a canary. */
+export type StopCanaryRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+};
+
+/** Request to approve a candidate. */
+export type ApproveCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** Why, for people. */
+  readonly note?: string;
+};
+
+/** Request to promote a candidate. */
+export type PromoteCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+};
+
+/** Request to roll a promotion back. */
+export type RollBackCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** Why, for people. */
+  readonly reason?: string;
+  /** Rolls back although a target is not what was promoted any more. It needs a reason. */
+  readonly force?: boolean;
+};
+
+/** Request to abort a candidate. */
+export type AbortCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** Why, for people. */
+  readonly reason?: string;
+};
+
+/** Request for a page of a candidate's history. */
+export type ListCandidateHistoryRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** Something that happened to a candidate. */
+export type CandidateHistoryEntry = {
+  /** When. */
+  readonly at?: string;
+  /** The call, such as preflight. */
+  readonly call: string;
+  /** The state after it. */
+  readonly state: string;
+  /** Who called. */
+  readonly actor: string;
+  /** What came of it. */
+  readonly summary: string;
+};
+
+/** Request to decide earlier items again. */
+export type ReplayCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** How many days back, from 1 to 7; default 7. */
+  readonly days?: number;
+  /** How many items at most, the newest ones; default 1,000. */
+  readonly items_max?: number;
+};
+
+/** What a candidate would have decided differently. */
+export type WhatIf = {
+  /** The pools of the candidate. Workflows and connectors decide nothing. */
+  readonly targets: readonly WhatIfTarget[];
+  /** The oldest time of an item. */
+  readonly since?: string;
+};
+
+/** The changes of one target. */
+export type WhatIfTarget = {
+  /** The kind of the artifact. */
+  readonly kind: string;
+  /** The target. */
+  readonly target_id: string;
+  /** The items that were decided again. */
+  readonly items: number;
+  /** Those that change. */
+  readonly changed: number;
+  /** The recipients whose number of items changes most, at most 50. */
+  readonly recipients: readonly WhatIfRecipientShift[];
+  /** The outcomes. */
+  readonly outcomes: readonly WhatIfOutcomeShift[];
+  /** Some items that change, at most 20. */
+  readonly examples: readonly WhatIfExample[];
+};
+
+/** A recipient's items. */
+export type WhatIfRecipientShift = {
+  /** The recipient; empty for items without one. */
+  readonly recipient_id: string;
+  /** The items it gets with what the target has now. */
+  readonly before: number;
+  /** The items it gets with the candidate. */
+  readonly after: number;
+};
+
+/** Items whose outcome changes. */
+export type WhatIfOutcomeShift = {
+  /** The outcome with what the target has now. */
+  readonly before: string;
+  /** The outcome with the candidate. */
+  readonly after: string;
+  /** The number of items. */
+  readonly items: number;
+};
+
+/** An item that changes. */
+export type WhatIfExample = {
+  /** The decision. */
+  readonly decision_id: string;
+  /** The recipient or the outcome with what the target has now. */
+  readonly before: string;
+  /** The recipient or the outcome with the candidate. */
+  readonly after: string;
+};
