@@ -49,7 +49,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     urlRefusal: egress.urlRefusal,
   });
   const live = createLivePools(parts);
-  const scorer = createExperimentScorer({ ...parts, pools, record: parts.recordScores });
+  const scoreOutcomes = createExperimentScorer(parts.recordScores);
   const admission = createAdmission({
     ...parts,
     pools,
@@ -68,7 +68,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     deadLetters,
     admissionOf: admission.requestOf,
-    outcomes: createOutcomeSink(live, scorer.score),
+    outcomes: createOutcomeSink(live, scoreOutcomes),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
     retentionDays: config["routing.retention_days"],
@@ -78,7 +78,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     queues,
     live,
-    scoreOutcomes: scorer.score,
+    scoreOutcomes,
     admissionOf: admission.requestOf,
     assignPollMs: config["routing.assign_poll_ms"],
     retentionDays: config["routing.retention_days"],
@@ -116,9 +116,6 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     /** Ends the long polls of workers when the node stops. */
     endWaits: queues.endWaits,
     /** Resolves when no item is being written. */
-    async idle(): Promise<void> {
-      await queues.idle();
-      await scorer.idle();
-    },
+    idle: () => queues.idle(),
   } satisfies Area & Record<string, unknown>;
 }

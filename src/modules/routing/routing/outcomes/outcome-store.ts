@@ -108,7 +108,7 @@ export function createOutcomeSink(live: LivePools, scoreOutcomes: ScoreOutcomes)
   return {
     async save(tx, outcomes, nowMs) {
       const at = new Date(nowMs);
-      await insertOutcomes(
+      const added = await insertOutcomes(
         tx,
         outcomes.map((each) => ({
           tenantId: each.tenantId,
@@ -123,10 +123,16 @@ export function createOutcomeSink(live: LivePools, scoreOutcomes: ScoreOutcomes)
           recordedAt: at,
         })),
       );
+      // The first outcome of a decision counts, as it does for its report.
+      const first = outcomes.filter(({ decisionId }) => added.has(decisionId));
+      await scoreOutcomes(
+        tx,
+        first.map((each) => ({ ...each, observedAtMs: nowMs })),
+        nowMs,
+      );
     },
     learn(outcomes, nowMs) {
       live.recordOutcomes(outcomes, nowMs);
-      scoreOutcomes(outcomes.filter(({ final }) => final));
       for (const { tenantId, poolId, recipientId } of outcomes) live.recordRelease(tenantId, poolId, recipientId);
     },
   };
