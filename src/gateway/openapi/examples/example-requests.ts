@@ -256,6 +256,9 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     },
   },
   AppendWorkflowStreamRecordRequest: { payload: { done: 40, of: 100 } },
+  AppendWorkflowStreamRecordBatchRequest: {
+    records: [{ payload: { done: 40, of: 100 } }, { payload: { done: 60, of: 100 } }],
+  },
   SetWorkflowStreamLegalHoldRequest: { held: true, reason: "Case 2024-17" },
   CreateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
   ValidateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },

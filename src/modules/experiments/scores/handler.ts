@@ -47,14 +47,10 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
   };
 }
 
-function toInput({
-  observedAt,
-  ...score
-}: Pick<
-  RecordScoreRequest,
-  "scoreId" | "receipt" | "unit" | "metric" | "value" | "denominator" | "observedAt"
->): ScoreInput {
-  const { scoreId, receipt, unit, metric, value, denominator } = score;
+function toInput(
+  score: Pick<RecordScoreRequest, "scoreId" | "receipt" | "unit" | "metric" | "value" | "denominator" | "observedAt">,
+): ScoreInput {
+  const { scoreId, receipt, unit, metric, value, denominator, observedAt } = score;
   const observedAtMs = observedAt === undefined ? undefined : dateOf(observedAt).getTime();
   return { scoreId, receipt, unit, metric, value, denominator, observedAtMs };
 }
