@@ -140,8 +140,14 @@ test("only scores inside the window count, and a unit enters the results when it
   const { n, mean } = metricOf(found, ada.variant);
   assert.deepEqual([n, mean], [1, 20]);
   // A score that happened in time and arrives after the window does not count either.
-  const [late] = await scoreAll(party, id, [{ score_id: "x", unit: "grace", metric: "revenue", observed_at: at(60) }]);
-  assert.equal(late.score.state, "late");
+  const brief = await startExperiment(party, { score_window_s: 1 });
+  const { receipt } = await assign(party, brief.id, "grace");
+  const inTime = { unit: "grace", metric: "revenue", observed_at: receipt.first_exposed_at };
+  let sent = 0;
+  await shown(
+    async () => (await scoreAll(party, brief.id, [{ ...inTime, score_id: String(sent++) }]))[0],
+    ({ score }) => score.state === "late",
+  );
 });
 
 test("scores after the end are kept and not counted, and the results stay as they are", async () => {
