@@ -84,6 +84,18 @@ test("the longest prefix that fits is appended, with and without a key, and noth
   }
 });
 
+test("the events of a closed stream end with an event that says so", async () => {
+  const path = await createStream();
+  await append(path, [1, 2]);
+  await party.ok("POST", `${path}/close`, {});
+  const headers = { "x-api-key": party.key };
+  const text = await (await fetch(`${service.baseUrl}${path}/subscribe?cursor=1`, { headers })).text();
+  assert.deepEqual(
+    text.split("\n\n").map((block) => block.split("\n")[0]),
+    [": connected", "id: 2", "event: end", ""],
+  );
+});
+
 test("a batch with an invalid record names it and appends nothing", async () => {
   const path = await createStream({ content_classes: ["row", "note"] });
   const records = [{ payload: 1, content_class: "row" }, { payload: 2 }];

@@ -14,7 +14,7 @@ test("only a node of the pinned log region logs about a stream", async () => {
     });
     const sql = () => {
       readOnce();
-      return Promise.reject(new Error("no connection"));
+      throw new Error("no connection");
     };
     const tails = createStreamTails({
       ...{ db: { sql }, signals: { onWake: () => () => {} }, metrics: {}, region },
