@@ -607,7 +607,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "stream",
     description: "Data streams of workflow runs: ordered records that a run, its workers and its consumers exchange.",
     isGroup: true,
-    verbs: {"service.api.WorkflowStreamService/CreateWorkflowStream":"create","service.api.WorkflowStreamService/GetWorkflowStream":"get","service.api.WorkflowStreamService/AppendWorkflowStreamRecord":"append","service.api.WorkflowStreamService/ReadWorkflowStreamRecords":"read","service.api.WorkflowStreamService/SubscribeWorkflowStream":"tail","service.api.WorkflowStreamService/AcknowledgeWorkflowStream":"ack","service.api.WorkflowStreamService/CloseWorkflowStream":"close","service.api.WorkflowStreamService/SetWorkflowStreamLegalHold":"hold"},
+    verbs: {"service.api.WorkflowStreamService/CreateWorkflowStream":"create","service.api.WorkflowStreamService/GetWorkflowStream":"get","service.api.WorkflowStreamService/AppendWorkflowStreamRecord":"append","service.api.WorkflowStreamService/AppendWorkflowStreamRecordBatch":"append-batch","service.api.WorkflowStreamService/ReadWorkflowStreamRecords":"read","service.api.WorkflowStreamService/SubscribeWorkflowStream":"tail","service.api.WorkflowStreamService/AcknowledgeWorkflowStream":"ack","service.api.WorkflowStreamService/RemoveWorkflowStreamConsumer":"remove-consumer","service.api.WorkflowStreamService/CloseWorkflowStream":"close","service.api.WorkflowStreamService/SetWorkflowStreamLegalHold":"hold"},
     services: () => Promise.all([import("./service/api/workflow_stream_pb.ts").then((file) => file.WorkflowStreamService)]),
   },
   {

@@ -37,7 +37,8 @@ export async function bench({ seconds, rounds }) {
     const { data: pool } = await call("POST", "/api/pools", { name: "bench" });
     await call("POST", `/api/pools/${pool.id}/recipients`, { name: "r" });
     const calls = await measureCalls(us, (await start("calls")).id, pool.id, { seconds, rounds });
-    const scores = await measureScores(call, database.url, (await start("scores")).id, seconds);
+    const { id: experimentId } = await start("scores");
+    const scores = await measureScores({ call, databaseUrl: database.url, experimentId, seconds, pid: us.pid });
     const results = await measureResults(call, database.url, await start("results"));
     const inProcess = await measureInProcess();
     print({ calls, scores, results, inProcess });
@@ -91,9 +92,12 @@ function print({ calls, scores, results, inProcess }) {
   printTable("Over HTTP, 64 connections", columns, calls);
   console.log(`First exposure / route accept: ${(first / route).toFixed(2)} (target 1.3)`);
   console.log(`Repeat / authenticated read: ${(repeat / read).toFixed(2)} (target 0.8)`);
+  const cpuUs = ({ callerUs, serviceUs, databaseUs }) => callerUs + serviceUs + databaseUs;
+  const shown = (rows) => `${show.whole(rows.perSecond)}/s, ${cpuUs(rows).toFixed(1)} µs of CPU time each`;
+  console.log(`Scores in batches of 1000: ${shown(scores.scores)}; raw inserts: ${shown(scores.raw)}`);
   console.log(
-    `Scores: ${show.whole(scores.scoresPerSecond)}/s in batches of 1000; raw inserts ${show.whole(scores.rawPerSecond)}/s; ` +
-      `ratio ${(scores.scoresPerSecond / scores.rawPerSecond).toFixed(2)} (target 0.35)`,
+    `Scores / raw inserts: ${(scores.scores.perSecond / scores.raw.perSecond).toFixed(2)} by rate, ` +
+      `${(cpuUs(scores.raw) / cpuUs(scores.scores)).toFixed(2)} by CPU time (target 0.35)`,
   );
   console.log(`Results of ${show.whole(results.units)} units: ${show.ms(results.p50Ms)} ms p50 (target 50)`);
   console.log(

@@ -13,7 +13,11 @@ const calls = {
     const { open } = await participants[name].load();
     opened = await open(settings);
     const [stream] = await opened.createStreams(1);
-    return { follows: stream.follow !== undefined, replays: Object.keys(stream.replays ?? {}) };
+    return {
+      follows: stream.follow !== undefined,
+      batches: stream.appendMany !== undefined,
+      replays: Object.keys(stream.replays ?? {}),
+    };
   },
   /** Appends from concurrent callers, to the streams in turn. */
   async appendFor({ streams: count, ...pace }) {
@@ -27,6 +31,26 @@ const calls = {
       },
     };
     return runFor(lane, { ...pace, ...measured() });
+  },
+  /** Appends batches of records from concurrent callers. Rates and CPU times are those of records. */
+  async appendBatchesFor({ streams: count, size, ...pace }) {
+    const streams = await opened.createStreams(count);
+    let nth = 0;
+    const lane = {
+      ...{ name, ahead: 1 },
+      async begin(caller) {
+        const records = Array.from({ length: size }, () => nextRecord().record);
+        await streams[nth++ % count].appendMany(caller, records);
+        return {};
+      },
+    };
+    const { perSecond, cpuUs, ...measuredCalls } = await runFor(lane, { ...pace, ...measured() });
+    const { own, service, database } = cpuUs;
+    return {
+      ...measuredCalls,
+      perSecond: perSecond * size,
+      cpuUs: { own: own / size, service: service / size, database: database / size },
+    };
   },
   async followFor(pace) {
     const [stream] = await opened.createStreams(1);

@@ -8,6 +8,7 @@
 //   close()
 // A stream is an object of
 //   append(caller, record)   resolves when the record is durable; callers are numbered from 0
+//   appendMany(caller, records)  the same with many records in one call
 //   fill(records)            appends many records; without it, they are appended one by one
 //   follow(onText)           resolves when a new subscriber follows the stream; returns a function that ends it
 //   replays                  by name, functions (onText) that read the whole stream once

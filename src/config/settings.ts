@@ -327,6 +327,11 @@ export const settings = {
     // Each day is a partition, and a read by id looks into all of them.
     maximum: 180,
   }),
+  "experiment.retention_days": integer(
+    90,
+    "Days that exposures and scores of ended experiments are stored. Their results stay.",
+    { minimum: 1 },
+  ),
   "workflow.retention_days": integer(
     30,
     "Days that ended workflow runs, the history of runs and dead letters are stored.",

@@ -119,6 +119,10 @@ test("a data stream is followed from a sequence, and records are appended from t
     [undefined, "3", "4"],
   );
 
+  stub.answers(streaming(`${sent(3)}event: end\ndata: {}\n\n`));
+  const ended = await cli([...at, "stream", "tail", "r1", "audit", "--retries", "2", "--json"]);
+  assert.deepEqual([ended.exitCode, ended.out, stub.arrived.length], [0, `${JSON.stringify(record(3))}\n`, 1]);
+
   stub.answers({ status: 200, json: { data: { sequence: 5 } } });
   const appended = await cli([
     ...at,

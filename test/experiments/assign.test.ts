@@ -74,8 +74,10 @@ test("experiments of one layer share no unit, and a layer cannot be given away t
   await party.ok("POST", `/api/experiments/${three.id}/start`, {});
 });
 
-test("no unit switches its variant when weights and allocation change; new units follow the new phase", async () => {
+test("no unit switches its variant when weights, allocation or its attributes change; new units follow the new phase", async () => {
   const { id } = await startExperiment(party);
+  const targeted = await startExperiment(party, { targeting: 'attributes.country == "CH"' });
+  const swiss = await assign(party, targeted.id, "ada", { attributes: { country: "CH" } });
   const units = names(600);
   const before = await assignAll(party, id, units);
   const weights = twoVariants.map(({ key }, at) => ({ key, weight: at }));
@@ -92,6 +94,14 @@ test("no unit switches its variant when weights and allocation change; new units
   const newest = await assignAll(elsewhere, id, names(500, "newest"));
   const entered = newest.filter(({ in_experiment }) => in_experiment).length;
   assert.ok(entered > 20 && entered < 90, String(entered));
+  // Targeting decides who enters, not who stays.
+  for (const node of [party, elsewhere]) {
+    for (const attributes of [{ country: "AT" }, {}]) {
+      assert.deepEqual(await assign(node, targeted.id, "ada", { attributes }), swiss);
+    }
+    const stranger = await assign(node, targeted.id, "bob", { attributes: { country: "AT" } });
+    assert.deepEqual([stranger.variant, stranger.reason], ["", "not_targeted"]);
+  }
   await other.stop();
 });
 

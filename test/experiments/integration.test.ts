@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
 import { freshName, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 import { assign, createDraft, results, startExperiment } from "./experiment-fixture.ts";
@@ -125,6 +127,49 @@ test("outcomes of routed items are scores of their experiments, once each", asyn
     (each) => each.mature_units === 4 && meanOf(each, "success") === 1,
   );
   assert.equal(meanOf(found, "latency_ms") > 0, true);
+});
+
+test("no outcome of a routed item is without its scores after a node was killed", async (t) => {
+  const database = await freshDatabase();
+  t.after(() => database.drop());
+  const settings = { "auth.bootstrap_api_key": "sk_test_expscores_0123456789abcdef", "database.url": database.url };
+  const node = await startNodeProcess(settings);
+  t.after(() => node.kill());
+  const own = await newParty(node);
+  const pool = await own.pool();
+  await own.recipient(pool);
+  const { id, key } = await startExperiment(own, { metrics: [{ key: "success", type: "proportion" }] });
+  await own.rule(pool, { type: "assign_experiment", experiment_key: key });
+  const items = Array.from({ length: 80 }, (_, at) => ({ pool_id: pool, type: "task", key: `item-${at}` }));
+  const decisions: ResponseData[] = await Promise.all(
+    items.map(async (item) => (await own.ok("POST", "/api/route", item)).data),
+  );
+  const leased = await own.lease(pool, { max_items: 40 });
+  const inProgress = new Set(leased.map((each) => each.queue_item_id));
+  const reported = decisions.filter(({ decision_id }) => !inProgress.has(decision_id));
+  const calls = [
+    ...leased.map((each) => () => own.complete(each)),
+    ...reported.map(({ decision_id }) => async () => {
+      await own.ok("POST", "/api/outcomes", { decision_id, status: "success" });
+    }),
+  ];
+  let ended = 0;
+  // The node dies while outcomes are being committed.
+  await Promise.all(
+    calls.map(async (call) => {
+      await call().catch(() => {});
+      if (++ended === 10) await node.kill();
+    }),
+  );
+  const [{ outcomes, unscored } = { outcomes: 0, unscored: -1 }] = await database.sql<
+    { outcomes: number; unscored: number }[]
+  >`
+    select count(*)::int as outcomes, count(*) filter (where not exists (
+      select from experiment_scores s
+      where s.experiment_id = ${id} and s.score_id = o.decision_id || ':success'))::int as unscored
+    from all_outcomes o`;
+  assert.ok(outcomes >= 1 && outcomes < calls.length, `${outcomes} outcomes were stored`);
+  assert.equal(unscored, 0);
 });
 
 test("an experiment that cannot assign never stops the routing", async () => {

@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { newParty, type Party } from "../routing/tenant-fixture.ts";
 import { assign, createDraft, results, startExperiment, twoVariants } from "./experiment-fixture.ts";
 
+const folder = mkdtempSync(join(tmpdir(), "switchyard-experiments-"));
+const auditPath = join(folder, "audit.log");
+afterFile(() => rmSync(folder, { recursive: true, force: true }));
+
 let service: TestService;
 let party: Party;
 before(async () => {
-  service = await startService();
+  service = await startService({ "audit.sink": "file", "audit.path": auditPath });
   party = await newParty(service);
 });
 
@@ -217,4 +225,45 @@ test("a caller for one environment neither sees nor uses experiments of another 
     assert.equal(status, 403, `${call}: ${text}`);
   }
   assert.equal((await sandbox.call("GET", "/api/experiments")).body.data.length, 0);
+});
+
+test("every change of an experiment is audited with its experiment and outcome, and units and values are not", async () => {
+  const own = await newParty(service);
+  const { id } = await startExperiment(own);
+  const unit = "unit-of-a-person";
+  const score = { score_id: "s1", unit, metric: "revenue", value: 271_828 };
+  const path = `/api/experiments/${id}`;
+  await own.ok("PATCH", path, { description: "changed" });
+  await assign(own, id, unit);
+  await own.ok("POST", `${path}/assign:batch`, { units: [{ unit }] });
+  await own.ok("POST", `${path}/scores`, score);
+  await own.ok("POST", `${path}/scores:batch`, { scores: [score] });
+  await own.ok("POST", `${path}/pause`, {});
+  await own.ok("POST", `${path}/complete`, { variant: "control" });
+  await own.refused("FAILED_PRECONDITION", "POST", `${path}/start`, {});
+  const viewer = await own.caller({ roles: ["viewer"] });
+  // Refused before its request is decoded, so that its ids are not known.
+  assert.equal((await viewer.call("POST", `${path}/stop`, {})).status, 403);
+  const draft = await createDraft(own);
+  await own.ok("DELETE", `/api/experiments/${draft.id}`);
+  await viewer.call("GET", `${path}/results`);
+  const log = readFileSync(auditPath, "utf8");
+  const entries = log
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ tenant_id, resource }) => tenant_id === own.id && resource === "experiment");
+  const seen = entries.map(({ operation, outcome, details }) => {
+    const ids = [...Object.values(details.ids), ...(details.records ?? []).map((each: { id: string }) => each.id)];
+    return `${operation.split("/")[1]} ${outcome} ${ids.includes(id) || ids.includes(draft.id)}`;
+  });
+  assert.deepEqual(seen, [
+    ...["CreateExperiment succeeded true", "StartExperiment succeeded true", "UpdateExperiment succeeded true"],
+    ...["AssignExperiment succeeded true", "AssignExperimentBatch succeeded true", "RecordScore succeeded true"],
+    ...["RecordScoreBatch succeeded true", "PauseExperiment succeeded true", "CompleteExperiment succeeded true"],
+    ...["StartExperiment failed true", "StopExperiment denied false", "CreateExperiment succeeded true"],
+    "DeleteExperiment succeeded true",
+  ]);
+  assert.ok(entries.every(({ actor, request_id }) => actor !== "" && request_id !== ""));
+  assert.ok(!log.includes(unit) && !log.includes("271828"));
 });

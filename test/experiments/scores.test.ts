@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { deleteUnitsOfEndedJob } from "../../src/modules/experiments/retention/index.ts";
+import { openDatabase } from "../../src/platform/db/index.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
@@ -138,8 +140,14 @@ test("only scores inside the window count, and a unit enters the results when it
   const { n, mean } = metricOf(found, ada.variant);
   assert.deepEqual([n, mean], [1, 20]);
   // A score that happened in time and arrives after the window does not count either.
-  const [late] = await scoreAll(party, id, [{ score_id: "x", unit: "grace", metric: "revenue", observed_at: at(60) }]);
-  assert.equal(late.score.state, "late");
+  const brief = await startExperiment(party, { score_window_s: 1 });
+  const { receipt } = await assign(party, brief.id, "grace");
+  const inTime = { unit: "grace", metric: "revenue", observed_at: receipt.first_exposed_at };
+  let sent = 0;
+  await shown(
+    async () => (await scoreAll(party, brief.id, [{ ...inTime, score_id: String(sent++) }]))[0],
+    ({ score }) => score.state === "late",
+  );
 });
 
 test("scores after the end are kept and not counted, and the results stay as they are", async () => {
@@ -160,6 +168,37 @@ test("scores after the end are kept and not counted, and the results stay as the
   assert.equal(count, 2);
   assert.deepEqual(await results(party, id), frozen);
   assert.equal(frozen.frozen, true);
+});
+
+test("retention removes exposures and scores of ended experiments, and keeps their results", async (t) => {
+  const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
+  t.after(() => db.close());
+  const ids: string[] = [];
+  for (const end of ["complete", "stop", "complete", ""]) {
+    const { id } = await startExperiment(party, { score_window_s: 0 });
+    await assignAll(party, id, ["ada", "bob"]);
+    await scoreAll(party, id, [{ score_id: "1", unit: "ada", metric: "revenue", value: 7 }]);
+    await matureResults(id, 2);
+    if (end !== "") await party.ok("POST", `/api/experiments/${id}/${end}`, {});
+    ids.push(id);
+  }
+  // All but the first two ended recently, or not at all.
+  await sql`update experiments set ended_at = now() - interval '91 days' where id = any(${ids.slice(0, 2)})`;
+  const before = await Promise.all(ids.map((id) => results(party, id)));
+  const parts = { sql: db.sql, clock: { now: () => Date.now() }, retentionDays: 90, platformTenantId: () => "" };
+  const job = deleteUnitsOfEndedJob(parts as never);
+  for (let times = 0; times < 2; times++) await job.handler({ signal: t.signal } as never);
+  const rows = await sql<{ id: string; exposures: number; scores: number }[]>`
+    select id, (select count(*)::int from experiment_exposures where experiment_id = id) as exposures,
+      (select count(*)::int from experiment_scores where experiment_id = id) as scores
+    from unnest(${ids}::text[]) as id`;
+  assert.deepEqual(
+    rows.map(({ exposures, scores }) => [exposures, scores]),
+    [...Array(2).fill([0, 0]), ...Array(2).fill([2, 1])],
+  );
+  assert.deepEqual(await Promise.all(ids.slice(0, 3).map((id) => results(party, id))), before.slice(0, 3));
+  const [late] = await scoreAll(party, ids[0]!, [{ score_id: "2", unit: "ada", metric: "revenue" }]);
+  assert.match(late.error, /ended long ago/);
 });
 
 test("without a window a unit counts at once, and every further score replaces its value", async () => {

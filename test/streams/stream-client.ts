@@ -49,6 +49,8 @@ export interface StreamClient {
   create(runId: string, name: string, pins?: object): Promise<ResponseData>;
   get(runId: string, streamId: string): Promise<ResponseData>;
   append(runId: string, streamId: string, payload: unknown, options?: AppendOptions): Promise<number>;
+  /** Appends a batch; returns the first sequence and how many records were appended and refused. */
+  appendBatch(runId: string, streamId: string, payloads: readonly unknown[], key: string): Promise<number[]>;
   read(runId: string, streamId: string, cursor: number, limit?: number): Promise<ReadRecord[]>;
   subscribe(runId: string, streamId: string, cursor: number, signal: AbortSignal): AsyncIterable<ReadRecord>;
   ack(runId: string, streamId: string, consumerId: string, sequence: number): Promise<number>;
@@ -79,6 +81,12 @@ export function restStreams(baseUrl: string, key: string): StreamClient {
       const headers: Record<string, string> = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
       return (await call("POST", `${at(runId, streamId)}/records`, { payload, ...options }, headers)).sequence;
     },
+    async appendBatch(runId, streamId, payloads, idempotencyKey) {
+      const records = payloads.map((payload) => ({ payload }));
+      const headers = { "idempotency-key": idempotencyKey };
+      const appended = await call("POST", `${at(runId, streamId)}/records:batch`, { records }, headers);
+      return [appended.first_sequence, appended.appended, appended.refused];
+    },
     async read(runId, streamId, cursor, limit = 0) {
       return (await call("GET", `${at(runId, streamId)}/records?cursor=${cursor}&limit=${limit}`)).records;
     },
@@ -97,6 +105,7 @@ export function restStreams(baseUrl: string, key: string): StreamClient {
           if (block.startsWith(":")) continue;
           const data = JSON.parse(/^data: (.*)$/m.exec(block)![1]!);
           if (block.startsWith("event: error")) throw restError(data.status, data, null);
+          if (block.startsWith("event: end")) return;
           if (/^id: (.*)$/m.exec(block)![1] !== String(data.sequence)) throw new Error(`wrong id: ${block}`);
           yield data;
         }
@@ -148,6 +157,14 @@ export function rpcStreams(protocol: "gRPC" | "Connect", baseUrl: string, key: s
       };
       const keyed = idempotencyKey === undefined ? headers : { ...headers, "idempotency-key": idempotencyKey };
       return Number((await call(client.appendWorkflowStreamRecord(request, { headers: keyed }))).sequence);
+    },
+    async appendBatch(runId, streamId, payloads, idempotencyKey) {
+      const records = payloads.map((payload) => ({ payload: fromJson(ValueSchema, payload as JsonValue) }));
+      const keyed = { ...headers, "idempotency-key": idempotencyKey };
+      const appended = await call(
+        client.appendWorkflowStreamRecordBatch({ runId, streamId, records }, { headers: keyed }),
+      );
+      return [Number(appended.firstSequence), appended.appended, appended.refused];
     },
     async read(runId, streamId, cursor, limit = 0) {
       const request = { runId, streamId, cursor: BigInt(cursor), limit };

@@ -27,6 +27,12 @@ export async function open({ databaseUrl }) {
     const streamId = `${run}-${created++}`.padStart(26, "0");
     let sequence = 0;
     return {
+      async appendMany(_, records) {
+        await insertMany(
+          db.sql,
+          records.map((record) => ({ streamId, sequence: ++sequence, payload: JSON.stringify(record) })),
+        );
+      },
       append: (_, record) => batcher.run({ streamId, sequence: ++sequence, payload: JSON.stringify(record) }),
       replays: {
         "pages of 1,000": async (onText, count) => {

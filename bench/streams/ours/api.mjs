@@ -33,6 +33,13 @@ export async function append(connection, path, payload) {
   succeeded(path, await connection.send("POST", `${path}/records`, JSON.stringify({ payload })));
 }
 
+/** Appends many records in one call. */
+export async function appendMany(connection, path, payloads) {
+  const records = payloads.map((payload) => ({ payload }));
+  const { appended } = await post(connection, `${path}/records:batch`, { records });
+  if (appended !== payloads.length) throw new Error(`${path}: ${appended} of ${payloads.length} records were appended`);
+}
+
 async function post(connection, path, body) {
   return JSON.parse(succeeded(path, await connection.send("POST", path, JSON.stringify(body)))).data;
 }

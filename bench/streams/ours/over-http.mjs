@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { connections } from "../../routing/http-connection.mjs";
 import { authorized, startService } from "../../routing/ours/service.mjs";
 import { followEvents, readAll } from "../http-reader.mjs";
-import { append, createStreams } from "./api.mjs";
+import { append, appendMany, createStreams } from "./api.mjs";
 
 const callersMax = 1_000;
 const pageMax = 1_000;
@@ -17,6 +17,7 @@ export async function open({ databaseUrl }) {
   const callers = connections(callersMax, service.port, { headers: authorized });
   const streamOf = ({ path }) => ({
     append: (caller, record) => append(callers[caller], path, record),
+    appendMany: (caller, records) => appendMany(callers[caller], path, records),
     follow: (onText) => followEvents(service.port, `${path}/subscribe`, authorized, onText),
     replays: {
       "pages of 1,000": async (onText, count) => {

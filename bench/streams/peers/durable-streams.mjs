@@ -33,6 +33,7 @@ export async function open({ folder }) {
     return {
       append: (caller, record) => post(path, JSON.stringify(record), caller),
       // The elements of an array are separate records.
+      appendMany: (caller, records) => post(path, JSON.stringify(records), caller),
       async fill(records) {
         for (let at = 0; at < records.length; at += filledAtOnce) {
           await post(path, JSON.stringify(records.slice(at, at + filledAtOnce)), 0);

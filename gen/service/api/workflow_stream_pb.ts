@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/workflow_stream.proto.
  */
 export const file_service_api_workflow_stream: GenFile = /*@__PURE__*/
-  fileDesc("CiFzZXJ2aWNlL2FwaS93b3JrZmxvd19zdHJlYW0ucHJvdG8SC3NlcnZpY2UuYXBpItQDCg5Xb3JrZmxvd1N0cmVhbRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEhYKDmVudmlyb25tZW50X2lkGAQgASgJEgwKBG5hbWUYBSABKAkSLQoEcGlucxgGIAEoCzIfLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtUGlucxIOCgZkaWdlc3QYByABKAkSDgoGc3RhdHVzGAggASgJEhkKEWVhcmxpZXN0X3NlcXVlbmNlGAkgASgDEhcKD2xhdGVzdF9zZXF1ZW5jZRgKIAEoAxINCgVpdGVtcxgLIAEoAxINCgVieXRlcxgMIAEoAxIUCgx1bnJlYWRfaXRlbXMYDSABKAMSFAoMdW5yZWFkX2J5dGVzGA4gASgDEi0KBGhvbGQYDyABKAsyHy5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbUhvbGQSEgoKY3JlYXRlZF9ieRgQIAEoCRIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIooFChJXb3JrZmxvd1N0cmVhbVBpbnMSLAoNbWV0YWRhdGFfaG9tZRgBIAEoCUIVukgSchAYPzIMXlthLXowLTktXSokEj8KEW1ldGFkYXRhX3JlcGxpY2FzGAIgAygJQiS6SCGSAR4QICIachgYPzIUXlthLXowLTldW2EtejAtOS1dKiQSPAoOb2JqZWN0X3JlZ2lvbnMYAyADKAlCJLpIIZIBHhAgIhpyGBg/MhReW2EtejAtOV1bYS16MC05LV0qJBI8Cg5lZ3Jlc3NfcmVnaW9ucxgEIAMoCUIkukghkgEeECAiGnIYGD8yFF5bYS16MC05XVthLXowLTktXSokEikKCmxvZ19yZWdpb24YBSABKAlCFbpIEnIQGD8yDF5bYS16MC05LV0qJBI3CglyZXRlbnRpb24YBiABKAsyJC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbVJldGVudGlvbhJBCglyZWRhY3Rpb24YByADKAsyJC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbVJlZGFjdGlvbkIIukgFkgECEEASPwoNYXV0aG9yaXphdGlvbhgIIAEoCzIoLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtQXV0aG9yaXphdGlvbhI6Cg9jb250ZW50X2NsYXNzZXMYCSADKAlCIbpIHpIBGxAgIhdyFRg/MhFeW2Etel1bYS16MC05X10qJBI1CghjZWlsaW5ncxgKIAEoCzIjLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtQ2VpbGluZ3MSLgoOb25fdW5yZWFkX2Z1bGwYCyABKAlCFrpIE3IRUgBSBWJsb2NrUgZyZWplY3QiOwoXV29ya2Zsb3dTdHJlYW1SZXRlbnRpb24SIAoJbWF4X2FnZV9zGAEgASgDQg26SAoiCBiAhrCWASgAIlwKF1dvcmtmbG93U3RyZWFtUmVkYWN0aW9uEhgKBHBhdGgYASABKAlCCrpIB3IFEAEY/wESJwoGYWN0aW9uGAIgASgJQhe6SBRyElIEZHJvcFIEbWFza1IEaGFzaCKFAQobV29ya2Zsb3dTdHJlYW1BdXRob3JpemF0aW9uEjIKB3JlYWRlcnMYASADKAlCIbpIHpIBGxBAIhdyFRj/ATIQXihyb2xlfHVzZXIpOi4rJBIyCgd3cml0ZXJzGAIgAygJQiG6SB6SARsQQCIXchUY/wEyEF4ocm9sZXx1c2VyKTouKyQiqgEKFldvcmtmbG93U3RyZWFtQ2VpbGluZ3MSIgoMdW5yZWFkX2l0ZW1zGAEgASgDQgy6SAkiBxiAreIEKAASJAoMdW5yZWFkX2J5dGVzGAIgASgDQg66SAsiCRiAgICAgCAoABIhCgt0b3RhbF9pdGVtcxgDIAEoA0IMukgJIgcYgMLXLygAEiMKC3RvdGFsX2J5dGVzGAQgASgDQg66SAsiCRiAgICAgCAoACJbChJXb3JrZmxvd1N0cmVhbUhvbGQSCgoCYnkYASABKAkSDgoGcmVhc29uGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKCAgoUV29ya2Zsb3dTdHJlYW1SZWNvcmQSEAoIc2VxdWVuY2UYASABKAMSEQoJZGlyZWN0aW9uGAIgASgJEhUKDWNvbnRlbnRfY2xhc3MYAyABKAkSEgoKc2NoZW1hX3JlZhgEIAEoCRInCgdwYXlsb2FkGAUgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEjEKBm9iamVjdBgGIAEoCzIhLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtT2JqZWN0Eg0KBWJ5dGVzGAcgASgDEi8KC2FwcGVuZGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ3ChRXb3JrZmxvd1N0cmVhbU9iamVjdBISCgpvYmplY3Rfa2V5GAEgASgJEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgDEhEKCW9iamVjdF9pZBgEIAEoCRIUCgxjb250ZW50X3R5cGUYBSABKAkiawoWV29ya2Zsb3dTdHJlYW1Db25zdW1lchITCgtjb25zdW1lcl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoAxIUCgx1bnJlYWRfaXRlbXMYAyABKAMSFAoMdW5yZWFkX2J5dGVzGAQgASgDIpMBChtDcmVhdGVXb3JrZmxvd1N0cmVhbVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASKgoEbmFtZRgCIAEoCUIcukgZchcYPzITXlthLXpdW2EtejAtOS5fLV0qJBItCgRwaW5zGAMgASgLMh8uc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1QaW5zIksKHENyZWF0ZVdvcmtmbG93U3RyZWFtUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0iUwoYR2V0V29ya2Zsb3dTdHJlYW1SZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAEhwKCXN0cmVhbV9pZBgCIAEoCUIJukgGcgQQARhAIkgKGUdldFdvcmtmbG93U3RyZWFtUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0ioQIKIUFwcGVuZFdvcmtmbG93U3RyZWFtUmVjb3JkUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQBIvCgdwYXlsb2FkGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQga6SAPIAQESKQoJZGlyZWN0aW9uGAQgASgJQha6SBNyEVIAUgZvdXRwdXRSBWlucHV0Eh4KDWNvbnRlbnRfY2xhc3MYBSABKAlCB7pIBHICGD8SHAoKc2NoZW1hX3JlZhgGIAEoCUIIukgFcgMY/wESHgoGd2FpdF9zGAcgASgFQgm6SAYaBBgUKABIAIgBAUIJCgdfd2FpdF9zImcKIkFwcGVuZFdvcmtmbG93U3RyZWFtUmVjb3JkUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAMSLwoLYXBwZW5kZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIowBCiBSZWFkV29ya2Zsb3dTdHJlYW1SZWNvcmRzUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQBIXCgZjdXJzb3IYAyABKANCB7pIBCICKAASFgoFbGltaXQYBCABKAVCB7pIBBoCKAAisAEKIVJlYWRXb3JrZmxvd1N0cmVhbVJlY29yZHNSZXNwb25zZRIyCgdyZWNvcmRzGAEgAygLMiEuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZWNvcmQSEwoLbmV4dF9jdXJzb3IYAiABKAMSGQoRZWFybGllc3Rfc2VxdWVuY2UYAyABKAMSFwoPbGF0ZXN0X3NlcXVlbmNlGAQgASgDEg4KBmNsb3NlZBgFIAEoCCJyCh5TdWJzY3JpYmVXb3JrZmxvd1N0cmVhbVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASHAoJc3RyZWFtX2lkGAIgASgJQgm6SAZyBBABGEASFwoGY3Vyc29yGAMgASgDQge6SAQiAigAIlQKH1N1YnNjcmliZVdvcmtmbG93U3RyZWFtUmVzcG9uc2USMQoGcmVjb3JkGAEgASgLMiEuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZWNvcmQitAEKIEFja25vd2xlZGdlV29ya2Zsb3dTdHJlYW1SZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAEhwKCXN0cmVhbV9pZBgCIAEoCUIJukgGcgQQARhAEjwKC2NvbnN1bWVyX2lkGAMgASgJQie6SCRyIhiAATIdXltBLVphLXowLTldW0EtWmEtejAtOS5fOi1dKiQSGQoIc2VxdWVuY2UYBCABKANCB7pIBCICKAAiWgohQWNrbm93bGVkZ2VXb3JrZmxvd1N0cmVhbVJlc3BvbnNlEjUKCGNvbnN1bWVyGAEgASgLMiMuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1Db25zdW1lciJVChpDbG9zZVdvcmtmbG93U3RyZWFtUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQCJKChtDbG9zZVdvcmtmbG93U3RyZWFtUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0ihAEKIVNldFdvcmtmbG93U3RyZWFtTGVnYWxIb2xkUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQBIMCgRoZWxkGAMgASgIEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMY6AciUQoiU2V0V29ya2Zsb3dTdHJlYW1MZWdhbEhvbGRSZXNwb25zZRIrCgZzdHJlYW0YASABKAsyGy5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbTL8DwoVV29ya2Zsb3dTdHJlYW1TZXJ2aWNlEuQBChRDcmVhdGVXb3JrZmxvd1N0cmVhbRIoLnNlcnZpY2UuYXBpLkNyZWF0ZVdvcmtmbG93U3RyZWFtUmVxdWVzdBopLnNlcnZpY2UuYXBpLkNyZWF0ZVdvcmtmbG93U3RyZWFtUmVzcG9uc2Uid8rzGCQIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgV3cml0ZVACWAHS8xgNc3RyZWFtIGNyZWF0ZYLT5JMCODoBKmIGc3RyZWFtIisvYXBpL3dvcmtmbG93LXN0cmVhbXMvcnVucy97cnVuX2lkfS9zdHJlYW1zEtwBChFHZXRXb3JrZmxvd1N0cmVhbRIlLnNlcnZpY2UuYXBpLkdldFdvcmtmbG93U3RyZWFtUmVxdWVzdBomLnNlcnZpY2UuYXBpLkdldFdvcmtmbG93U3RyZWFtUmVzcG9uc2UieMrzGB8IARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgRyZWFk0vMYCnN0cmVhbSBnZXSC0+STAkFiBnN0cmVhbRI3L2FwaS93b3JrZmxvdy1zdHJlYW1zL3J1bnMve3J1bl9pZH0vc3RyZWFtcy97c3RyZWFtX2lkfRKBAgoaQXBwZW5kV29ya2Zsb3dTdHJlYW1SZWNvcmQSLi5zZXJ2aWNlLmFwaS5BcHBlbmRXb3JrZmxvd1N0cmVhbVJlY29yZFJlcXVlc3QaLy5zZXJ2aWNlLmFwaS5BcHBlbmRXb3JrZmxvd1N0cmVhbVJlY29yZFJlc3BvbnNlIoEByvMYIggBEAIYASABKg93b3JrZmxvd19zdHJlYW0yBXdyaXRlWAHS8xgNc3RyZWFtIGFwcGVuZILT5JMCRDoBKiI/L2FwaS93b3JrZmxvdy1zdHJlYW1zL3J1bnMve3J1bl9pZH0vc3RyZWFtcy97c3RyZWFtX2lkfS9yZWNvcmRzEvcBChlSZWFkV29ya2Zsb3dTdHJlYW1SZWNvcmRzEi0uc2VydmljZS5hcGkuUmVhZFdvcmtmbG93U3RyZWFtUmVjb3Jkc1JlcXVlc3QaLi5zZXJ2aWNlLmFwaS5SZWFkV29ya2Zsb3dTdHJlYW1SZWNvcmRzUmVzcG9uc2Uie8rzGCEIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgRyZWFkUALS8xgLc3RyZWFtIHJlYWSC0+STAkESPy9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0vcmVjb3JkcxL+AQoXU3Vic2NyaWJlV29ya2Zsb3dTdHJlYW0SKy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVXb3JrZmxvd1N0cmVhbVJlcXVlc3QaLC5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVXb3JrZmxvd1N0cmVhbVJlc3BvbnNlIoUByvMYIQgBEAIYASABKg93b3JrZmxvd19zdHJlYW0yBHJlYWRQBdLzGAtzdHJlYW0gdGFpbILT5JMCS2IGcmVjb3JkEkEvYXBpL3dvcmtmbG93LXN0cmVhbXMvcnVucy97cnVuX2lkfS9zdHJlYW1zL3tzdHJlYW1faWR9L3N1YnNjcmliZTABEpkCChlBY2tub3dsZWRnZVdvcmtmbG93U3RyZWFtEi0uc2VydmljZS5hcGkuQWNrbm93bGVkZ2VXb3JrZmxvd1N0cmVhbVJlcXVlc3QaLi5zZXJ2aWNlLmFwaS5BY2tub3dsZWRnZVdvcmtmbG93U3RyZWFtUmVzcG9uc2UinAHK8xgiCAEQAhgBIAEqD3dvcmtmbG93X3N0cmVhbTIFd3JpdGVYAdLzGApzdHJlYW0gYWNrgtPkkwJiOgEqYghjb25zdW1lciJTL2FwaS93b3JrZmxvdy1zdHJlYW1zL3J1bnMve3J1bl9pZH0vc3RyZWFtcy97c3RyZWFtX2lkfS9jb25zdW1lcnMve2NvbnN1bWVyX2lkfS9hY2sS8wEKE0Nsb3NlV29ya2Zsb3dTdHJlYW0SJy5zZXJ2aWNlLmFwaS5DbG9zZVdvcmtmbG93U3RyZWFtUmVxdWVzdBooLnNlcnZpY2UuYXBpLkNsb3NlV29ya2Zsb3dTdHJlYW1SZXNwb25zZSKIAcrzGCQIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgV3cml0ZVACWAHS8xgMc3RyZWFtIGNsb3NlgtPkkwJKOgEqYgZzdHJlYW0iPS9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0vY2xvc2USiwIKGlNldFdvcmtmbG93U3RyZWFtTGVnYWxIb2xkEi4uc2VydmljZS5hcGkuU2V0V29ya2Zsb3dTdHJlYW1MZWdhbEhvbGRSZXF1ZXN0Gi8uc2VydmljZS5hcGkuU2V0V29ya2Zsb3dTdHJlYW1MZWdhbEhvbGRSZXNwb25zZSKLAcrzGCMIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgRob2xkUAJYAdLzGAtzdHJlYW0gaG9sZILT5JMCTzoBKmIGc3RyZWFtGkIvYXBpL3dvcmtmbG93LXN0cmVhbXMvcnVucy97cnVuX2lkfS9zdHJlYW1zL3tzdHJlYW1faWR9L2xlZ2FsLWhvbGRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("CiFzZXJ2aWNlL2FwaS93b3JrZmxvd19zdHJlYW0ucHJvdG8SC3NlcnZpY2UuYXBpIqYECg5Xb3JrZmxvd1N0cmVhbRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEhYKDmVudmlyb25tZW50X2lkGAQgASgJEgwKBG5hbWUYBSABKAkSLQoEcGlucxgGIAEoCzIfLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtUGlucxIOCgZkaWdlc3QYByABKAkSDgoGc3RhdHVzGAggASgJEhkKEWVhcmxpZXN0X3NlcXVlbmNlGAkgASgDEhcKD2xhdGVzdF9zZXF1ZW5jZRgKIAEoAxINCgVpdGVtcxgLIAEoAxINCgVieXRlcxgMIAEoAxIUCgx1bnJlYWRfaXRlbXMYDSABKAMSFAoMdW5yZWFkX2J5dGVzGA4gASgDEi0KBGhvbGQYDyABKAsyHy5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbUhvbGQSEgoKY3JlYXRlZF9ieRgQIAEoCRIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWNvbnN1bWVycxgTIAEoBRI9ChBzbG93ZXN0X2NvbnN1bWVyGBQgASgLMiMuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1Db25zdW1lciK2BQoSV29ya2Zsb3dTdHJlYW1QaW5zEiwKDW1ldGFkYXRhX2hvbWUYASABKAlCFbpIEnIQGD8yDF5bYS16MC05LV0qJBI/ChFtZXRhZGF0YV9yZXBsaWNhcxgCIAMoCUIkukghkgEeECAiGnIYGD8yFF5bYS16MC05XVthLXowLTktXSokEjwKDm9iamVjdF9yZWdpb25zGAMgAygJQiS6SCGSAR4QICIachgYPzIUXlthLXowLTldW2EtejAtOS1dKiQSPAoOZWdyZXNzX3JlZ2lvbnMYBCADKAlCJLpIIZIBHhAgIhpyGBg/MhReW2EtejAtOV1bYS16MC05LV0qJBIpCgpsb2dfcmVnaW9uGAUgASgJQhW6SBJyEBg/MgxeW2EtejAtOS1dKiQSNwoJcmV0ZW50aW9uGAYgASgLMiQuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZXRlbnRpb24SQQoJcmVkYWN0aW9uGAcgAygLMiQuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZWRhY3Rpb25CCLpIBZIBAhBAEj8KDWF1dGhvcml6YXRpb24YCCABKAsyKC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbUF1dGhvcml6YXRpb24SOgoPY29udGVudF9jbGFzc2VzGAkgAygJQiG6SB6SARsQICIXchUYPzIRXlthLXpdW2EtejAtOV9dKiQSNQoIY2VpbGluZ3MYCiABKAsyIy5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1N0cmVhbUNlaWxpbmdzEi4KDm9uX3VucmVhZF9mdWxsGAsgASgJQha6SBNyEVIAUgVibG9ja1IGcmVqZWN0EioKE2NvbnN1bWVyX2lkbGVfbWF4X3MYDCABKANCDbpICiIIGICGsJYBKAAiOwoXV29ya2Zsb3dTdHJlYW1SZXRlbnRpb24SIAoJbWF4X2FnZV9zGAEgASgDQg26SAoiCBiAhrCWASgAIlwKF1dvcmtmbG93U3RyZWFtUmVkYWN0aW9uEhgKBHBhdGgYASABKAlCCrpIB3IFEAEY/wESJwoGYWN0aW9uGAIgASgJQhe6SBRyElIEZHJvcFIEbWFza1IEaGFzaCKFAQobV29ya2Zsb3dTdHJlYW1BdXRob3JpemF0aW9uEjIKB3JlYWRlcnMYASADKAlCIbpIHpIBGxBAIhdyFRj/ATIQXihyb2xlfHVzZXIpOi4rJBIyCgd3cml0ZXJzGAIgAygJQiG6SB6SARsQQCIXchUY/wEyEF4ocm9sZXx1c2VyKTouKyQiqgEKFldvcmtmbG93U3RyZWFtQ2VpbGluZ3MSIgoMdW5yZWFkX2l0ZW1zGAEgASgDQgy6SAkiBxiAreIEKAASJAoMdW5yZWFkX2J5dGVzGAIgASgDQg66SAsiCRiAgICAgCAoABIhCgt0b3RhbF9pdGVtcxgDIAEoA0IMukgJIgcYgMLXLygAEiMKC3RvdGFsX2J5dGVzGAQgASgDQg66SAsiCRiAgICAgCAoACJbChJXb3JrZmxvd1N0cmVhbUhvbGQSCgoCYnkYASABKAkSDgoGcmVhc29uGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKCAgoUV29ya2Zsb3dTdHJlYW1SZWNvcmQSEAoIc2VxdWVuY2UYASABKAMSEQoJZGlyZWN0aW9uGAIgASgJEhUKDWNvbnRlbnRfY2xhc3MYAyABKAkSEgoKc2NoZW1hX3JlZhgEIAEoCRInCgdwYXlsb2FkGAUgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEjEKBm9iamVjdBgGIAEoCzIhLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtT2JqZWN0Eg0KBWJ5dGVzGAcgASgDEi8KC2FwcGVuZGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ3ChRXb3JrZmxvd1N0cmVhbU9iamVjdBISCgpvYmplY3Rfa2V5GAEgASgJEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgDEhEKCW9iamVjdF9pZBgEIAEoCRIUCgxjb250ZW50X3R5cGUYBSABKAkioAEKFldvcmtmbG93U3RyZWFtQ29uc3VtZXISEwoLY29uc3VtZXJfaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAMSFAoMdW5yZWFkX2l0ZW1zGAMgASgDEhQKDHVucmVhZF9ieXRlcxgEIAEoAxIzCg9hY2tub3dsZWRnZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpMBChtDcmVhdGVXb3JrZmxvd1N0cmVhbVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASKgoEbmFtZRgCIAEoCUIcukgZchcYPzITXlthLXpdW2EtejAtOS5fLV0qJBItCgRwaW5zGAMgASgLMh8uc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1QaW5zIksKHENyZWF0ZVdvcmtmbG93U3RyZWFtUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0iUwoYR2V0V29ya2Zsb3dTdHJlYW1SZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAEhwKCXN0cmVhbV9pZBgCIAEoCUIJukgGcgQQARhAIkgKGUdldFdvcmtmbG93U3RyZWFtUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0ioQIKIUFwcGVuZFdvcmtmbG93U3RyZWFtUmVjb3JkUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQBIvCgdwYXlsb2FkGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQga6SAPIAQESKQoJZGlyZWN0aW9uGAQgASgJQha6SBNyEVIAUgZvdXRwdXRSBWlucHV0Eh4KDWNvbnRlbnRfY2xhc3MYBSABKAlCB7pIBHICGD8SHAoKc2NoZW1hX3JlZhgGIAEoCUIIukgFcgMY/wESHgoGd2FpdF9zGAcgASgFQgm6SAYaBBgUKABIAIgBAUIJCgdfd2FpdF9zImcKIkFwcGVuZFdvcmtmbG93U3RyZWFtUmVjb3JkUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAMSLwoLYXBwZW5kZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItUBCiZBcHBlbmRXb3JrZmxvd1N0cmVhbVJlY29yZEJhdGNoUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQBJHCgdyZWNvcmRzGAMgAygLMikuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZWNvcmRUb0FwcGVuZEILukgIkgEFCAEQ6AcSHgoGd2FpdF9zGAQgASgFQgm6SAYaBBgUKABIAIgBAUIJCgdfd2FpdF9zIrgBChxXb3JrZmxvd1N0cmVhbVJlY29yZFRvQXBwZW5kEi8KB3BheWxvYWQYASABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBrpIA8gBARIpCglkaXJlY3Rpb24YAiABKAlCFrpIE3IRUgBSBm91dHB1dFIFaW5wdXQSHgoNY29udGVudF9jbGFzcxgDIAEoCUIHukgEcgIYPxIcCgpzY2hlbWFfcmVmGAQgASgJQgi6SAVyAxj/ASLCAQonQXBwZW5kV29ya2Zsb3dTdHJlYW1SZWNvcmRCYXRjaFJlc3BvbnNlEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgDEhUKDWxhc3Rfc2VxdWVuY2UYAiABKAMSEAoIYXBwZW5kZWQYAyABKAUSDwoHcmVmdXNlZBgEIAEoBRIUCgxyZWZ1c2VkX2NvZGUYBSABKAkSLwoLYXBwZW5kZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIowBCiBSZWFkV29ya2Zsb3dTdHJlYW1SZWNvcmRzUmVxdWVzdBIZCgZydW5faWQYASABKAlCCbpIBnIEEAEYQBIcCglzdHJlYW1faWQYAiABKAlCCbpIBnIEEAEYQBIXCgZjdXJzb3IYAyABKANCB7pIBCICKAASFgoFbGltaXQYBCABKAVCB7pIBBoCKAAisAEKIVJlYWRXb3JrZmxvd1N0cmVhbVJlY29yZHNSZXNwb25zZRIyCgdyZWNvcmRzGAEgAygLMiEuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZWNvcmQSEwoLbmV4dF9jdXJzb3IYAiABKAMSGQoRZWFybGllc3Rfc2VxdWVuY2UYAyABKAMSFwoPbGF0ZXN0X3NlcXVlbmNlGAQgASgDEg4KBmNsb3NlZBgFIAEoCCJyCh5TdWJzY3JpYmVXb3JrZmxvd1N0cmVhbVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASHAoJc3RyZWFtX2lkGAIgASgJQgm6SAZyBBABGEASFwoGY3Vyc29yGAMgASgDQge6SAQiAigAIlQKH1N1YnNjcmliZVdvcmtmbG93U3RyZWFtUmVzcG9uc2USMQoGcmVjb3JkGAEgASgLMiEuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1SZWNvcmQitAEKIEFja25vd2xlZGdlV29ya2Zsb3dTdHJlYW1SZXF1ZXN0EhkKBnJ1bl9pZBgBIAEoCUIJukgGcgQQARhAEhwKCXN0cmVhbV9pZBgCIAEoCUIJukgGcgQQARhAEjwKC2NvbnN1bWVyX2lkGAMgASgJQie6SCRyIhiAATIdXltBLVphLXowLTldW0EtWmEtejAtOS5fOi1dKiQSGQoIc2VxdWVuY2UYBCABKANCB7pIBCICKAAiWgohQWNrbm93bGVkZ2VXb3JrZmxvd1N0cmVhbVJlc3BvbnNlEjUKCGNvbnN1bWVyGAEgASgLMiMuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW1Db25zdW1lciKcAQojUmVtb3ZlV29ya2Zsb3dTdHJlYW1Db25zdW1lclJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASHAoJc3RyZWFtX2lkGAIgASgJQgm6SAZyBBABGEASPAoLY29uc3VtZXJfaWQYAyABKAlCJ7pIJHIiGIABMh1eW0EtWmEtejAtOV1bQS1aYS16MC05Ll86LV0qJCJTCiRSZW1vdmVXb3JrZmxvd1N0cmVhbUNvbnN1bWVyUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0iVQoaQ2xvc2VXb3JrZmxvd1N0cmVhbVJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASHAoJc3RyZWFtX2lkGAIgASgJQgm6SAZyBBABGEAiSgobQ2xvc2VXb3JrZmxvd1N0cmVhbVJlc3BvbnNlEisKBnN0cmVhbRgBIAEoCzIbLnNlcnZpY2UuYXBpLldvcmtmbG93U3RyZWFtIoQBCiFTZXRXb3JrZmxvd1N0cmVhbUxlZ2FsSG9sZFJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASHAoJc3RyZWFtX2lkGAIgASgJQgm6SAZyBBABGEASDAoEaGVsZBgDIAEoCBIYCgZyZWFzb24YBCABKAlCCLpIBXIDGOgHIlEKIlNldFdvcmtmbG93U3RyZWFtTGVnYWxIb2xkUmVzcG9uc2USKwoGc3RyZWFtGAEgASgLMhsuc2VydmljZS5hcGkuV29ya2Zsb3dTdHJlYW0yxxQKFVdvcmtmbG93U3RyZWFtU2VydmljZRLkAQoUQ3JlYXRlV29ya2Zsb3dTdHJlYW0SKC5zZXJ2aWNlLmFwaS5DcmVhdGVXb3JrZmxvd1N0cmVhbVJlcXVlc3QaKS5zZXJ2aWNlLmFwaS5DcmVhdGVXb3JrZmxvd1N0cmVhbVJlc3BvbnNlInfK8xgkCAEQAhgBIAEqD3dvcmtmbG93X3N0cmVhbTIFd3JpdGVQAlgB0vMYDXN0cmVhbSBjcmVhdGWC0+STAjg6ASpiBnN0cmVhbSIrL2FwaS93b3JrZmxvdy1zdHJlYW1zL3J1bnMve3J1bl9pZH0vc3RyZWFtcxLcAQoRR2V0V29ya2Zsb3dTdHJlYW0SJS5zZXJ2aWNlLmFwaS5HZXRXb3JrZmxvd1N0cmVhbVJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5HZXRXb3JrZmxvd1N0cmVhbVJlc3BvbnNlInjK8xgfCAEQAhgBIAEqD3dvcmtmbG93X3N0cmVhbTIEcmVhZNLzGApzdHJlYW0gZ2V0gtPkkwJBYgZzdHJlYW0SNy9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0SgQIKGkFwcGVuZFdvcmtmbG93U3RyZWFtUmVjb3JkEi4uc2VydmljZS5hcGkuQXBwZW5kV29ya2Zsb3dTdHJlYW1SZWNvcmRSZXF1ZXN0Gi8uc2VydmljZS5hcGkuQXBwZW5kV29ya2Zsb3dTdHJlYW1SZWNvcmRSZXNwb25zZSKBAcrzGCIIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgV3cml0ZVgB0vMYDXN0cmVhbSBhcHBlbmSC0+STAkQ6ASoiPy9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0vcmVjb3JkcxKeAgofQXBwZW5kV29ya2Zsb3dTdHJlYW1SZWNvcmRCYXRjaBIzLnNlcnZpY2UuYXBpLkFwcGVuZFdvcmtmbG93U3RyZWFtUmVjb3JkQmF0Y2hSZXF1ZXN0GjQuc2VydmljZS5hcGkuQXBwZW5kV29ya2Zsb3dTdHJlYW1SZWNvcmRCYXRjaFJlc3BvbnNlIo8ByvMYJAgBEAIYASABKg93b3JrZmxvd19zdHJlYW0yBXdyaXRlUAVYAdLzGBNzdHJlYW0gYXBwZW5kLWJhdGNogtPkkwJKOgEqIkUvYXBpL3dvcmtmbG93LXN0cmVhbXMvcnVucy97cnVuX2lkfS9zdHJlYW1zL3tzdHJlYW1faWR9L3JlY29yZHM6YmF0Y2gS9wEKGVJlYWRXb3JrZmxvd1N0cmVhbVJlY29yZHMSLS5zZXJ2aWNlLmFwaS5SZWFkV29ya2Zsb3dTdHJlYW1SZWNvcmRzUmVxdWVzdBouLnNlcnZpY2UuYXBpLlJlYWRXb3JrZmxvd1N0cmVhbVJlY29yZHNSZXNwb25zZSJ7yvMYIQgBEAIYASABKg93b3JrZmxvd19zdHJlYW0yBHJlYWRQAtLzGAtzdHJlYW0gcmVhZILT5JMCQRI/L2FwaS93b3JrZmxvdy1zdHJlYW1zL3J1bnMve3J1bl9pZH0vc3RyZWFtcy97c3RyZWFtX2lkfS9yZWNvcmRzEv4BChdTdWJzY3JpYmVXb3JrZmxvd1N0cmVhbRIrLnNlcnZpY2UuYXBpLlN1YnNjcmliZVdvcmtmbG93U3RyZWFtUmVxdWVzdBosLnNlcnZpY2UuYXBpLlN1YnNjcmliZVdvcmtmbG93U3RyZWFtUmVzcG9uc2UihQHK8xghCAEQAhgBIAEqD3dvcmtmbG93X3N0cmVhbTIEcmVhZFAF0vMYC3N0cmVhbSB0YWlsgtPkkwJLYgZyZWNvcmQSQS9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0vc3Vic2NyaWJlMAESmQIKGUFja25vd2xlZGdlV29ya2Zsb3dTdHJlYW0SLS5zZXJ2aWNlLmFwaS5BY2tub3dsZWRnZVdvcmtmbG93U3RyZWFtUmVxdWVzdBouLnNlcnZpY2UuYXBpLkFja25vd2xlZGdlV29ya2Zsb3dTdHJlYW1SZXNwb25zZSKcAcrzGCIIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgV3cml0ZVgB0vMYCnN0cmVhbSBhY2uC0+STAmI6ASpiCGNvbnN1bWVyIlMvYXBpL3dvcmtmbG93LXN0cmVhbXMvcnVucy97cnVuX2lkfS9zdHJlYW1zL3tzdHJlYW1faWR9L2NvbnN1bWVycy97Y29uc3VtZXJfaWR9L2FjaxKnAgocUmVtb3ZlV29ya2Zsb3dTdHJlYW1Db25zdW1lchIwLnNlcnZpY2UuYXBpLlJlbW92ZVdvcmtmbG93U3RyZWFtQ29uc3VtZXJSZXF1ZXN0GjEuc2VydmljZS5hcGkuUmVtb3ZlV29ya2Zsb3dTdHJlYW1Db25zdW1lclJlc3BvbnNlIqEByvMYJAgBEAIYASABKg93b3JrZmxvd19zdHJlYW0yBXdyaXRlUAJYAdLzGBZzdHJlYW0gcmVtb3ZlLWNvbnN1bWVygtPkkwJZYgZzdHJlYW0qTy9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0vY29uc3VtZXJzL3tjb25zdW1lcl9pZH0S8wEKE0Nsb3NlV29ya2Zsb3dTdHJlYW0SJy5zZXJ2aWNlLmFwaS5DbG9zZVdvcmtmbG93U3RyZWFtUmVxdWVzdBooLnNlcnZpY2UuYXBpLkNsb3NlV29ya2Zsb3dTdHJlYW1SZXNwb25zZSKIAcrzGCQIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgV3cml0ZVACWAHS8xgMc3RyZWFtIGNsb3NlgtPkkwJKOgEqYgZzdHJlYW0iPS9hcGkvd29ya2Zsb3ctc3RyZWFtcy9ydW5zL3tydW5faWR9L3N0cmVhbXMve3N0cmVhbV9pZH0vY2xvc2USiwIKGlNldFdvcmtmbG93U3RyZWFtTGVnYWxIb2xkEi4uc2VydmljZS5hcGkuU2V0V29ya2Zsb3dTdHJlYW1MZWdhbEhvbGRSZXF1ZXN0Gi8uc2VydmljZS5hcGkuU2V0V29ya2Zsb3dTdHJlYW1MZWdhbEhvbGRSZXNwb25zZSKLAcrzGCMIARACGAEgASoPd29ya2Zsb3dfc3RyZWFtMgRob2xkUAJYAdLzGAtzdHJlYW0gaG9sZILT5JMCTzoBKmIGc3RyZWFtGkIvYXBpL3dvcmtmbG93LXN0cmVhbXMvcnVucy97cnVuX2lkfS9zdHJlYW1zL3tzdHJlYW1faWR9L2xlZ2FsLWhvbGRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A data stream of a run.
@@ -148,6 +148,20 @@ export type WorkflowStream = Message<"service.api.WorkflowStream"> & {
    * @generated from field: google.protobuf.Timestamp closed_at = 18;
    */
   closedAt?: Timestamp | undefined;
+
+  /**
+   * The number of consumers.
+   *
+   * @generated from field: int32 consumers = 19;
+   */
+  consumers: number;
+
+  /**
+   * The consumer that has acknowledged the least; absent without consumers.
+   *
+   * @generated from field: service.api.WorkflowStreamConsumer slowest_consumer = 20;
+   */
+  slowestConsumer?: WorkflowStreamConsumer | undefined;
 };
 
 /**
@@ -192,7 +206,8 @@ export type WorkflowStreamPins = Message<"service.api.WorkflowStreamPins"> & {
   egressRegions: string[];
 
   /**
-   * The region whose nodes may log about the stream; metadata_home when empty. Payloads are never logged.
+   * The region whose nodes may log about the stream; metadata_home when empty. Nodes of other regions write no lines about it to
+   * their logs. Payloads are never logged.
    *
    * @generated from field: string log_region = 5;
    */
@@ -240,6 +255,14 @@ export type WorkflowStreamPins = Message<"service.api.WorkflowStreamPins"> & {
    * @generated from field: string on_unread_full = 11;
    */
   onUnreadFull: string;
+
+  /**
+   * Seconds after which a consumer is removed, if it has acknowledged nothing for so long although a record is that old and
+   * unread; never when 0. Consumers are checked once a minute.
+   *
+   * @generated from field: int64 consumer_idle_max_s = 12;
+   */
+  consumerIdleMaxS: bigint;
 };
 
 /**
@@ -555,6 +578,13 @@ export type WorkflowStreamConsumer = Message<"service.api.WorkflowStreamConsumer
    * @generated from field: int64 unread_bytes = 4;
    */
   unreadBytes: bigint;
+
+  /**
+   * When it has acknowledged last.
+   *
+   * @generated from field: google.protobuf.Timestamp acknowledged_at = 5;
+   */
+  acknowledgedAt?: Timestamp | undefined;
 };
 
 /**
@@ -761,6 +791,147 @@ export const AppendWorkflowStreamRecordResponseSchema: GenMessage<AppendWorkflow
   messageDesc(file_service_api_workflow_stream, 15);
 
 /**
+ * Appends records.
+ *
+ * @generated from message service.api.AppendWorkflowStreamRecordBatchRequest
+ */
+export type AppendWorkflowStreamRecordBatchRequest = Message<"service.api.AppendWorkflowStreamRecordBatchRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The id or the name of the stream.
+   *
+   * @generated from field: string stream_id = 2;
+   */
+  streamId: string;
+
+  /**
+   * The records, in the order of their sequences.
+   *
+   * @generated from field: repeated service.api.WorkflowStreamRecordToAppend records = 3;
+   */
+  records: WorkflowStreamRecordToAppend[];
+
+  /**
+   * Seconds to wait until the first record fits, if the stream is full of unread records and blocks; 20 when absent.
+   *
+   * @generated from field: optional int32 wait_s = 4;
+   */
+  waitS?: number | undefined;
+};
+
+/**
+ * Describes the message service.api.AppendWorkflowStreamRecordBatchRequest.
+ * Use `create(AppendWorkflowStreamRecordBatchRequestSchema)` to create a new message.
+ */
+export const AppendWorkflowStreamRecordBatchRequestSchema: GenMessage<AppendWorkflowStreamRecordBatchRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_stream, 16);
+
+/**
+ * A record of a batch.
+ *
+ * @generated from message service.api.WorkflowStreamRecordToAppend
+ */
+export type WorkflowStreamRecordToAppend = Message<"service.api.WorkflowStreamRecordToAppend"> & {
+  /**
+   * The payload, at most 64 KiB as JSON. Larger payloads are uploaded as objects.
+   *
+   * @generated from field: google.protobuf.Value payload = 1;
+   */
+  payload?: Value | undefined;
+
+  /**
+   * output, or input for a record that sends an event to the run; output when empty.
+   *
+   * @generated from field: string direction = 2;
+   */
+  direction: string;
+
+  /**
+   * One of the pinned classes; may be empty if there is one.
+   *
+   * @generated from field: string content_class = 3;
+   */
+  contentClass: string;
+
+  /**
+   * The schema of the payload.
+   *
+   * @generated from field: string schema_ref = 4;
+   */
+  schemaRef: string;
+};
+
+/**
+ * Describes the message service.api.WorkflowStreamRecordToAppend.
+ * Use `create(WorkflowStreamRecordToAppendSchema)` to create a new message.
+ */
+export const WorkflowStreamRecordToAppendSchema: GenMessage<WorkflowStreamRecordToAppend> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_stream, 17);
+
+/**
+ * What was appended.
+ *
+ * @generated from message service.api.AppendWorkflowStreamRecordBatchResponse
+ */
+export type AppendWorkflowStreamRecordBatchResponse = Message<"service.api.AppendWorkflowStreamRecordBatchResponse"> & {
+  /**
+   * The sequence of the first record.
+   *
+   * @generated from field: int64 first_sequence = 1;
+   */
+  firstSequence: bigint;
+
+  /**
+   * The sequence of the last appended record.
+   *
+   * @generated from field: int64 last_sequence = 2;
+   */
+  lastSequence: bigint;
+
+  /**
+   * How many records were appended: all, or those before the first that did not fit.
+   *
+   * @generated from field: int32 appended = 3;
+   */
+  appended: number;
+
+  /**
+   * How many records were not appended.
+   *
+   * @generated from field: int32 refused = 4;
+   */
+  refused: number;
+
+  /**
+   * Why, as the code of an error: STREAM_BACKPRESSURE (too much is unread: send them again later) or STREAM_QUOTA_EXHAUSTED;
+   * empty if all were appended.
+   *
+   * @generated from field: string refused_code = 5;
+   */
+  refusedCode: string;
+
+  /**
+   * When they were appended.
+   *
+   * @generated from field: google.protobuf.Timestamp appended_at = 6;
+   */
+  appendedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.AppendWorkflowStreamRecordBatchResponse.
+ * Use `create(AppendWorkflowStreamRecordBatchResponseSchema)` to create a new message.
+ */
+export const AppendWorkflowStreamRecordBatchResponseSchema: GenMessage<AppendWorkflowStreamRecordBatchResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_stream, 18);
+
+/**
  * Reads records.
  *
  * @generated from message service.api.ReadWorkflowStreamRecordsRequest
@@ -800,7 +971,7 @@ export type ReadWorkflowStreamRecordsRequest = Message<"service.api.ReadWorkflow
  * Use `create(ReadWorkflowStreamRecordsRequestSchema)` to create a new message.
  */
 export const ReadWorkflowStreamRecordsRequestSchema: GenMessage<ReadWorkflowStreamRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 16);
+  messageDesc(file_service_api_workflow_stream, 19);
 
 /**
  * Records after a cursor.
@@ -849,7 +1020,7 @@ export type ReadWorkflowStreamRecordsResponse = Message<"service.api.ReadWorkflo
  * Use `create(ReadWorkflowStreamRecordsResponseSchema)` to create a new message.
  */
 export const ReadWorkflowStreamRecordsResponseSchema: GenMessage<ReadWorkflowStreamRecordsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 17);
+  messageDesc(file_service_api_workflow_stream, 20);
 
 /**
  * Follows a stream.
@@ -884,7 +1055,7 @@ export type SubscribeWorkflowStreamRequest = Message<"service.api.SubscribeWorkf
  * Use `create(SubscribeWorkflowStreamRequestSchema)` to create a new message.
  */
 export const SubscribeWorkflowStreamRequestSchema: GenMessage<SubscribeWorkflowStreamRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 18);
+  messageDesc(file_service_api_workflow_stream, 21);
 
 /**
  * One record of the stream.
@@ -905,7 +1076,7 @@ export type SubscribeWorkflowStreamResponse = Message<"service.api.SubscribeWork
  * Use `create(SubscribeWorkflowStreamResponseSchema)` to create a new message.
  */
 export const SubscribeWorkflowStreamResponseSchema: GenMessage<SubscribeWorkflowStreamResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 19);
+  messageDesc(file_service_api_workflow_stream, 22);
 
 /**
  * Acknowledges records.
@@ -947,7 +1118,7 @@ export type AcknowledgeWorkflowStreamRequest = Message<"service.api.AcknowledgeW
  * Use `create(AcknowledgeWorkflowStreamRequestSchema)` to create a new message.
  */
 export const AcknowledgeWorkflowStreamRequestSchema: GenMessage<AcknowledgeWorkflowStreamRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 20);
+  messageDesc(file_service_api_workflow_stream, 23);
 
 /**
  * The consumer after the acknowledgement.
@@ -968,7 +1139,63 @@ export type AcknowledgeWorkflowStreamResponse = Message<"service.api.Acknowledge
  * Use `create(AcknowledgeWorkflowStreamResponseSchema)` to create a new message.
  */
 export const AcknowledgeWorkflowStreamResponseSchema: GenMessage<AcknowledgeWorkflowStreamResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 21);
+  messageDesc(file_service_api_workflow_stream, 24);
+
+/**
+ * Removes a consumer.
+ *
+ * @generated from message service.api.RemoveWorkflowStreamConsumerRequest
+ */
+export type RemoveWorkflowStreamConsumerRequest = Message<"service.api.RemoveWorkflowStreamConsumerRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The id or the name of the stream.
+   *
+   * @generated from field: string stream_id = 2;
+   */
+  streamId: string;
+
+  /**
+   * The consumer.
+   *
+   * @generated from field: string consumer_id = 3;
+   */
+  consumerId: string;
+};
+
+/**
+ * Describes the message service.api.RemoveWorkflowStreamConsumerRequest.
+ * Use `create(RemoveWorkflowStreamConsumerRequestSchema)` to create a new message.
+ */
+export const RemoveWorkflowStreamConsumerRequestSchema: GenMessage<RemoveWorkflowStreamConsumerRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_stream, 25);
+
+/**
+ * The stream without the consumer.
+ *
+ * @generated from message service.api.RemoveWorkflowStreamConsumerResponse
+ */
+export type RemoveWorkflowStreamConsumerResponse = Message<"service.api.RemoveWorkflowStreamConsumerResponse"> & {
+  /**
+   * The stream.
+   *
+   * @generated from field: service.api.WorkflowStream stream = 1;
+   */
+  stream?: WorkflowStream | undefined;
+};
+
+/**
+ * Describes the message service.api.RemoveWorkflowStreamConsumerResponse.
+ * Use `create(RemoveWorkflowStreamConsumerResponseSchema)` to create a new message.
+ */
+export const RemoveWorkflowStreamConsumerResponseSchema: GenMessage<RemoveWorkflowStreamConsumerResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_stream, 26);
 
 /**
  * Closes a stream.
@@ -996,7 +1223,7 @@ export type CloseWorkflowStreamRequest = Message<"service.api.CloseWorkflowStrea
  * Use `create(CloseWorkflowStreamRequestSchema)` to create a new message.
  */
 export const CloseWorkflowStreamRequestSchema: GenMessage<CloseWorkflowStreamRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 22);
+  messageDesc(file_service_api_workflow_stream, 27);
 
 /**
  * The closed stream.
@@ -1017,7 +1244,7 @@ export type CloseWorkflowStreamResponse = Message<"service.api.CloseWorkflowStre
  * Use `create(CloseWorkflowStreamResponseSchema)` to create a new message.
  */
 export const CloseWorkflowStreamResponseSchema: GenMessage<CloseWorkflowStreamResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 23);
+  messageDesc(file_service_api_workflow_stream, 28);
 
 /**
  * Sets or releases a legal hold.
@@ -1059,7 +1286,7 @@ export type SetWorkflowStreamLegalHoldRequest = Message<"service.api.SetWorkflow
  * Use `create(SetWorkflowStreamLegalHoldRequestSchema)` to create a new message.
  */
 export const SetWorkflowStreamLegalHoldRequestSchema: GenMessage<SetWorkflowStreamLegalHoldRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 24);
+  messageDesc(file_service_api_workflow_stream, 29);
 
 /**
  * The stream with its hold.
@@ -1080,7 +1307,7 @@ export type SetWorkflowStreamLegalHoldResponse = Message<"service.api.SetWorkflo
  * Use `create(SetWorkflowStreamLegalHoldResponseSchema)` to create a new message.
  */
 export const SetWorkflowStreamLegalHoldResponseSchema: GenMessage<SetWorkflowStreamLegalHoldResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_workflow_stream, 25);
+  messageDesc(file_service_api_workflow_stream, 30);
 
 /**
  * Data streams of workflow runs: ordered records that a run, its workers and its consumers exchange.
@@ -1119,6 +1346,17 @@ export const WorkflowStreamService: GenService<{
     output: typeof AppendWorkflowStreamRecordResponseSchema;
   },
   /**
+   * Appends records at the next sequences, without other records in between. If not all of them fit, the longest prefix that
+   * fits is appended. If not even the first fits, nothing is appended and the call fails as an append of one record does.
+   *
+   * @generated from rpc service.api.WorkflowStreamService.AppendWorkflowStreamRecordBatch
+   */
+  appendWorkflowStreamRecordBatch: {
+    methodKind: "unary";
+    input: typeof AppendWorkflowStreamRecordBatchRequestSchema;
+    output: typeof AppendWorkflowStreamRecordBatchResponseSchema;
+  },
+  /**
    * Returns the records after a cursor, in the order of their sequences.
    *
    * @generated from rpc service.api.WorkflowStreamService.ReadWorkflowStreamRecords
@@ -1148,6 +1386,17 @@ export const WorkflowStreamService: GenService<{
     methodKind: "unary";
     input: typeof AcknowledgeWorkflowStreamRequestSchema;
     output: typeof AcknowledgeWorkflowStreamResponseSchema;
+  },
+  /**
+   * Removes a consumer. Its acknowledgements do not count any more, so that it does not keep records unread. A consumer that
+   * acknowledges again is a new one.
+   *
+   * @generated from rpc service.api.WorkflowStreamService.RemoveWorkflowStreamConsumer
+   */
+  removeWorkflowStreamConsumer: {
+    methodKind: "unary";
+    input: typeof RemoveWorkflowStreamConsumerRequestSchema;
+    output: typeof RemoveWorkflowStreamConsumerResponseSchema;
   },
   /**
    * Closes a stream: nothing can be appended any more. A closed stream stays closed.

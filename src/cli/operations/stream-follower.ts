@@ -21,7 +21,7 @@ interface StreamRequest {
 }
 
 /**
- * Follows a stream until it fails permanently. Returns the exit code.
+ * Follows a stream until it is complete or fails permanently. Returns the exit code.
  *
  * An interrupted stream is resumed after the last received event, so that no event is missed.
  */
@@ -41,6 +41,7 @@ export async function followStream(io: Io, streamRequest: StreamRequest): Promis
           if (broken.retryable !== true) return reportProblem(io, broken, problemsAsJson);
           throw new Error(broken.title);
         }
+        if (type === "end") return exitCodes.ok;
         failed = 0;
         lastId = id || lastId;
         io.out(streamLines(operation, data, form));

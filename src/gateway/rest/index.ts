@@ -58,7 +58,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
       if (isStream(response)) {
         if (target.operation.streamsBytes) await writeByteStream(exchange, call.responseHeaders, response);
         else if (exchange.request.method === "HEAD") respondToHead(exchange, call, response);
-        else await target.stream!(exchange, call.responseHeaders, response, errorsUrl(), call.requestId);
+        else await target.stream!(exchange, call, response, errorsUrl());
       } else {
         respond(exchange, call, target.write(call, response));
       }

@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import type { Call } from "../../chain/call.ts";
 import { encodeOnce, markWritten } from "../../chain/stream.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
@@ -14,13 +15,15 @@ const heartbeatMs = 15_000;
 /** Writes a stream of messages as server-sent events. */
 export type EventStreamWriter = (
   exchange: Exchange,
-  headers: Record<string, string>,
+  call: Pick<Call, "responseHeaders" | "requestId" | "signal">,
   stream: AsyncIterable<Message>,
   errorsUrl: string,
-  requestId: string,
 ) => Promise<void>;
 
-/** Creates the writer of a streaming operation: `id` is the message's id or sequence, `data` its JSON. */
+/**
+ * Creates the writer of a streaming operation: `id` is the message's id or sequence, `data` its JSON. A stream that is complete
+ * ends with an event of the type `end`. After any other end, the client resumes it.
+ */
 export function createEventStreamWriter({ method }: Operation, binding: HttpBinding): EventStreamWriter {
   const field = method.output.fields.find((each) => each.name === binding.responseBody);
   const desc = field?.message ?? method.output;
@@ -32,10 +35,10 @@ export function createEventStreamWriter({ method }: Operation, binding: HttpBind
     return `${id}data: ${encode(record)}\n\n`;
   });
 
-  return async (exchange, headers, stream, errorsUrl, requestId) => {
+  return async (exchange, { responseHeaders, requestId, signal }, stream, errorsUrl) => {
     const { response } = exchange;
     const write = (text: string) => (response as NodeJS.WritableStream).write(text);
-    writeHead(exchange, 200, { ...headers, "content-type": eventStreamType, "cache-control": "no-store" });
+    writeHead(exchange, 200, { ...responseHeaders, "content-type": eventStreamType, "cache-control": "no-store" });
     write(": connected\n\n");
     const heartbeat = setInterval(() => write(": heartbeat\n\n"), heartbeatMs);
     const iterator = stream[Symbol.asyncIterator]();
@@ -45,7 +48,11 @@ export function createEventStreamWriter({ method }: Operation, binding: HttpBind
     try {
       for (;;) {
         const next = await whileOpen(iterator.next());
-        if (next.done) break;
+        if (next.done) {
+          // A node that stops ends its streams, too.
+          if (!signal.aborted) write("event: end\ndata: {}\n\n");
+          break;
+        }
         const flowing = write(frameOf(next.value));
         markWritten(next.value);
         if (!flowing) await whileOpen(drained(response));

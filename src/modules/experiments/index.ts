@@ -2,7 +2,7 @@
  * Experiments: assigns variants to units, records outcomes, and says which variant is better.
  *
  * experiments: design and life. assignments: which variant a unit gets, with a signed receipt. scores: outcomes of units.
- * results: what the outcomes show. analysis: the statistics.
+ * results: what the outcomes show. analysis: the statistics. retention: what is left after the end.
  */
 import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
@@ -31,6 +31,7 @@ import {
 } from "./assignments/index.ts";
 import { createExperimentService, experimentHandlers, experimentStore } from "./experiments/index.ts";
 import { analyseExperiment, createHistoryWriter, createMaturingWorker, resultHandlers } from "./results/index.ts";
+import { deleteUnitsOfEndedJob } from "./retention/index.ts";
 import { createScoreService, scoreHandlers } from "./scores/index.ts";
 
 export type { GuardrailTest };
@@ -45,6 +46,17 @@ export interface GuardrailTests {
   compareFailures(canary: number, baseline: number, canaryShare: number): GuardrailTest;
   /** Whether the mean of a canary is below or above that of its baseline. */
   compareMeans(canary: readonly number[], baseline: readonly number[], canaryShare: number): GuardrailTest;
+}
+
+/** An outcome of a routed item that is in an experiment. */
+interface OutcomeScore {
+  readonly tenantId: TenantId;
+  readonly experimentId: string;
+  readonly scoreId: string;
+  readonly unit: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly observedAtMs: number;
 }
 
 interface Parts extends AreaParts {
@@ -76,7 +88,7 @@ export function createExperiments(parts: Parts) {
         ...resultHandlers(),
       },
     },
-    jobs: [],
+    jobs: [deleteUnitsOfEndedJob({ ...parts, sql: parts.db.sql, retentionDays: config["experiment.retention_days"] })],
     guardrailTests,
     /** Assigns a routed item to experiments of its environment. An experiment that cannot assign it is left out. */
     async assignItem(
@@ -103,18 +115,20 @@ export function createExperiments(parts: Parts) {
         }),
       );
     },
-    /** Records the outcomes of a routed item. Metrics that the experiment does not have are left out. */
-    async recordOutcomes(
-      tenantId: TenantId,
-      experimentId: string,
-      scored: readonly { scoreId: string; unit: string; metric: string; value: number }[],
-    ): Promise<void> {
-      const compiled = await snapshots.find(tenantId, experimentId);
-      const known = compiled?.experiment.design.metrics.map(({ key }) => key) ?? [];
-      const inputs = scored
-        .filter(({ metric }) => known.includes(metric))
-        .map((each) => ({ ...each, receipt: "", denominator: undefined, observedAtMs: undefined }));
-      if (compiled !== undefined && inputs.length > 0) await scores.recordOwn(compiled, inputs, parts.clock.now());
+    /** Records outcomes of routed items in a transaction. Metrics that an experiment does not have are left out. */
+    async recordOutcomes(tx: Sql, outcomes: readonly OutcomeScore[], nowMs: number): Promise<void> {
+      const byExperiment = Map.groupBy(outcomes, ({ experimentId }) => experimentId);
+      const found = await Promise.all(
+        [...byExperiment].map(async ([id, own]) => {
+          const compiled = await snapshots.find(own[0]!.tenantId, id);
+          const known = compiled?.experiment.design.metrics.map(({ key }) => key) ?? [];
+          const inputs = own
+            .filter(({ metric }) => known.includes(metric))
+            .map((each) => ({ ...each, receipt: "", denominator: undefined }));
+          return compiled === undefined ? [] : [{ compiled, inputs }];
+        }),
+      );
+      await scores.recordOwn(tx, found.flat(), nowMs);
     },
     /** Which of these keys belong to experiments of a tenant, in any environment. */
     findExperiments: (sql: Sql, tenantId: TenantId, keys: readonly string[]) =>

@@ -52,7 +52,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
   });
   const live = createLivePools(parts);
   const metrics = createRoutingMetrics(parts.metrics);
-  const scorer = createExperimentScorer({ ...parts, pools, record: parts.recordScores });
+  const scoreOutcomes = createExperimentScorer(parts.recordScores);
   const admission = createAdmission({
     ...parts,
     pools,
@@ -71,7 +71,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     pools,
     deadLetters,
     admissionOf: admission.requestOf,
-    outcomes: createOutcomeSink(live, scorer.score, metrics.ended),
+    outcomes: createOutcomeSink(live, scoreOutcomes, metrics.ended),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
     retentionDays: config["routing.retention_days"],
@@ -82,7 +82,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     queues,
     live,
     metrics,
-    scoreOutcomes: scorer.score,
+    scoreOutcomes,
     admissionOf: admission.requestOf,
     assignPollMs: config["routing.assign_poll_ms"],
     retentionDays: config["routing.retention_days"],
@@ -127,9 +127,6 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     /** Ends the long polls of workers when the node stops. */
     endWaits: queues.endWaits,
     /** Resolves when no item is being written. */
-    async idle(): Promise<void> {
-      await queues.idle();
-      await scorer.idle();
-    },
+    idle: () => queues.idle(),
   } satisfies Area & Record<string, unknown>;
 }

@@ -16,6 +16,9 @@ export interface WorkflowStreamService {
   /** Appends a record at the next sequence. An input record also sends an event to the run. */
   appendRecord(request: AppendWorkflowStreamRecordRequest, options?: CallOptions): Promise<AppendWorkflowStreamRecordResponse>;
 
+  /** Appends records at the next sequences, without other records in between. If not all of them fit, the longest prefix that fits is appended. If not even the first fits, nothing is appended and the call fails as an append of one record does. */
+  appendRecordBatch(request: AppendWorkflowStreamRecordBatchRequest, options?: CallOptions): Promise<AppendWorkflowStreamRecordBatchResponse>;
+
   /** Returns the records after a cursor, in the order of their sequences. */
   readRecords(request: ReadWorkflowStreamRecordsRequest, options?: CallOptions): Promise<ReadWorkflowStreamRecordsResponse>;
 
@@ -24,6 +27,9 @@ export interface WorkflowStreamService {
 
   /** Acknowledges all records up to a sequence. Records that every consumer has acknowledged are read. */
   acknowledge(request: AcknowledgeWorkflowStreamRequest, options?: CallOptions): Promise<WorkflowStreamConsumer>;
+
+  /** Removes a consumer. Its acknowledgements do not count any more, so that it does not keep records unread. A consumer that acknowledges again is a new one. */
+  removeConsumer(request: RemoveWorkflowStreamConsumerRequest, options?: CallOptions): Promise<WorkflowStream>;
 
   /** Closes a stream: nothing can be appended any more. A closed stream stays closed. */
   close(request: CloseWorkflowStreamRequest, options?: CallOptions): Promise<WorkflowStream>;
@@ -36,9 +42,11 @@ const workflowStreamServiceOperations = {
   create: { verb: "POST", path: "/api/workflow-streams/runs/{run_id}/streams", body: "*", keyed: true },
   get: { verb: "GET", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}" },
   appendRecord: { verb: "POST", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/records", body: "*", keyed: true },
+  appendRecordBatch: { verb: "POST", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/records:batch", body: "*", keyed: true },
   readRecords: { verb: "GET", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/records" },
   subscribe: { verb: "GET", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/subscribe", result: "stream" },
   acknowledge: { verb: "POST", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/consumers/{consumer_id}/ack", body: "*", keyed: true },
+  removeConsumer: { verb: "DELETE", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/consumers/{consumer_id}", keyed: true },
   close: { verb: "POST", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/close", body: "*", keyed: true },
   setLegalHold: { verb: "PUT", path: "/api/workflow-streams/runs/{run_id}/streams/{stream_id}/legal-hold", body: "*", keyed: true },
 } as const satisfies Record<keyof WorkflowStreamService, Operation>;
@@ -58,7 +66,7 @@ export type WorkflowStreamPinsInput = {
   readonly object_regions?: readonly string[];
   /** The regions from which payloads are sent to clients; metadata_home when empty. */
   readonly egress_regions?: readonly string[];
-  /** The region whose nodes may log about the stream; metadata_home when empty. Payloads are never logged. */
+  /** The region whose nodes may log about the stream; metadata_home when empty. Nodes of other regions write no lines about it to their logs. Payloads are never logged. */
   readonly log_region?: string;
   /** How long records are kept. */
   readonly retention?: WorkflowStreamRetentionInput;
@@ -72,6 +80,8 @@ export type WorkflowStreamPinsInput = {
   readonly ceilings?: WorkflowStreamCeilingsInput;
   /** What an append does when too much is unread: block waits for acknowledgements for a time, reject fails at once. block when empty. */
   readonly on_unread_full?: "" | "block" | "reject";
+  /** Seconds after which a consumer is removed, if it has acknowledged nothing for so long although a record is that old and unread; never when 0. Consumers are checked once a minute. */
+  readonly consumer_idle_max_s?: number;
 };
 
 /** How long records are kept. */
@@ -156,6 +166,10 @@ export type WorkflowStream = {
   readonly created_at?: string;
   /** When it was closed. */
   readonly closed_at?: string;
+  /** The number of consumers. */
+  readonly consumers: number;
+  /** The consumer that has acknowledged the least; absent without consumers. */
+  readonly slowest_consumer?: WorkflowStreamConsumer;
 };
 
 /** What is fixed when a stream is created. */
@@ -168,7 +182,7 @@ export type WorkflowStreamPins = {
   readonly object_regions: readonly string[];
   /** The regions from which payloads are sent to clients; metadata_home when empty. */
   readonly egress_regions: readonly string[];
-  /** The region whose nodes may log about the stream; metadata_home when empty. Payloads are never logged. */
+  /** The region whose nodes may log about the stream; metadata_home when empty. Nodes of other regions write no lines about it to their logs. Payloads are never logged. */
   readonly log_region: string;
   /** How long records are kept. */
   readonly retention?: WorkflowStreamRetention;
@@ -182,6 +196,8 @@ export type WorkflowStreamPins = {
   readonly ceilings?: WorkflowStreamCeilings;
   /** What an append does when too much is unread: block waits for acknowledgements for a time, reject fails at once. block when empty. */
   readonly on_unread_full: string;
+  /** Seconds after which a consumer is removed, if it has acknowledged nothing for so long although a record is that old and unread; never when 0. Consumers are checked once a minute. */
+  readonly consumer_idle_max_s: number;
 };
 
 /** How long records are kept. */
@@ -228,6 +244,20 @@ export type WorkflowStreamHold = {
   readonly since?: string;
 };
 
+/** A consumer of a stream. */
+export type WorkflowStreamConsumer = {
+  /** The id, chosen by the consumer. */
+  readonly consumer_id: string;
+  /** The last sequence that it has acknowledged. */
+  readonly sequence: number;
+  /** The number of kept records after it. */
+  readonly unread_items: number;
+  /** The bytes of those records. */
+  readonly unread_bytes: number;
+  /** When it has acknowledged last. */
+  readonly acknowledged_at?: string;
+};
+
 /** Returns a stream. */
 export type GetWorkflowStreamRequest = {
   /** The run. */
@@ -259,6 +289,46 @@ export type AppendWorkflowStreamRecordResponse = {
   /** Its sequence. */
   readonly sequence: number;
   /** When it was appended. */
+  readonly appended_at?: string;
+};
+
+/** A record of a batch. */
+export type WorkflowStreamRecordToAppend = {
+  /** The payload, at most 64 KiB as JSON. Larger payloads are uploaded as objects. */
+  readonly payload: unknown;
+  /** output, or input for a record that sends an event to the run; output when empty. */
+  readonly direction?: "" | "output" | "input";
+  /** One of the pinned classes; may be empty if there is one. */
+  readonly content_class?: string;
+  /** The schema of the payload. */
+  readonly schema_ref?: string;
+};
+
+/** Appends records. */
+export type AppendWorkflowStreamRecordBatchRequest = {
+  /** The run. */
+  readonly run_id: string;
+  /** The id or the name of the stream. */
+  readonly stream_id: string;
+  /** The records, in the order of their sequences. */
+  readonly records: readonly WorkflowStreamRecordToAppend[];
+  /** Seconds to wait until the first record fits, if the stream is full of unread records and blocks; 20 when absent. */
+  readonly wait_s?: number;
+};
+
+/** What was appended. */
+export type AppendWorkflowStreamRecordBatchResponse = {
+  /** The sequence of the first record. */
+  readonly first_sequence: number;
+  /** The sequence of the last appended record. */
+  readonly last_sequence: number;
+  /** How many records were appended: all, or those before the first that did not fit. */
+  readonly appended: number;
+  /** How many records were not appended. */
+  readonly refused: number;
+  /** Why, as the code of an error: STREAM_BACKPRESSURE (too much is unread: send them again later) or STREAM_QUOTA_EXHAUSTED; empty if all were appended. */
+  readonly refused_code: string;
+  /** When they were appended. */
   readonly appended_at?: string;
 };
 
@@ -344,16 +414,14 @@ export type AcknowledgeWorkflowStreamRequest = {
   readonly sequence?: number;
 };
 
-/** A consumer of a stream. */
-export type WorkflowStreamConsumer = {
-  /** The id, chosen by the consumer. */
+/** Removes a consumer. */
+export type RemoveWorkflowStreamConsumerRequest = {
+  /** The run. */
+  readonly run_id: string;
+  /** The id or the name of the stream. */
+  readonly stream_id: string;
+  /** The consumer. */
   readonly consumer_id: string;
-  /** The last sequence that it has acknowledged. */
-  readonly sequence: number;
-  /** The number of kept records after it. */
-  readonly unread_items: number;
-  /** The bytes of those records. */
-  readonly unread_bytes: number;
 };
 
 /** Closes a stream. */

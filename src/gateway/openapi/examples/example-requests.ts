@@ -265,6 +265,9 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     },
   },
   AppendWorkflowStreamRecordRequest: { payload: { done: 40, of: 100 } },
+  AppendWorkflowStreamRecordBatchRequest: {
+    records: [{ payload: { done: 40, of: 100 } }, { payload: { done: 60, of: 100 } }],
+  },
   SetWorkflowStreamLegalHoldRequest: { held: true, reason: "Case 2024-17" },
   RunConformanceSuiteRequest: { environment_id: exampleId("environment"), wait_s: 20 },
   ExplainConformanceReportRequest: { suite_id: "worker", case_id: "worker.lease-exclusive" },

@@ -19,10 +19,10 @@ export interface CompiledExperiment {
 /** Why a unit is not in an experiment. */
 export type Exclusion = "not_targeted" | "targeting_failed" | "not_allocated" | "excluded_by_layer";
 
-/** Whether a unit may enter: with this variant, only if it entered before, or not at all. */
+/** Whether a unit may enter: with this variant, only if it entered before (or else with this reason), or not at all. */
 export type Eligibility =
   | { readonly variant: number; readonly bucket: number }
-  | { readonly only: "stored" }
+  | { readonly only: "stored"; readonly otherwise: Exclusion }
   | { readonly excluded: Exclusion };
 
 /** Prepares an experiment. */
@@ -41,29 +41,40 @@ export function compileExperiment(experiment: Experiment): CompiledExperiment {
   };
 }
 
-/** Decides from memory whether a unit may enter. */
+/**
+ * Decides from memory whether a unit may enter. Targeting and the current allocation decide who enters. A unit that entered
+ * stays, so one that they leave out is looked up, unless it can never have entered.
+ */
 export function decideEligibility(
   compiled: CompiledExperiment,
   unit: string,
   attributes: Readonly<Record<string, unknown>>,
 ): Eligibility {
-  const { experiment, targeting, allocated, everAllocated, weights } = compiled;
+  const { experiment, allocated, everAllocated, weights } = compiled;
   const { salts, layerRanges } = experiment;
-  if (targeting !== undefined) {
-    try {
-      if (!evaluateCondition(targeting, { unit, attributes })) return { excluded: "not_targeted" };
-    } catch (error) {
-      if (error instanceof CelError) return { excluded: "targeting_failed" };
-      throw error;
-    }
-  }
+  const untargeted = targetingExclusion(compiled, unit, attributes);
   if (layerRanges !== null && !isInRanges(bucketOf(compiled.layerSalt, unit), layerRanges)) {
-    return { excluded: "excluded_by_layer" };
+    return { excluded: untargeted ?? "excluded_by_layer" };
   }
-  if (everAllocated < bucketCount || allocated < bucketCount) {
-    const position = bucketOf(salts.allocation, unit);
-    if (position >= allocated) return position < everAllocated ? { only: "stored" } : { excluded: "not_allocated" };
-  }
+  const isPartial = everAllocated < bucketCount || allocated < bucketCount;
+  const position = isPartial ? bucketOf(salts.allocation, unit) : 0;
+  const otherwise = untargeted ?? (position >= allocated ? "not_allocated" : undefined);
+  if (otherwise !== undefined)
+    return position < everAllocated ? { only: "stored", otherwise } : { excluded: otherwise };
   const bucket = bucketOf(salts.variant, unit);
   return { variant: variantIndexOf(bucket, weights), bucket };
+}
+
+function targetingExclusion(
+  { targeting }: CompiledExperiment,
+  unit: string,
+  attributes: Readonly<Record<string, unknown>>,
+): Exclusion | undefined {
+  if (targeting === undefined) return undefined;
+  try {
+    return evaluateCondition(targeting, { unit, attributes }) ? undefined : "not_targeted";
+  } catch (error) {
+    if (error instanceof CelError) return "targeting_failed";
+    throw error;
+  }
 }

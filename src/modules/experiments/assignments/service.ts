@@ -119,15 +119,15 @@ export function createAssignmentService(parts: Parts) {
       const name = exposureName({ tenantId, experimentId, unitHash });
       const cached = cache.get(name);
       if (cached !== undefined) return withVariant(compiled, unit, cached.variant, "assigned", cached);
-      const isAllocated = "variant" in eligibility;
+      const isEligible = "variant" in eligibility;
       const candidate: NewExposure = {
         ...{ tenantId, experimentId, unitHash, phase: compiled.phase, firstExposedAtMs: nowMs },
-        ...(isAllocated ? { variant: eligibility.variant, bucket: eligibility.bucket } : { variant: 0, bucket: 0 }),
+        ...(isEligible ? { variant: eligibility.variant, bucket: eligibility.bucket } : { variant: 0, bucket: 0 }),
         dueAtMs: dueAtMs(design.metrics.length > 0, design.scoreWindowS, nowMs),
         covariates: Object.keys(covariates).length === 0 ? undefined : covariates,
       };
-      const mayEnter = isAllocated && status === "running";
-      pending.push({ at, name, candidate, mayEnter, otherwise: isAllocated ? "paused" : "not_allocated" });
+      const mayEnter = isEligible && status === "running";
+      pending.push({ at, name, candidate, mayEnter, otherwise: isEligible ? "paused" : eligibility.otherwise });
       return undefined;
     });
     return { known, pending };
@@ -215,6 +215,10 @@ export function createAssignmentService(parts: Parts) {
     requireExperiment,
     assignUnits,
     findByKey: snapshots.findByKey,
+
+    /** The receipt of a unit, if this node has it in memory. */
+    recallReceipt: ({ experiment }: CompiledExperiment, unitHash: string): SignedReceipt | undefined =>
+      cache.get(exposureName({ tenantId: experiment.tenantId, experimentId: experiment.id, unitHash })),
 
     /** The digest of a unit in an experiment. */
     unitHash: ({ experiment }: CompiledExperiment, unit: string): string => unitHashOf(experiment.salts.unit, unit),

@@ -5,4 +5,5 @@
  * score is pending (counts with its unit), early, late or ended (never counts).
  */
 export { scoreHandlers } from "./handler.ts";
-export { createScoreService, type ScoreInput, type ScoreService } from "./service.ts";
+export type { ScoreInput } from "./score-check.ts";
+export { createScoreService, type ScoreService } from "./service.ts";

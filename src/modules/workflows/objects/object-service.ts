@@ -10,7 +10,7 @@ import {
   type ObjectStore,
   ObjectStoreError,
 } from "../../../platform/objects/index.ts";
-import { contentClassOf, type StreamDefinition, type Streams } from "../streams/index.ts";
+import { contentClassOf, mayLog, type StreamDefinition, type Streams } from "../streams/index.ts";
 import { type RequestedRange, resolveRange } from "./domain/byte-range.ts";
 import { endedFailure, expiryMs, nextStatus, type ObjectIntent, objectKeyOf, quietAt } from "./domain/intent.ts";
 import { intentStore } from "./intent-store.ts";
@@ -170,7 +170,9 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
           throw asUnavailable(error);
         });
         if (stored?.sizeBytes !== intent.sizeBytes) {
-          log.error({ object_key: intent.objectKey }, "the object store has lost an uploaded object");
+          if (mayLog(stream.pins, region)) {
+            log.error({ object_key: intent.objectKey }, "the object store has lost an uploaded object");
+          }
           throw fail("OBJECT_NOT_UPLOADED", {
             public: "The bytes of the object are not stored any more. Prepare a new object.",
           });

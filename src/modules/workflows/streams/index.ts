@@ -20,6 +20,7 @@ import type { Runs } from "../runs/index.ts";
 import { type AppendService, createAppendService } from "./append/append-service.ts";
 import { createRecordAppender } from "./append/record-appender.ts";
 import { createInputDelivery } from "./delivery/input-delivery.ts";
+import { removeIdleConsumersJob } from "./retention/consumer-job.ts";
 import { pruneStreamsJob, type ReleaseObjects } from "./retention/retention-job.ts";
 import { streamHandlers } from "./stream-handler.ts";
 import { createStreamLookup, type StreamLookup } from "./stream-lookup.ts";
@@ -30,6 +31,7 @@ import { createStreamTails } from "./subscribe/stream-tail.ts";
 import { createSubscriptions } from "./subscribe/subscription.ts";
 
 export { contentClassOf } from "./domain/pins.ts";
+export { mayLog } from "./domain/region.ts";
 export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stream.ts";
 export { tryLockRemovals } from "./retention/removal-lock.ts";
 export type { ReleaseObjects } from "./retention/retention-job.ts";
@@ -78,7 +80,7 @@ export function createStreams(parts: Parts): Streams {
       if (hasInput) delivery.deliver(key);
     },
   });
-  const appends = createAppendService({ lookup, appender, signals, metrics });
+  const appends = createAppendService({ db, lookup, appender, signals, metrics });
   const tails = createStreamTails({ ...parts, metrics });
   return {
     handlers: streamHandlers({
@@ -86,7 +88,7 @@ export function createStreams(parts: Parts): Streams {
       appends,
       subscriptions: createSubscriptions({ db, lookup, tails, metrics }),
     }),
-    jobs: [pruneStreamsJob({ ...parts, metrics, releaseObjects })],
+    jobs: [pruneStreamsJob({ ...parts, metrics, releaseObjects }), removeIdleConsumersJob(parts)],
     worker: { start: async () => delivery.start(), stop: delivery.stop },
     lookup,
     appendInTransaction: appends.appendInTransaction,

@@ -2,22 +2,25 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   AcknowledgeWorkflowStreamResponseSchema,
+  type AppendWorkflowStreamRecordBatchRequest,
+  AppendWorkflowStreamRecordBatchResponseSchema,
   type AppendWorkflowStreamRecordRequest,
   AppendWorkflowStreamRecordResponseSchema,
   CloseWorkflowStreamResponseSchema,
   CreateWorkflowStreamResponseSchema,
   GetWorkflowStreamResponseSchema,
   ReadWorkflowStreamRecordsResponseSchema,
+  RemoveWorkflowStreamConsumerResponseSchema,
   type WorkflowStreamService as Rpc,
   SetWorkflowStreamLegalHoldResponseSchema,
+  type WorkflowStreamRecordToAppend,
 } from "../../../../gen/service/api/workflow_stream_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { toPlain } from "../runs/index.ts";
-import type { AppendService } from "./append/append-service.ts";
-import { usageOf } from "./domain/credit.ts";
+import type { AppendService, AppendTarget, RecordInput } from "./append/append-service.ts";
 import type { Direction } from "./domain/stream.ts";
-import { fromRecord, fromStream, toPinsInput, toSequence } from "./stream-message.ts";
+import { fromConsumer, fromRecord, fromStream, toPinsInput, toSequence } from "./stream-message.ts";
 import type { StreamService } from "./stream-service.ts";
 import type { Subscriptions } from "./subscribe/subscription.ts";
 
@@ -46,19 +49,27 @@ export function streamHandlers({ service, appends, subscriptions }: Parts): Hand
 
     appendWorkflowStreamRecord: {
       grouped(context: Context, request: AppendWorkflowStreamRecordRequest, keyed) {
-        const { runId, streamId, contentClass, schemaRef, waitS = waitSMax } = request;
-        const input = {
-          ...{ runId, streamId, contentClass, schemaRef },
-          direction: (request.direction || "output") as Direction,
-          payload: toPlain(request.payload),
-          waitMs: waitS * 1000,
-        };
-        return appends.appendRecord(context, input, keyed, (sequence, appendedAtMs) =>
+        return appends.appendRecord(context, toTarget(request), toRecord(request), keyed, (sequence, appendedAtMs) =>
           create(AppendWorkflowStreamRecordResponseSchema, {
             sequence: BigInt(sequence),
             appendedAt: timestampFromMs(appendedAtMs),
           }),
         );
+      },
+    },
+
+    appendWorkflowStreamRecordBatch: {
+      grouped(context: Context, request: AppendWorkflowStreamRecordBatchRequest, keyed) {
+        const records = request.records.map(toRecord);
+        return appends.appendRecords(context, toTarget(request), records, keyed, (prefix) => {
+          const { firstSequence, appended, refused, refusal, appendedAtMs } = prefix;
+          return create(AppendWorkflowStreamRecordBatchResponseSchema, {
+            firstSequence: BigInt(firstSequence),
+            lastSequence: BigInt(firstSequence + appended - 1),
+            ...{ appended, refused, refusedCode: refusal?.code ?? "" },
+            appendedAt: timestampFromMs(appendedAtMs),
+          });
+        });
       },
     },
 
@@ -84,15 +95,12 @@ export function streamHandlers({ service, appends, subscriptions }: Parts): Hand
       const { runId, streamId, consumerId } = request;
       const sequence = toSequence(request.sequence);
       const { head, consumer } = await service.acknowledge(context, runId, streamId, consumerId, sequence);
-      const usage = usageOf(head, { ackedSequence: consumer.sequence, ackedCumBytes: consumer.cumBytes });
-      return create(AcknowledgeWorkflowStreamResponseSchema, {
-        consumer: {
-          consumerId,
-          sequence: BigInt(consumer.sequence),
-          unreadItems: BigInt(usage.unreadItems),
-          unreadBytes: BigInt(usage.unreadBytes),
-        },
-      });
+      return create(AcknowledgeWorkflowStreamResponseSchema, { consumer: fromConsumer(head, consumer) });
+    },
+
+    async removeWorkflowStreamConsumer(context, { runId, streamId, consumerId }) {
+      const { definition, state } = await service.removeConsumer(context, runId, streamId, consumerId);
+      return create(RemoveWorkflowStreamConsumerResponseSchema, { stream: fromStream(definition, state) });
     },
 
     async closeWorkflowStream(context, { runId, streamId }) {
@@ -105,4 +113,21 @@ export function streamHandlers({ service, appends, subscriptions }: Parts): Hand
       return create(SetWorkflowStreamLegalHoldResponseSchema, { stream: fromStream(definition, state) });
     },
   };
+}
+
+function toTarget({
+  runId,
+  streamId,
+  waitS = waitSMax,
+}: Pick<AppendWorkflowStreamRecordRequest, "runId" | "streamId" | "waitS">): AppendTarget {
+  return { runId, streamId, waitMs: waitS * 1000 };
+}
+
+function toRecord({
+  direction,
+  contentClass,
+  schemaRef,
+  payload,
+}: Pick<WorkflowStreamRecordToAppend, "direction" | "contentClass" | "schemaRef" | "payload">): RecordInput {
+  return { direction: (direction || "output") as Direction, contentClass, schemaRef, payload: toPlain(payload) };
 }

@@ -4,6 +4,7 @@ import {
   type WorkflowStreamPins as PinsMessage,
   type WorkflowStreamRecord as RecordMessage,
   type WorkflowStream as StreamMessage,
+  type WorkflowStreamConsumerSchema,
   WorkflowStreamPinsSchema,
   WorkflowStreamRecordSchema,
   WorkflowStreamSchema,
@@ -13,8 +14,8 @@ import { toValue } from "../runs/index.ts";
 import { usageOf } from "./domain/credit.ts";
 import type { Pins } from "./domain/pins.ts";
 import type { Redaction } from "./domain/redaction.ts";
-import type { StreamDefinition, StreamRecord } from "./domain/stream.ts";
-import type { StreamState } from "./stream-store.ts";
+import type { StreamDefinition, StreamHead, StreamRecord } from "./domain/stream.ts";
+import type { ConsumerPosition, StreamState } from "./stream-store.ts";
 
 /** The pins of a request, as sent. */
 export function toPinsInput(message: PinsMessage = create(WorkflowStreamPinsSchema)): Pins {
@@ -36,6 +37,7 @@ export function toPinsInput(message: PinsMessage = create(WorkflowStreamPinsSche
       total_bytes: Number(ceilings?.totalBytes ?? 0),
     },
     on_unread_full: message.onUnreadFull as Pins["on_unread_full"],
+    consumer_idle_max_s: Number(message.consumerIdleMaxS),
   };
 }
 
@@ -58,6 +60,7 @@ function fromPins(pins: Pins): MessageInitShape<typeof WorkflowStreamPinsSchema>
       totalBytes: BigInt(ceilings.total_bytes),
     },
     onUnreadFull: pins.on_unread_full,
+    consumerIdleMaxS: BigInt(pins.consumer_idle_max_s ?? 0),
   };
 }
 
@@ -89,7 +92,24 @@ export function fromStream(definition: StreamDefinition, state: StreamState): St
     createdBy: definition.createdBy,
     createdAt: timestampFromDate(definition.createdAt),
     ...(state.closedAt !== null && { closedAt: optionalTime(state.closedAt) as never }),
+    consumers: state.consumers,
+    ...(state.slowestConsumer !== null && { slowestConsumer: fromConsumer(state, state.slowestConsumer) }),
   });
+}
+
+/** Converts a consumer to its message. */
+export function fromConsumer(
+  head: StreamHead,
+  { consumerId, sequence, cumBytes, updatedAt }: ConsumerPosition,
+): MessageInitShape<typeof WorkflowStreamConsumerSchema> {
+  const usage = usageOf(head, { ackedSequence: sequence, ackedCumBytes: cumBytes });
+  return {
+    consumerId,
+    sequence: BigInt(sequence),
+    unreadItems: BigInt(usage.unreadItems),
+    unreadBytes: BigInt(usage.unreadBytes),
+    acknowledgedAt: timestampFromDate(updatedAt),
+  };
 }
 
 /** Converts a record to its message. */

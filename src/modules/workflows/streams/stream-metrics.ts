@@ -3,8 +3,8 @@ import type { AppendOutcome } from "./append/record-appender.ts";
 
 /** The metrics of streams. They carry no payload. */
 export interface StreamMetrics {
-  /** An append was carried out or refused. */
-  appended(outcome: AppendOutcome["kind"], bytes: number): void;
+  /** Appends were carried out or refused. */
+  appended(outcome: AppendOutcome["kind"], bytes: number, count?: number): void;
   /** A subscription started (1) or ended (-1). */
   subscribed(change: 1 | -1): void;
   /** Records were read from the database for subscriptions. */
@@ -57,8 +57,8 @@ export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">)
     labels: [],
   });
   return {
-    appended(outcome, size) {
-      appends.inc({ outcome });
+    appended(outcome, size, count = 1) {
+      appends.inc({ outcome }, count);
       if (outcome === "appended") bytes.inc({}, size);
     },
     subscribed(change) {

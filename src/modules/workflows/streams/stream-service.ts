@@ -106,7 +106,9 @@ export function createStreamService({ db, signals, events, lookup, region }: Par
     ): Promise<{ head: StreamHead; consumer: ConsumerPosition }> {
       const definition = await lookup.require(context, runId, streamId, "acknowledge");
       const store = streamStore(context.sql);
-      const acked = await store.acknowledge(definition, consumerId, sequence, context.nowMs);
+      const idleMaxS = definition.pins.consumer_idle_max_s;
+      const checkAt = idleMaxS === undefined ? null : new Date(context.nowMs + idleMaxS * 1000);
+      const acked = await store.acknowledge(definition, consumerId, sequence, context.nowMs, checkAt);
       if (acked === undefined) throw notFound("workflow stream");
       const { head, consumer, previous } = acked;
       if (consumer === null) {
@@ -123,6 +125,18 @@ export function createStreamService({ db, signals, events, lookup, region }: Par
       }
       context.afterCommit(() => signals.wake(ackTopic(definition)));
       return { head, consumer };
+    },
+
+    async removeConsumer(context: Context, runId: string, streamId: string, consumerId: string): Promise<FoundStream> {
+      const definition = await lookup.require(context, runId, streamId, "remove_consumer");
+      if (!(await streamStore(context.sql).removeConsumer(definition, consumerId))) throw notFound("consumer");
+      await recordChange(context, "workflow.stream.consumer_removed", definition, {
+        consumer_id: consumerId,
+        reason: "removed",
+      });
+      // Records that only it had not acknowledged are not unread any more.
+      context.afterCommit(() => signals.wake(ackTopic(definition)));
+      return stateOf(context.sql, definition);
     },
 
     async closeStream(context: Context, runId: string, streamId: string): Promise<FoundStream> {
@@ -160,10 +174,11 @@ export function createStreamService({ db, signals, events, lookup, region }: Par
 
   function recordChange(
     context: Context,
-    type: "workflow.stream.closed" | "workflow.stream.held" | "workflow.stream.released",
+    type: `workflow.stream.${"closed" | "consumer_removed" | "held" | "released"}`,
     { streamId, runId, name, environmentId }: StreamDefinition,
+    further: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    const data = { environment_id: environmentId, run_id: runId, name, by: context.principal.subject };
+    const data = { environment_id: environmentId, run_id: runId, name, by: context.principal.subject, ...further };
     return events.record(context, type, streamId, data);
   }
 }

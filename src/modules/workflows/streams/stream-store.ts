@@ -3,12 +3,19 @@ import type { Sql } from "../../../platform/db/index.ts";
 import type { AckedPosition, Hold, StreamDefinition, StreamHead, StreamKey, StreamRecord } from "./domain/stream.ts";
 
 /** How far a stream and its consumers are. */
-export type StreamState = StreamHead & AckedPosition;
+export interface StreamState extends StreamHead, AckedPosition {
+  /** The number of consumers. */
+  readonly consumers: number;
+  readonly slowestConsumer: ConsumerPosition | null;
+}
 
 /** A consumer's position. */
 export interface ConsumerPosition {
+  readonly consumerId: string;
   readonly sequence: number;
   readonly cumBytes: number;
+  /** When it has acknowledged last. */
+  readonly updatedAt: Date;
 }
 
 /** The run that a stream belongs to. */
@@ -68,15 +75,23 @@ export function streamStore(sql: Sql) {
     },
 
     async readState(key: StreamKey): Promise<StreamState | undefined> {
-      const [row] = await sql<StreamState[]>`
+      const [row] = await sql<
+        (StreamHead & AckedPosition & { consumers: number; consumerId: string | null; updatedAt: Date | null })[]
+      >`
         select h.first_sequence, h.last_sequence, h.first_cum_bytes, h.last_cum_bytes, h.hold, h.closed_at,
-          coalesce(acked.sequence, 0) as acked_sequence, coalesce(acked.cum_bytes, 0) as acked_cum_bytes
+          coalesce(c.sequence, 0) as acked_sequence, coalesce(c.cum_bytes, 0) as acked_cum_bytes,
+          coalesce(c.consumers, 0) as consumers, c.consumer_id, c.updated_at
         from (select * from workflow_stream_heads where ${isStream(key)}) h
-        cross join (
-          select min(sequence) as sequence, min(cum_bytes) as cum_bytes from workflow_stream_consumers
-          where ${isStream(key)}
-        ) acked`;
-      return row;
+        left join (
+          select *, count(*) over ()::int as consumers from workflow_stream_consumers where ${isStream(key)}
+          order by sequence, consumer_id limit 1
+        ) c on true`;
+      if (row === undefined) return undefined;
+      const { consumerId, updatedAt, ...state } = row;
+      const { ackedSequence: sequence, ackedCumBytes: cumBytes } = row;
+      const slowestConsumer =
+        consumerId === null ? null : { consumerId, sequence, cumBytes, updatedAt: updatedAt as Date };
+      return { ...state, slowestConsumer };
     },
 
     /**
@@ -120,6 +135,7 @@ export function streamStore(sql: Sql) {
       consumerId: string,
       sequence: number,
       nowMs: number,
+      checkAt: Date | null,
     ): Promise<{ head: StreamHead; consumer: ConsumerPosition | null; previous: number | null } | undefined> {
       const { tenantId, runId, streamId } = key;
       const [row] = await sql<
@@ -130,18 +146,18 @@ export function streamStore(sql: Sql) {
           select sequence from workflow_stream_consumers where ${isStream(key)} and consumer_id = ${consumerId}
         ), acked as (
           insert into workflow_stream_consumers as c (tenant_id, run_id, stream_id, consumer_id, sequence, cum_bytes,
-            updated_at)
+            updated_at, check_at)
           select ${tenantId}, ${runId}, ${streamId}, ${consumerId}, ${sequence}, coalesce(
               (select r.cum_bytes from workflow_stream_records r
                 where r.tenant_id = ${tenantId} and r.run_id = ${runId} and r.stream_id = ${streamId}
                   and r.sequence = ${sequence}),
               -- Retention removed the record, or there is none yet: nothing before the earliest record is unread.
               head.first_cum_bytes),
-            ${new Date(nowMs)}
+            ${new Date(nowMs)}, ${checkAt}
           from head where ${sequence}::bigint <= head.last_sequence
           on conflict (tenant_id, run_id, stream_id, consumer_id) do update
           set sequence = excluded.sequence, cum_bytes = greatest(c.cum_bytes, excluded.cum_bytes),
-            updated_at = excluded.updated_at
+            updated_at = excluded.updated_at, check_at = excluded.check_at
           where c.sequence <= excluded.sequence
           returning sequence, cum_bytes
         )
@@ -150,7 +166,16 @@ export function streamStore(sql: Sql) {
         from head left join acked on true left join previous on true`;
       if (row === undefined) return undefined;
       const { acked, cumBytes, previous, ...head } = row;
-      return { head, previous, consumer: acked === null ? null : { sequence: acked, cumBytes: cumBytes! } };
+      const consumer =
+        acked === null ? null : { consumerId, sequence: acked, cumBytes: cumBytes!, updatedAt: new Date(nowMs) };
+      return { head, previous, consumer };
+    },
+
+    /** Removes a consumer; returns whether there was one. */
+    async removeConsumer(key: StreamKey, consumerId: string): Promise<boolean> {
+      const rows = await sql`
+        delete from workflow_stream_consumers where ${isStream(key)} and consumer_id = ${consumerId} returning 1`;
+      return rows.length === 1;
     },
 
     async countConsumers(key: StreamKey, except: string): Promise<number> {

@@ -598,6 +598,11 @@ export const eventTypes = {
     meaning: "A data stream of a workflow run was closed; nothing can be appended to it.",
     data: ["environment_id", "run_id", "name", "by"],
   },
+  "workflow.stream.consumer_removed": {
+    meaning:
+      "A consumer of a data stream was removed: by a caller, or because it stopped acknowledging (reason: removed or idle).",
+    data: ["environment_id", "run_id", "name", "consumer_id", "reason", "by"],
+  },
   "workflow.stream.held": {
     meaning: "A legal hold was set on a data stream of a workflow run; nothing of it is removed.",
     data: ["environment_id", "run_id", "name", "by"],

@@ -244,6 +244,8 @@ function toFinishedItem(
     singletonGroup: "",
     debounceGroup: "",
     concurrencyGroup: "",
+    key: "",
+    experiments: null,
   };
   const tookMs = leasedAtMs === null ? undefined : Math.max(0, nowMs - leasedAtMs);
   return { report, item, to: "completed", retryAtMs: undefined, tookMs };

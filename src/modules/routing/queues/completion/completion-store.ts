@@ -22,8 +22,8 @@ export interface CompletedRow {
 /**
  * Completes items without groups or events in one statement: moves them to the history with their outcomes, and counts
  * them. The input is sorted by id, the global lock order of items. The result leaves out items whose lease is not the
- * worker's, items that were dead letters before, because their dead letters must be deleted as well, and items that are
- * not converted yet.
+ * worker's, items that were dead letters before, because their dead letters must be deleted as well, items of experiments,
+ * because their outcomes are scores, and items that are not converted yet.
  */
 export async function completePlainItems(
   sql: Sql,
@@ -44,11 +44,12 @@ export async function completePlainItems(
           string_to_table(${lines(done, ({ token }) => token)}, E'\\n')
         ) with ordinality as done(tenant_id, id, pool_id, token, nth) order by nth
       ) n cross join lateral (
-        select q.ctid as place, q.lease_token, q.revived, q.type from queue_items q
+        select q.ctid as place, q.lease_token, q.revived, q.type, q.evidence from queue_items q
         where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
         limit 1 for update
       ) q
       where q.lease_token = n.token and not q.revived and q.type is not null
+        and strpos(q.evidence::text, '"experiments":[{') = 0
     ), ended as (
       delete from queue_items q where q.ctid = any(array(select place from locked))
       returning q.*, floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms

@@ -10,6 +10,10 @@ export interface WorkOutcome {
   readonly poolId: string;
   readonly recipientId: string;
   readonly decisionId: string;
+  /** The key of the item; empty if it has none. */
+  readonly key: string;
+  /** The experiments that the item is in. */
+  readonly experiments: readonly { readonly id: string }[];
   readonly status: "success" | "failure" | "timeout";
   readonly latencyMs: number | undefined;
   readonly cost: number | undefined;
@@ -78,7 +82,7 @@ export function createCompletionEffects(parts: Parts): CompletionEffects {
 }
 
 function outcomeOf({ report, item, to, tookMs }: FinishedItem): WorkOutcome[] {
-  const { recipientId, tenantId, poolId, id } = item;
+  const { recipientId, tenantId, poolId, id, key } = item;
   if (recipientId === "") return [];
   const failed = report.failure !== undefined;
   return [
@@ -87,6 +91,8 @@ function outcomeOf({ report, item, to, tookMs }: FinishedItem): WorkOutcome[] {
       poolId,
       recipientId,
       decisionId: id,
+      key,
+      experiments: item.experiments ?? [],
       status: !failed ? "success" : report.phase === "lease" ? "timeout" : "failure",
       latencyMs: tookMs,
       cost: report.cost,

@@ -42,6 +42,10 @@ export interface TransitionedItem {
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly concurrencyGroup: string;
+  /** The key of the item's decision; empty if it has none. */
+  readonly key: string;
+  /** The experiments that an ended item is in; null for none. */
+  readonly experiments: readonly { readonly id: string }[] | null;
 }
 
 /**
@@ -101,7 +105,8 @@ export async function transitionItems(
           else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
       from matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 0
       returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
-        l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group
+        l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group,
+        q.key, case l.ends when 1 then q.evidence -> 'experiments' end as experiments
     ), ended as (
       delete from queue_items q using matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 1
       returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.survivor_id as replaced_by
@@ -114,7 +119,8 @@ export async function transitionItems(
     select * from changed
     union all
     select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, failures,
-      singleton_group, debounce_group, concurrency_group from ended`;
+      singleton_group, debounce_group, concurrency_group, coalesce(key, '') as key, evidence -> 'experiments' as experiments
+    from ended`;
 }
 
 const endStates: ReadonlySet<ItemState> = new Set([

@@ -1,81 +1,54 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
-import type { Pools } from "../../pools/index.ts";
-import { decisionStore, evidenceOf } from "../decisions/decision-store.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 
 /** The outcome of a routed item, for the experiments that it is in. */
 export interface ScoredOutcome {
   readonly tenantId: TenantId;
-  readonly poolId: string;
   readonly decisionId: string;
+  /** The key of the item; empty if it has none. */
+  readonly key: string;
+  readonly experiments: readonly { readonly id: string }[];
   readonly status: string;
   readonly latencyMs?: number | null | undefined;
   readonly cost?: number | null | undefined;
   readonly score?: number | null | undefined;
+  readonly observedAtMs: number;
 }
 
-/** A score for an experiment. */
+/** A score of an experiment. */
 export interface OutcomeScore {
+  readonly tenantId: TenantId;
+  readonly experimentId: string;
   readonly scoreId: string;
   readonly unit: string;
   readonly metric: string;
   readonly value: number;
+  readonly observedAtMs: number;
 }
 
-/** Records scores of an experiment; scores of metrics that it does not have are left out. */
-export type RecordScores = (tenantId: TenantId, experimentId: string, scores: readonly OutcomeScore[]) => Promise<void>;
+/** Records scores in a transaction. Scores of metrics that an experiment does not have are left out. */
+export type RecordScores = (tx: Sql, scores: readonly OutcomeScore[], nowMs: number) => Promise<void>;
 
-/** Turns outcomes into scores of the experiments that their items are in. Called after the commit of the outcomes. */
-export type ScoreOutcomes = (outcomes: readonly ScoredOutcome[]) => void;
+/** Turns outcomes into scores of the experiments that their items are in, in the transaction that stores the outcomes. */
+export type ScoreOutcomes = (tx: Sql, outcomes: readonly ScoredOutcome[], nowMs: number) => Promise<void>;
 
-interface Parts {
-  readonly db: Database;
-  readonly log: Log;
-  readonly pools: Pick<Pools, "poolsOf">;
-  readonly record: RecordScores;
-}
-
-/** Creates the scorer. Only pools of tenants with an assign_experiment rule cost a read. */
-export function createExperimentScorer({ db, log, pools, record }: Parts) {
-  const open = new Set<Promise<void>>();
-
-  async function score(outcome: ScoredOutcome): Promise<void> {
-    const { tenantId, decisionId, status, latencyMs, cost, score: value } = outcome;
-    if (!(await isInExperiments(tenantId))) return;
-    const decision = await decisionStore(db.sql).find(tenantId, decisionId);
-    if (decision === undefined) return;
-    const unit = decision.key === "" ? decisionId : decision.key;
-    const values = { success: status === "success" ? 1 : 0, latency_ms: latencyMs, cost, score: value };
-    for (const { id } of evidenceOf(decision).experiments) {
-      const scores = Object.entries(values).flatMap(([metric, each]) =>
-        each === null || each === undefined ? [] : [{ scoreId: `${decisionId}:${metric}`, unit, metric, value: each }],
-      );
-      await record(tenantId, id, scores);
-    }
-  }
-
-  async function isInExperiments(tenantId: TenantId): Promise<boolean> {
-    const all = await pools.poolsOf(tenantId);
-    for (const { rules } of all.pools.values()) {
-      if (rules.some(({ action }) => action.type === "assign_experiment")) return true;
-    }
-    return false;
-  }
-
-  return {
-    score: ((outcomes) => {
-      for (const outcome of outcomes) {
-        const done = score(outcome)
-          .catch((error) => log.warn({ err: error }, "an outcome could not be scored in its experiments"))
-          .finally(() => open.delete(done));
-        open.add(done);
-      }
-    }) satisfies ScoreOutcomes as ScoreOutcomes,
-
-    /** Resolves when nothing is being scored. */
-    async idle(): Promise<void> {
-      while (open.size > 0) await Promise.allSettled(open);
-    },
+/** Creates the scorer. Outcomes of items that are in no experiment cost nothing. */
+export function createExperimentScorer(record: RecordScores): ScoreOutcomes {
+  return async (tx, outcomes, nowMs) => {
+    const scores = outcomes.flatMap(scoresOf);
+    if (scores.length > 0) await record(tx, scores, nowMs);
   };
+}
+
+function scoresOf(outcome: ScoredOutcome): OutcomeScore[] {
+  const { tenantId, decisionId, key, experiments, status, latencyMs, cost, score, observedAtMs } = outcome;
+  const unit = key === "" ? decisionId : key;
+  const values = Object.entries({ success: status === "success" ? 1 : 0, latency_ms: latencyMs, cost, score });
+  return experiments.flatMap(({ id: experimentId }) =>
+    values.flatMap(([metric, value]) =>
+      value === null || value === undefined
+        ? []
+        : [{ tenantId, experimentId, scoreId: `${decisionId}:${metric}`, unit, metric, value, observedAtMs }],
+    ),
+  );
 }

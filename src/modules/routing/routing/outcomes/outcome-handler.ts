@@ -13,6 +13,7 @@ import { invalid } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { dateOf } from "../../../../platform/records/index.ts";
 import type { DecisionService } from "../decisions/decision-service.ts";
+import { evidenceOf } from "../decisions/decision-store.ts";
 import type { ScoreOutcomes } from "./experiment-scorer.ts";
 import type { LivePools } from "./live-pools.ts";
 import { claimOutcome, endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
@@ -45,7 +46,9 @@ export function outcomeHandlers(
         const first = await findOutcome(sql, tenantId, decision.id);
         return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(first!) });
       }
-      context.afterCommit(() => scoreOutcomes([outcome]));
+      const { experiments } = evidenceOf(decision);
+      const observedAtMs = outcome.observedAt.getTime();
+      await scoreOutcomes(sql, [{ ...outcome, key: decision.key, experiments, observedAtMs }], nowMs);
       const tracked = await endTracked(sql, tenantId, decision.id, nowMs);
       const { poolId, recipientId, status } = outcome;
       if (recipientId !== "") {

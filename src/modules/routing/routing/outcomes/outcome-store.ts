@@ -112,7 +112,7 @@ export function createOutcomeSink(
   return {
     async save(tx, outcomes, nowMs) {
       const at = new Date(nowMs);
-      await insertOutcomes(
+      const added = await insertOutcomes(
         tx,
         outcomes.map((each) => ({
           tenantId: each.tenantId,
@@ -127,12 +127,17 @@ export function createOutcomeSink(
           recordedAt: at,
         })),
       );
+      // The first outcome of a decision counts, as it does for its report.
+      const first = outcomes.filter(({ decisionId }) => added.has(decisionId));
+      await scoreOutcomes(
+        tx,
+        first.map((each) => ({ ...each, observedAtMs: nowMs })),
+        nowMs,
+      );
     },
     learn(outcomes, nowMs) {
       live.recordOutcomes(outcomes, nowMs);
-      const ended = outcomes.filter(({ final }) => final);
-      scoreOutcomes(ended);
-      for (const { tenantId, status } of ended) countEnd(tenantId, status);
+      for (const { tenantId, status, final } of outcomes) if (final) countEnd(tenantId, status);
       for (const { tenantId, poolId, recipientId } of outcomes) live.recordRelease(tenantId, poolId, recipientId);
     },
   };

@@ -1,7 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
-import { type Failure, fail, invalid } from "../../../../errors/index.ts";
-import { nextWake, notFound, type Signals, type Sql } from "../../../../platform/db/index.ts";
+import { Failure, fail, invalid } from "../../../../errors/index.ts";
+import { type Database, nextWake, notFound, type Signals, type Sql } from "../../../../platform/db/index.ts";
+import { claimKey, completeRecord } from "../../../../platform/idempotency/index.ts";
+import { toViolationFailure } from "../../../../platform/protojson/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import { contentClassOf } from "../domain/pins.ts";
 import { redact } from "../domain/redaction.ts";
@@ -12,20 +14,35 @@ import { ackTopic } from "../stream-topics.ts";
 import type { Append, SequenceRecord } from "./append-store.ts";
 import type { AppendOutcome, RecordAppender } from "./record-appender.ts";
 
-/** A record that a caller appends. */
-export interface AppendInput {
+/** The stream that a caller appends to. */
+export interface AppendTarget {
   readonly runId: string;
   /** The id or the name of the stream. */
   readonly streamId: string;
-  readonly direction: Direction;
-  readonly contentClass: string;
-  readonly schemaRef: string;
-  readonly payload: Json;
   /** How long to wait for acknowledgements, if the stream blocks. */
   readonly waitMs: number;
 }
 
+/** A record that a caller appends. */
+export interface RecordInput {
+  readonly direction: Direction;
+  readonly contentClass: string;
+  readonly schemaRef: string;
+  readonly payload: Json;
+}
+
+/** What was appended of a batch: the records before the first that did not fit. */
+export interface AppendedPrefix {
+  readonly firstSequence: number;
+  readonly appended: number;
+  readonly refused: number;
+  /** Why the others were not appended. */
+  readonly refusal: Failure | undefined;
+  readonly appendedAtMs: number;
+}
+
 interface Parts {
+  readonly db: Database;
   readonly lookup: StreamLookup;
   readonly appender: RecordAppender;
   readonly signals: Signals;
@@ -39,32 +56,37 @@ const retryAfterS = 1;
 /** A sequence that no record has. It marks the place of the sequence in a stored response. */
 const placeholder = Number.MAX_SAFE_INTEGER;
 
+const nothingAppended = new Error("Nothing was appended.");
+
 /** Appends records for callers. */
 export type AppendService = ReturnType<typeof createAppendService>;
 
 /** Creates the append service. */
-export function createAppendService({ lookup, appender, signals, metrics }: Parts) {
+export function createAppendService({ db, lookup, appender, signals, metrics }: Parts) {
   const stopping = new AbortController();
 
-  /** Appends, and waits for acknowledgements if the stream is full of unread records and blocks. */
+  /**
+   * Appends, and waits for acknowledgements if the stream is full of unread records and blocks. The first outcome says whether
+   * anything was appended.
+   */
   async function appendOrWait(
     context: Context,
     stream: StreamDefinition,
-    append: Append,
+    append: () => Promise<readonly AppendOutcome[]>,
     waitMs: number,
-  ): Promise<AppendOutcome> {
+  ): Promise<readonly AppendOutcome[]> {
     // Most appends fit, and need neither a timer nor a listener.
-    const outcome = await appender.append(append);
-    const mayWait = outcome.kind === "unread_full" && stream.pins.on_unread_full === "block" && waitMs > 0;
-    return mayWait ? waitAndAppend(context, stream, append, waitMs) : outcome;
+    const outcomes = await append();
+    const mayWait = outcomes[0]!.kind === "unread_full" && stream.pins.on_unread_full === "block" && waitMs > 0;
+    return mayWait ? waitAndAppend(context, stream, append, waitMs) : outcomes;
   }
 
   async function waitAndAppend(
     context: Context,
     stream: StreamDefinition,
-    append: Append,
+    append: () => Promise<readonly AppendOutcome[]>,
     waitMs: number,
-  ): Promise<AppendOutcome> {
+  ): Promise<readonly AppendOutcome[]> {
     const untilMs = performance.now() + waitMs;
     const signal = AbortSignal.any([context.signal, stopping.signal]);
     for (;;) {
@@ -72,8 +94,8 @@ export function createAppendService({ lookup, appender, signals, metrics }: Part
       // Listen before the append, so that an acknowledgement in between wakes it.
       const woken = nextWake(signals, ackTopic(stream), signal, Math.max(0, Math.min(restMs, pollMs)));
       try {
-        const outcome = await appender.append(append);
-        if (outcome.kind !== "unread_full" || restMs <= 0 || stopping.signal.aborted) return outcome;
+        const outcomes = await append();
+        if (outcomes[0]!.kind !== "unread_full" || restMs <= 0 || stopping.signal.aborted) return outcomes;
         const startedMs = performance.now();
         await woken.reason;
         context.waited(performance.now() - startedMs);
@@ -85,25 +107,86 @@ export function createAppendService({ lookup, appender, signals, metrics }: Part
     }
   }
 
+  /** Appends a prefix, and stores the response under an idempotency key in the same transaction. */
+  async function appendPrefixKeyed(
+    appends: readonly Append[],
+    keyed: KeyedCall,
+    toResponse: (outcomes: readonly AppendOutcome[]) => Message,
+  ): Promise<readonly AppendOutcome[]> {
+    let refused: readonly AppendOutcome[] = [];
+    try {
+      const done = await db.transaction(async (tx) => {
+        if (!(await claimKey(tx, keyed.claim))) return "duplicate";
+        const prefix = await appender.appendPrefixIn(tx, appends);
+        refused = prefix.outcomes;
+        // Roll back, so that the key of a call that fails can be used again.
+        if (refused[0]!.kind !== "appended") throw nothingAppended;
+        await completeRecord(tx, keyed.record(toResponse(prefix.outcomes)));
+        return prefix;
+      });
+      if (done === "duplicate") return [{ kind: done }];
+      done.announce();
+      return done.outcomes;
+    } catch (error) {
+      if (error === nothingAppended) return refused;
+      throw error;
+    }
+  }
+
   return {
     /** Appends an inline record. Returns "duplicate" for a repeated call. */
     async appendRecord<T extends Message>(
       context: Context,
-      input: AppendInput,
+      { runId, streamId, waitMs }: AppendTarget,
+      input: RecordInput,
       keyed: KeyedCall | undefined,
       toResponse: (sequence: number, appendedAtMs: number) => T,
     ): Promise<T | "duplicate"> {
-      const stream = await lookup.require(context, input.runId, input.streamId, "write");
+      const stream = await lookup.require(context, runId, streamId, "write");
       const appendedAtMs = context.nowMs;
       const append = {
         ...appendTo(stream, toNewRecord(stream, input), appendedAtMs),
         idempotency: keyed && sequenceRecord(keyed, toResponse(placeholder, appendedAtMs)),
       };
-      const outcome = await appendOrWait(context, stream, append, input.waitMs);
-      metrics.appended(outcome.kind, append.record.bytes);
-      if (outcome.kind === "duplicate") return "duplicate";
-      if (outcome.kind !== "appended") throw appendFailure(outcome, stream);
-      return toResponse(outcome.sequence, appendedAtMs);
+      const [outcome] = await appendOrWait(context, stream, () => appender.appendPrefix([append]), waitMs);
+      metrics.appended(outcome!.kind, append.record.bytes);
+      if (outcome!.kind === "duplicate") return "duplicate";
+      if (outcome!.kind !== "appended") throw appendFailure(outcome!, stream);
+      return toResponse(outcome!.sequence, appendedAtMs);
+    },
+
+    /**
+     * Appends the longest prefix of inline records that fits. Throws if not even the first fits, or if one of them is invalid.
+     * Returns "duplicate" for a repeated call.
+     */
+    async appendRecords<T extends Message>(
+      context: Context,
+      { runId, streamId, waitMs }: AppendTarget,
+      inputs: readonly RecordInput[],
+      keyed: KeyedCall | undefined,
+      toResponse: (prefix: AppendedPrefix) => T,
+    ): Promise<T | "duplicate"> {
+      const stream = await lookup.require(context, runId, streamId, "write");
+      const appendedAtMs = context.nowMs;
+      const appends = inputs.map((input, at) =>
+        appendTo(
+          stream,
+          inRecord(at, () => toNewRecord(stream, input)),
+          appendedAtMs,
+        ),
+      );
+      const respond = (outcomes: readonly AppendOutcome[]) => toResponse(toPrefix(outcomes, stream, appendedAtMs));
+      const append = () =>
+        keyed === undefined ? appender.appendPrefix(appends) : appendPrefixKeyed(appends, keyed, respond);
+      const outcomes = await appendOrWait(context, stream, append, waitMs);
+      const [first] = outcomes;
+      if (first!.kind === "duplicate") return "duplicate";
+      for (const [kind, own] of Map.groupBy(outcomes.keys(), (at) => outcomes[at]!.kind)) {
+        const bytes = own.reduce((sum, at) => sum + appends[at]!.record.bytes, 0);
+        metrics.appended(kind, bytes, own.length);
+      }
+      if (first!.kind !== "appended") throw appendFailure(first!, stream);
+      return respond(outcomes);
     },
 
     /**
@@ -116,10 +199,11 @@ export function createAppendService({ lookup, appender, signals, metrics }: Part
       record: NewRecord,
       nowMs: number,
     ): Promise<{ readonly sequence: number; readonly announce: () => void }> {
-      const { outcome, announce } = await appender.appendRecord(tx, appendTo(stream, record, nowMs));
-      metrics.appended(outcome.kind, record.bytes);
-      if (outcome.kind !== "appended") throw appendFailure(outcome, stream);
-      return { sequence: outcome.sequence, announce };
+      const { outcomes, announce } = await appender.appendPrefixIn(tx, [appendTo(stream, record, nowMs)]);
+      const [outcome] = outcomes;
+      metrics.appended(outcome!.kind, record.bytes);
+      if (outcome!.kind !== "appended") throw appendFailure(outcome!, stream);
+      return { sequence: outcome!.sequence, announce };
     },
 
     /** Ends all waits when the node stops. */
@@ -139,8 +223,33 @@ function appendTo(stream: StreamDefinition, record: NewRecord, appendedAtMs: num
   };
 }
 
+function toPrefix(outcomes: readonly AppendOutcome[], stream: StreamDefinition, appendedAtMs: number): AppendedPrefix {
+  const [first] = outcomes as readonly [Extract<AppendOutcome, { kind: "appended" }>];
+  const refusal = outcomes.find((outcome) => outcome.kind !== "appended");
+  const appended = outcomes.filter(({ kind }) => kind === "appended").length;
+  return {
+    firstSequence: first.sequence,
+    appended,
+    refused: outcomes.length - appended,
+    refusal: refusal && appendFailure(refusal, stream),
+    appendedAtMs,
+  };
+}
+
+/** Names the record of a batch in the violations of its check. */
+function inRecord<T>(at: number, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Failure && error.violations.length > 0) {
+      throw toViolationFailure(error.violations.map((each) => ({ ...each, field: `records[${at}].${each.field}` })));
+    }
+    throw error;
+  }
+}
+
 /** Checks and redacts a record. */
-function toNewRecord({ pins, redactionKey }: StreamDefinition, input: AppendInput): NewRecord {
+function toNewRecord({ pins, redactionKey }: StreamDefinition, input: RecordInput): NewRecord {
   const { direction, schemaRef, payload } = input;
   const contentClass = contentClassOf(pins, input.contentClass);
   const sent = JSON.stringify(payload);

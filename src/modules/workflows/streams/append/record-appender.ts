@@ -27,14 +27,14 @@ export type RecordAppender = ReturnType<typeof createRecordAppender>;
 
 /** Creates the appender of this node. */
 export function createRecordAppender({ db, onAppended }: Parts) {
-  const batcher = createBatcher<Append, AppendOutcome>({
+  const batcher = createBatcher<readonly Append[], readonly AppendOutcome[]>({
     lanes: 2,
     batchMax: 1000,
     concurrentMin: 100,
-    weigh: ({ record }) => 1 + Math.floor((record.payloadJson?.length ?? 0) / bytesPerWeight),
-    async flush(appends) {
-      const outcomes = await appendAll(db.steady.sql, appends);
-      announce(appends, outcomes);
+    weigh: (group) => group.reduce((sum, each) => sum + weightOf(each), 0),
+    async flush(groups) {
+      const outcomes = await appendGroups(db.steady.sql, groups);
+      announce(groups.flat(), outcomes.flat());
       return outcomes;
     },
   });
@@ -52,15 +52,21 @@ export function createRecordAppender({ db, onAppended }: Parts) {
 
   return {
     /** Appends a record; resolves after the commit. */
-    append: (append: Append): Promise<AppendOutcome> => batcher.run(append),
+    append: async (append: Append): Promise<AppendOutcome> => (await batcher.run([append]))[0]!,
+
+    /** Appends the longest prefix of records of one stream that fits, at consecutive sequences; resolves after the commit. */
+    appendPrefix: (appends: readonly Append[]): Promise<readonly AppendOutcome[]> => batcher.run(appends),
 
     /**
-     * Appends a record in the caller's transaction, which locks the stream until it ends. The caller calls `announce` after
-     * the commit.
+     * The same in the caller's transaction, which locks the stream until it ends. The caller calls `announce` after the
+     * commit.
      */
-    async appendRecord(tx: Sql, append: Append): Promise<{ outcome: AppendOutcome; announce: () => void }> {
-      const [outcome] = await appendAll(tx, [append]);
-      return { outcome: outcome!, announce: () => announce([append], [outcome!]) };
+    async appendPrefixIn(
+      tx: Sql,
+      appends: readonly Append[],
+    ): Promise<{ outcomes: readonly AppendOutcome[]; announce: () => void }> {
+      const [outcomes] = await appendGroups(tx, [appends]);
+      return { outcomes: outcomes!, announce: () => announce(appends, outcomes!) };
     },
 
     idle: batcher.idle,
@@ -73,9 +79,16 @@ export function createRecordAppender({ db, onAppended }: Parts) {
  */
 const repeatsMax = 20;
 
-async function appendAll(sql: Sql, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-  const outcomes = new Array<AppendOutcome | undefined>(appends.length);
-  let open = appends.map((append, nth) => ({ append, nth }));
+/**
+ * Appends groups of records. Of each group, the longest prefix that fits is appended. It has consecutive sequences: a statement
+ * ends at the first record that does not fit, so that a group is before it, after it, or divided by it.
+ */
+async function appendGroups(
+  sql: Sql,
+  groups: readonly (readonly Append[])[],
+): Promise<readonly (readonly AppendOutcome[])[]> {
+  const outcomes: (AppendOutcome | undefined)[] = [];
+  let open = groups.flatMap((appends, group) => appends.map((append) => ({ append, group }))).map(numbered);
   for (let repeats = 0; open.length > 0; ) {
     const { first, later } = withoutRepeatedKeys(open);
     try {
@@ -83,19 +96,46 @@ async function appendAll(sql: Sql, appends: readonly Append[]): Promise<readonly
         sql,
         first.map(({ append }) => append),
       );
-      const settled = settle(first, batch.rows, batch.duplicates);
+      const settled = refuseRest(first, settle(first, batch.rows, batch.duplicates));
       for (const [nth, outcome] of settled) outcomes[nth] = outcome;
       open = [...first.filter(({ nth }) => !settled.has(nth)), ...later].sort((a, b) => a.nth - b.nth);
     } catch (error) {
       if ((error as { code?: unknown }).code !== "23505" || ++repeats > repeatsMax) throw error;
     }
   }
-  return outcomes as AppendOutcome[];
+  const all = outcomes.values() as ArrayIterator<AppendOutcome>;
+  return groups.map((appends) => all.take(appends.length).toArray());
 }
 
 interface OpenAppend {
   readonly append: Append;
+  /** The position of its group. */
+  readonly group: number;
   readonly nth: number;
+}
+
+function numbered(append: Omit<OpenAppend, "nth">, nth: number): OpenAppend {
+  return { ...append, nth };
+}
+
+/** Refuses what follows a refused record in its group. */
+function refuseRest(
+  batch: readonly OpenAppend[],
+  settled: ReadonlyMap<number, AppendOutcome>,
+): ReadonlyMap<number, AppendOutcome> {
+  const all = new Map(settled);
+  const refusals = new Map<number, AppendOutcome>();
+  for (const { group, nth } of batch) {
+    const outcome = all.get(nth);
+    const refusal = refusals.get(group);
+    if (refusal !== undefined) all.set(nth, refusal);
+    else if (outcome !== undefined && outcome.kind !== "appended") refusals.set(group, outcome);
+  }
+  return all;
+}
+
+function weightOf({ record }: Append): number {
+  return 1 + Math.floor((record.payloadJson?.length ?? 0) / bytesPerWeight);
 }
 
 /** Of several appends with the same idempotency key, only the first is part of a statement. */

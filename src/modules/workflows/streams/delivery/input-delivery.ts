@@ -6,6 +6,7 @@ import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Runs } from "../../runs/index.ts";
+import { mayLog } from "../domain/region.ts";
 import { nameOfKey, type StreamKey } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
@@ -82,7 +83,10 @@ export function createInputDelivery({ db, log, lookup, sendMail, metrics, region
     } catch (error) {
       metrics.delivered("deferred");
       // A full mailbox is no fault of the service.
-      if (!(error instanceof Failure)) log.warn({ err: error }, "an input record could not be delivered yet");
+      const stream = await lookup.find(key.tenantId, key.runId, key.streamId).catch(() => undefined);
+      if (!(error instanceof Failure) && stream !== undefined && mayLog(stream.pins, region)) {
+        log.warn({ err: error }, "an input record could not be delivered yet");
+      }
     }
   }
 

@@ -18,6 +18,8 @@ export interface Pins {
   readonly content_classes: readonly string[];
   readonly ceilings: Ceilings;
   readonly on_unread_full: "block" | "reject";
+  /** Seconds after which a consumer that leaves records unread is removed; never if absent. */
+  readonly consumer_idle_max_s?: number;
 }
 
 /** How much a stream may hold. */
@@ -82,6 +84,8 @@ export function toPins(wanted: Pins, ownRegion: string): Pins {
       total_bytes: ceilings.total_bytes || defaultCeilings.total_bytes,
     },
     on_unread_full: wanted.on_unread_full || "block",
+    // Absent in the pins of earlier streams, and so in their digests.
+    ...(wanted.consumer_idle_max_s ? { consumer_idle_max_s: wanted.consumer_idle_max_s } : {}),
   };
 }
 

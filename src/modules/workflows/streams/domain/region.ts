@@ -3,9 +3,10 @@ import type { Pins } from "./pins.ts";
 
 /**
  * What a node does with a stream. define: shows its definition. read: sends payloads to a client. acknowledge: stores how far
- * a consumer has read. write: appends or closes. hold: sets or releases a legal hold. upload and download: large objects.
+ * a consumer has read. remove_consumer: forgets that. write: appends or closes. hold: sets or releases a legal hold. upload and
+ * download: large objects.
  */
-export type Access = "define" | "read" | "acknowledge" | "write" | "hold" | "upload" | "download";
+export type Access = "define" | "read" | "acknowledge" | "remove_consumer" | "write" | "hold" | "upload" | "download";
 
 /** The regions whose nodes may do something with a stream. */
 function regionsFor(access: Access, pins: Pins): readonly string[] {
@@ -16,6 +17,7 @@ function regionsFor(access: Access, pins: Pins): readonly string[] {
     case "read":
       return holding.filter((region) => pins.egress_regions.includes(region));
     case "acknowledge":
+    case "remove_consumer":
     case "write":
     case "hold":
       return [pins.metadata_home];
@@ -36,10 +38,20 @@ export function pinnedCallers(access: Access, { authorization }: Pins): readonly
     case "acknowledge":
     case "download":
       return authorization.readers;
+    case "remove_consumer":
+      // Consumers leave, and writers remove consumers that hold them up.
+      return authorization.readers.length === 0 || authorization.writers.length === 0
+        ? []
+        : [...authorization.readers, ...authorization.writers];
     case "write":
     case "upload":
       return authorization.writers;
   }
+}
+
+/** Whether nodes of a region may log about a stream. */
+export function mayLog({ log_region }: Pins, ownRegion: string): boolean {
+  return log_region === ownRegion;
 }
 
 /** The refusal of a node whose region is not pinned for an access; undefined if it is allowed. */

@@ -7,7 +7,8 @@ import { shareMessage } from "../../../../chain/stream.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import { nameOfKey, type StreamKey } from "../domain/stream.ts";
+import { mayLog } from "../domain/region.ts";
+import { nameOfKey, type StreamDefinition } from "../domain/stream.ts";
 import { fromRecord } from "../stream-message.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
 import { streamStore } from "../stream-store.ts";
@@ -33,6 +34,8 @@ interface Parts {
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;
   readonly metrics: StreamMetrics;
+  /** The region of this node. */
+  readonly region: string;
 }
 
 /** How often the tail is read without a signal. */
@@ -56,9 +59,9 @@ export function createStreamTails(parts: Parts) {
   const tails = new Map<string, { tail: OpenTail; subscribers: number }>();
   return {
     /** Follows a stream. The caller calls `leave` when it is done. */
-    join(key: StreamKey): { tail: StreamTail; leave: () => void } {
-      const name = nameOfKey(key);
-      const entry = tails.get(name) ?? { tail: openTail(parts, key), subscribers: 0 };
+    join(stream: StreamDefinition): { tail: StreamTail; leave: () => void } {
+      const name = nameOfKey(stream);
+      const entry = tails.get(name) ?? { tail: openTail(parts, stream), subscribers: 0 };
       entry.subscribers++;
       tails.set(name, entry);
       let hasLeft = false;
@@ -78,7 +81,7 @@ interface OpenTail extends StreamTail {
   stop(): void;
 }
 
-function openTail({ db, signals, log, metrics }: Parts, key: StreamKey): OpenTail {
+function openTail({ db, signals, log, metrics, region }: Parts, stream: StreamDefinition): OpenTail {
   let ring: RingEntry[] = [];
   let ringBytes = 0;
   /** The last sequence that was read; undefined until somebody knows where the stream is. */
@@ -94,7 +97,7 @@ function openTail({ db, signals, log, metrics }: Parts, key: StreamKey): OpenTai
 
   async function read(): Promise<void> {
     while (last !== undefined) {
-      const found = await streamStore(db.sql).readAfter(key, last, readMax, readBytesMax);
+      const found = await streamStore(db.sql).readAfter(stream, last, readMax, readBytesMax);
       if (found === undefined) return;
       const { head, records } = found;
       // Retention overtook the tail: subscribers find out from the database.
@@ -128,11 +131,11 @@ function openTail({ db, signals, log, metrics }: Parts, key: StreamKey): OpenTai
   }
 
   // Without the payload: the error of a read does not contain it.
-  const task = createSerialTask(read, (error) =>
-    log.warn({ err: error }, "the tail of a workflow stream could not be read"),
-  );
+  const task = createSerialTask(read, (error) => {
+    if (mayLog(stream.pins, region)) log.warn({ err: error }, "the tail of a workflow stream could not be read");
+  });
   // Listen before the first read, so that a commit in between wakes the tail.
-  const stopListening = signals.onWake(recordTopic(key), task.run);
+  const stopListening = signals.onWake(recordTopic(stream), task.run);
   const timer = setInterval(task.run, pollMs);
   task.start();
 

@@ -1,0 +1,6 @@
+-- When the exposures and scores of an ended experiment were removed.
+alter table experiments add column forgotten_at timestamptz;
+create index experiments_to_forget on experiments (ended_at) where ended_at is not null and forgotten_at is null;
+
+-- A repeated score is recognized by its columns.
+alter table experiment_scores drop column body;
