@@ -7,6 +7,7 @@ import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks.ts";
 import { createConnectPageHandler } from "../gateway/connect-pages.ts";
 import { createConnectorCallbacks } from "../gateway/connector-callbacks.ts";
+import { createConsoleHandler } from "../gateway/console.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
@@ -136,6 +137,7 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
     handlers.push(createSignInPageHandler({ handle: node.identity.pages.handle }));
+    handlers.push(createConsoleHandler({ findWorkspace: (cookie) => findWorkspace(node, cookie) }));
     const { scim } = node.identity;
     if (scim !== undefined) handlers.push(createScimEndpoint({ handle: scim }));
     handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
@@ -147,6 +149,12 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     handlers,
     rest: createRestHandler({ operations, invoke, errorsUrl }),
   });
+}
+
+async function findWorkspace({ identity, tenancy }: Node, cookie: string | undefined) {
+  const id = await identity.tenantOfBrowser(cookie);
+  const slug = id && (await tenancy.tenants.findSlug(id));
+  return id && slug ? { id, slug } : undefined;
 }
 
 function mcpHandler(

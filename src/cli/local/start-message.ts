@@ -12,7 +12,7 @@ export function formatStartMessage(
   { config }: LoadedConfig,
 ): string {
   const { baseUrl } = planes;
-  const lines = ["", `Switchyard is serving at ${baseUrl}`, `  reference   ${baseUrl}/docs`];
+  const lines = ["", `Switchyard is serving at ${baseUrl}`, `  console     ${baseUrl}/console`, `  reference   ${baseUrl}/docs`];
   if (config["notification.outbox.enabled"]) {
     lines.push(`  outbox      ${baseUrl}/outbox${admin?.isNew ? `#key=${admin.key}` : ""}`);
   }
