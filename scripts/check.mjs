@@ -14,6 +14,10 @@ const steps = [
   ["the reference matches the definitions, settings and errors", () => run("node", ["scripts/docs.ts", "--check"])],
   ["format and lint", () => run("biome", ["ci", "--error-on-warnings", "--colors=off"])],
   ["types", () => run("node", ["node_modules/typescript-native/bin/tsc", "-p", "."])],
+  [
+    "types of the client",
+    () => run("node", ["node_modules/typescript-native/bin/tsc", "-p", "clients/typescript", "--noEmit"]),
+  ],
   ["import boundaries", checkBoundaries],
   ["no dead code", () => run("knip", [])],
 ];
@@ -42,8 +46,10 @@ function checkGenerated() {
   const fresh = mkdtempSync(join(tmpdir(), "switchyard-gen-"));
   try {
     execFileSync("node", ["scripts/generate.mjs", fresh], { stdio: "ignore" });
-    const drift = run("git", ["diff", "--no-index", "--stat", "gen", join(fresh, "gen")]);
-    return drift && `Run npm run generate and commit the changes:\n${drift}`;
+    const drift = ["gen", "clients/typescript/src/gen"]
+      .map((folder) => run("git", ["diff", "--no-index", "--stat", folder, join(fresh, folder)]) ?? "")
+      .join("");
+    return drift === "" ? undefined : `Run npm run generate and commit the changes:\n${drift}`;
   } finally {
     rmSync(fresh, { recursive: true });
   }

@@ -148,7 +148,7 @@ export function collectReachable(messages: Iterable<DescMessage>): Set<string> {
 }
 
 /** Responses contain every field without presence, including default values. */
-function isAlwaysSent(field: DescField): boolean {
+export function isAlwaysSent(field: DescField): boolean {
   return (
     field.fieldKind === "list" || field.fieldKind === "map" || field.presence === FeatureSet_FieldPresence.IMPLICIT
   );

@@ -1,0 +1,236 @@
+// Generated from the definitions; do not edit.
+import { bindOperations } from "../transport/bind.ts";
+import type { CallOptions, Operation } from "../transport/operation.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { List } from "../transport/list.ts";
+import type { JsonObject } from "../json.ts";
+import type { PreferenceSettings, PreferenceSettingsInput } from "./preference.ts";
+
+/** Notification workflows: the content of one kind of notification on each channel, and the author's preferences for everybody and for single users. */
+export interface NotificationWorkflowService {
+  /** Creates or replaces the workflow with this key: absent fields are cleared. Templates and conditions are checked. */
+  upsert(request: UpsertNotificationWorkflowRequest, options?: CallOptions): Promise<NotificationWorkflow>;
+
+  /** Returns one workflow. */
+  get(request: GetNotificationWorkflowRequest, options?: CallOptions): Promise<NotificationWorkflow>;
+
+  /** Lists the workflows of the caller's tenant. */
+  list(request?: ListNotificationWorkflowsRequest, options?: CallOptions): List<NotificationWorkflow>;
+
+  /** Deletes a workflow and its preferences for single users. The preferences of subscribers are kept. */
+  delete(request: DeleteNotificationWorkflowRequest, options?: CallOptions): Promise<NotificationWorkflow>;
+
+  /** Sets the author's preferences of a workflow for one user: layer 2. They apply when a trigger names the user. */
+  upsertUser(request: UpsertNotificationWorkflowUserRequest, options?: CallOptions): Promise<NotificationWorkflowUser>;
+
+  /** Returns the author's preferences of a workflow for one user. */
+  getUser(request: GetNotificationWorkflowUserRequest, options?: CallOptions): Promise<NotificationWorkflowUser>;
+
+  /** Lists the users for whom a workflow has preferences. */
+  listUsers(request: ListNotificationWorkflowUsersRequest, options?: CallOptions): List<NotificationWorkflowUser>;
+
+  /** Deletes the author's preferences of a workflow for one user. */
+  deleteUser(request: DeleteNotificationWorkflowUserRequest, options?: CallOptions): Promise<NotificationWorkflowUser>;
+}
+
+const notificationWorkflowServiceOperations = {
+  upsert: { verb: "PUT", path: "/api/v2/notification/workflows/{workflow_key}", body: "*", keyed: true },
+  get: { verb: "GET", path: "/api/v2/notification/workflows/{workflow_key}" },
+  list: { verb: "GET", path: "/api/v2/notification/workflows", result: "cursor" },
+  delete: { verb: "DELETE", path: "/api/v2/notification/workflows/{workflow_key}", keyed: true },
+  upsertUser: { verb: "PUT", path: "/api/v2/notification/workflows/{workflow_key}/users/{user_id}", body: "*", keyed: true },
+  getUser: { verb: "GET", path: "/api/v2/notification/workflows/{workflow_key}/users/{user_id}" },
+  listUsers: { verb: "GET", path: "/api/v2/notification/workflows/{workflow_key}/users", result: "cursor" },
+  deleteUser: { verb: "DELETE", path: "/api/v2/notification/workflows/{workflow_key}/users/{user_id}", keyed: true },
+} as const satisfies Record<keyof NotificationWorkflowService, Operation>;
+
+/** Creates the service over a transport. */
+export function createNotificationWorkflowService(transport: Transport): NotificationWorkflowService {
+  return bindOperations<NotificationWorkflowService>(transport, notificationWorkflowServiceOperations);
+}
+
+/** The content of each channel; nothing is sent on absent channels. */
+export type ChannelContentsInput = {
+  /** The channel email. */
+  readonly email?: ChannelContentInput;
+  /** The channel sms. */
+  readonly sms?: ChannelContentInput;
+  /** The channel push. */
+  readonly push?: ChannelContentInput;
+  /** The channel chat. */
+  readonly chat?: ChannelContentInput;
+  /** The channel in_app. */
+  readonly in_app?: ChannelContentInput;
+};
+
+/** The content on one channel. The texts are templates over payload, subscriber and more. */
+export type ChannelContentInput = {
+  /** The template language: handlebars or liquid; handlebars when empty. */
+  readonly engine?: "handlebars" | "liquid";
+  /** The subject line, if the channel has one. */
+  readonly subject?: string;
+  /** The title, if the channel has one. */
+  readonly title?: string;
+  /** The text; HTML on email. */
+  readonly body: string;
+  /** The text without markup, if the channel has both. */
+  readonly text_body?: string;
+  /** The layout; the channel's default when empty. */
+  readonly layout_id?: string;
+  /** Additional data for programs, at most 16 KiB as JSON. Every string in it is a template, names are not; the rendered data may take 64 KiB. */
+  readonly data?: object;
+  /** Whether a missing template variable is a failure; otherwise it is rendered as empty. */
+  readonly strict_variables?: boolean;
+};
+
+/** A whole workflow. Absent fields are cleared. */
+export type UpsertNotificationWorkflowRequest = {
+  /** The key: letters and digits, separated by single dots, underscores or hyphens (for example: order.shipped). */
+  readonly workflow_key: string;
+  /** The display name; the key when empty. */
+  readonly name?: string;
+  /** The description. */
+  readonly description?: string;
+  /** The content of each channel. */
+  readonly channels?: ChannelContentsInput;
+  /** Layer 1: preferences that apply unless a stronger layer decides. */
+  readonly preferences?: PreferenceSettingsInput;
+  /** Makes the change conditional on this version; 0 requires that there is no such workflow. */
+  readonly record_version?: number;
+};
+
+/** The content of one kind of notification, and the author's preferences for everybody. */
+export type NotificationWorkflow = {
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The key, unique in the tenant. */
+  readonly workflow_key: string;
+  /** The display name. */
+  readonly name: string;
+  /** The description. */
+  readonly description: string;
+  /** The content of each channel. */
+  readonly channels?: ChannelContents;
+  /** Layer 1: preferences that apply unless a stronger layer decides. */
+  readonly preferences?: PreferenceSettings;
+  /** When it was created. */
+  readonly created_at?: string;
+  /** When it last changed. */
+  readonly updated_at?: string;
+  /** The version of the record; send it back to make an update conditional. */
+  readonly record_version: number;
+};
+
+/** The content of each channel; nothing is sent on absent channels. */
+export type ChannelContents = {
+  /** The channel email. */
+  readonly email?: ChannelContent;
+  /** The channel sms. */
+  readonly sms?: ChannelContent;
+  /** The channel push. */
+  readonly push?: ChannelContent;
+  /** The channel chat. */
+  readonly chat?: ChannelContent;
+  /** The channel in_app. */
+  readonly in_app?: ChannelContent;
+};
+
+/** The content on one channel. The texts are templates over payload, subscriber and more. */
+export type ChannelContent = {
+  /** The template language: handlebars or liquid; handlebars when empty. */
+  readonly engine: string;
+  /** The subject line, if the channel has one. */
+  readonly subject: string;
+  /** The title, if the channel has one. */
+  readonly title: string;
+  /** The text; HTML on email. */
+  readonly body: string;
+  /** The text without markup, if the channel has both. */
+  readonly text_body: string;
+  /** The layout; the channel's default when empty. */
+  readonly layout_id: string;
+  /** Additional data for programs, at most 16 KiB as JSON. Every string in it is a template, names are not; the rendered data may take 64 KiB. */
+  readonly data?: JsonObject;
+  /** Whether a missing template variable is a failure; otherwise it is rendered as empty. */
+  readonly strict_variables: boolean;
+};
+
+/** Identifies a workflow. */
+export type GetNotificationWorkflowRequest = {
+  /** The workflow's key. */
+  readonly workflow_key: string;
+};
+
+/** Request for a page of workflows. */
+export type ListNotificationWorkflowsRequest = {
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** Selects the workflow to delete. */
+export type DeleteNotificationWorkflowRequest = {
+  /** The workflow's key. */
+  readonly workflow_key: string;
+};
+
+/** The author's preferences of a workflow for one user. */
+export type UpsertNotificationWorkflowUserRequest = {
+  /** The workflow's key. */
+  readonly workflow_key: string;
+  /** The user's id, any text that the tenant chooses. */
+  readonly user_id: string;
+  /** The preferences for the user; they replace the previous ones. */
+  readonly preferences?: PreferenceSettingsInput;
+  /** Makes the change conditional on this version; 0 requires that there are none for the user. */
+  readonly record_version?: number;
+};
+
+/** The author's preferences of a workflow for one user: layer 2. */
+export type NotificationWorkflowUser = {
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The workflow's key. */
+  readonly workflow_key: string;
+  /** The user. */
+  readonly user_id: string;
+  /** The preferences for the user. */
+  readonly preferences?: PreferenceSettings;
+  /** When it was created. */
+  readonly created_at?: string;
+  /** When it last changed. */
+  readonly updated_at?: string;
+  /** The version of the record; send it back to make an update conditional. */
+  readonly record_version: number;
+};
+
+/** Identifies a user of a workflow. */
+export type GetNotificationWorkflowUserRequest = {
+  /** The workflow's key. */
+  readonly workflow_key: string;
+  /** The user's id, any text that the tenant chooses. */
+  readonly user_id: string;
+};
+
+/** Request for a page of a workflow's users. */
+export type ListNotificationWorkflowUsersRequest = {
+  /** The workflow's key. */
+  readonly workflow_key: string;
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** Selects the user whose preferences to delete. */
+export type DeleteNotificationWorkflowUserRequest = {
+  /** The workflow's key. */
+  readonly workflow_key: string;
+  /** The user's id, any text that the tenant chooses. */
+  readonly user_id: string;
+};

@@ -1,0 +1,401 @@
+// Generated from the definitions; do not edit.
+import { bindOperations } from "../transport/bind.ts";
+import type { CallOptions, Operation } from "../transport/operation.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { List } from "../transport/list.ts";
+import type { JsonObject } from "../json.ts";
+
+/** Notifications: triggers, deliveries and their results. */
+export interface NotificationService {
+  /** Notifies a subscriber, or all members of a topic. For a subscriber it is sent immediately, and the response has the outcome of each message; for a topic it is accepted and sent later. */
+  trigger(request: TriggerNotificationRequest, options?: CallOptions): Promise<TriggerNotificationResponse>;
+
+  /** Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest first. */
+  listDeliveries(request?: ListDeliveriesRequest, options?: CallOptions): List<Delivery>;
+
+  /** Returns one delivery. */
+  getDelivery(request: GetDeliveryRequest, options?: CallOptions): Promise<Delivery>;
+
+  /** Lists the observations of a delivery after it was sent, oldest first. Observations are never changed or deleted. */
+  listObservations(request: ListObservationsRequest, options?: CallOptions): List<Observation>;
+
+  /** Returns the progress of a broadcast to a topic. */
+  getBroadcast(request: GetBroadcastRequest, options?: CallOptions): Promise<Broadcast>;
+
+  /** Lists dead letters, newest first. */
+  listDeadLetters(request?: ListNotificationDeadLettersRequest, options?: CallOptions): List<NotificationDeadLetter>;
+
+  /** Retries a dead letter. The subscriber's preferences are checked again. */
+  redriveDeadLetter(request: RedriveNotificationDeadLetterRequest, options?: CallOptions): Promise<NotificationDeadLetter>;
+}
+
+const notificationServiceOperations = {
+  trigger: { verb: "POST", path: "/api/v2/notifications/trigger", body: "*", keyed: true },
+  listDeliveries: { verb: "GET", path: "/api/v2/notifications/deliveries", result: "cursor" },
+  getDelivery: { verb: "GET", path: "/api/v2/notifications/deliveries/{delivery_id}" },
+  listObservations: { verb: "GET", path: "/api/v2/notifications/deliveries/{delivery_id}/observations", result: "cursor" },
+  getBroadcast: { verb: "GET", path: "/api/v2/notifications/broadcasts/{transaction_id}" },
+  listDeadLetters: { verb: "GET", path: "/api/v2/notifications/dead-letters", result: "cursor" },
+  redriveDeadLetter: { verb: "POST", path: "/api/v2/notifications/dead-letters/{dead_letter_id}:redrive", body: "*", keyed: true },
+} as const satisfies Record<keyof NotificationService, Operation>;
+
+/** Creates the service over a transport. */
+export function createNotificationService(transport: Transport): NotificationService {
+  return bindOperations<NotificationService>(transport, notificationServiceOperations);
+}
+
+/** The profile of a subscriber that may not exist yet; absent fields stay unchanged. */
+export type InlineSubscriber = {
+  /** The given name. */
+  readonly first_name?: string;
+  /** The family name. */
+  readonly last_name?: string;
+  /** The email address. */
+  readonly email?: string;
+  /** The phone number, such as +4930901820. */
+  readonly phone?: string;
+  /** The URL of a picture. */
+  readonly avatar?: string;
+  /** The language as a BCP 47 tag, such as de-CH. */
+  readonly locale?: string;
+  /** The time zone as an IANA name, such as Europe/Berlin. */
+  readonly timezone?: string;
+  /** Free-form data. */
+  readonly data?: object;
+};
+
+/** Overrides by channel. */
+export type ContentOverrides = {
+  /** For mail. */
+  readonly email?: ContentOverride;
+  /** For text messages. */
+  readonly sms?: ContentOverride;
+  /** For push. */
+  readonly push?: ContentOverride;
+  /** For chat. */
+  readonly chat?: ContentOverride;
+  /** For the inbox. */
+  readonly in_app?: ContentOverride;
+};
+
+/** The content of a channel that overrides that of the workflow; absent fields come from the workflow. */
+export type ContentOverride = {
+  /** The template language, "handlebars" or "liquid". */
+  readonly engine?: "handlebars" | "liquid";
+  /** The subject of a mail, as a template. */
+  readonly subject?: string;
+  /** The title of a push, chat or inbox message, as a template. */
+  readonly title?: string;
+  /** The text, as a template; HTML on the channel email. */
+  readonly body?: string;
+  /** The text of a mail for readers without HTML, as a template. */
+  readonly text_body?: string;
+  /** The layout. */
+  readonly layout_id?: string;
+  /** Additional data, such as a link; every string in it is a template. */
+  readonly data?: object;
+  /** Whether a missing template variable is a failure. */
+  readonly strict_variables?: boolean;
+};
+
+/** Notifies a subscriber or a topic. Exactly one of subscriber_external_id, subscriber_id and topic is required. */
+export type TriggerNotificationRequest = {
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The subscriber, by the tenant's own id. */
+  readonly subscriber_external_id?: string;
+  /** The profile to store before the subscriber is notified; only with subscriber_external_id. */
+  readonly subscriber?: InlineSubscriber;
+  /** The subscriber, by its id. */
+  readonly subscriber_id?: string;
+  /** The key of the topic. */
+  readonly topic?: string;
+  /** Only on these channels; when empty, on all that preferences allow. */
+  readonly channels?: readonly ("email" | "sms" | "push" | "chat" | "in_app")[];
+  /** Content that overrides that of the workflow, at most 256 KiB as JSON together with the payload. */
+  readonly overrides?: ContentOverrides;
+  /** The user whose layer 2 preferences of the workflow apply. */
+  readonly user_id?: string;
+  /** The data for templates and conditions, at most 256 KiB as JSON together with the overrides. */
+  readonly payload?: object;
+};
+
+/** The result of a trigger. */
+export type TriggerNotificationResponse = {
+  /** The trigger's id, by which its deliveries can be listed. */
+  readonly transaction_id: string;
+  /** The outcome of each message; empty for a topic, whose messages are sent later. */
+  readonly outcomes: readonly TriggerOutcome[];
+  /** The broadcast, if a topic was notified. */
+  readonly broadcast?: Broadcast;
+};
+
+/** The outcome of one message of a trigger. */
+export type TriggerOutcome = {
+  /** The channel. */
+  readonly channel: string;
+  /** The endpoint; empty for the inbox and for an address of the subscriber's profile. */
+  readonly endpoint_id: string;
+  /** "sent", "failed" or "skipped". A message that waits for another attempt is "failed" and retryable. */
+  readonly outcome: string;
+  /** The delivery, which has the later states of the message. */
+  readonly delivery_id: string;
+  /** The phase in which it failed. */
+  readonly failure_phase: string;
+  /** The failure code. */
+  readonly failure_code: string;
+  /** The failure in words. */
+  readonly failure_detail: string;
+  /** Whether it will be retried automatically. */
+  readonly retryable: boolean;
+  /** When it will be retried, if it will. */
+  readonly next_attempt_at?: string;
+  /** The reason code of the preference decision. */
+  readonly preference_reason_code: string;
+  /** Whether it is unknown if the message arrived. */
+  readonly reconciliation_required: boolean;
+};
+
+/** A notification to everyone who was in a topic when it was accepted. */
+export type Broadcast = {
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The topic. */
+  readonly topic_key: string;
+  /** The point in the database's transaction order at which membership is evaluated. */
+  readonly cutoff: string;
+  /** "accepted", "expanding", "completed" or "failed". */
+  readonly status: string;
+  /** The number of members processed so far. */
+  readonly expanded: number;
+  /** The number of members; 0 until they are counted. */
+  readonly total: number;
+  /** SHA-256 of the payload, in hexadecimal. */
+  readonly payload_digest: string;
+  /** The failure code. */
+  readonly failure_code: string;
+  /** When it was accepted. */
+  readonly created_at?: string;
+  /** When it last made progress. */
+  readonly updated_at?: string;
+};
+
+/** Lists deliveries. */
+export type ListDeliveriesRequest = {
+  /** Only deliveries of this trigger. */
+  readonly transaction_id?: string;
+  /** Only deliveries to this subscriber. */
+  readonly subscriber_id?: string;
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** One message to one address. */
+export type Delivery = {
+  /** The id, a ULID. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The trigger that it comes from. */
+  readonly transaction_id: string;
+  /** The broadcast that it is part of; empty for a single send. */
+  readonly broadcast_id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The topic through which the subscriber was reached. */
+  readonly topic_key: string;
+  /** The subscriber's context keys in the topic. */
+  readonly context_keys: readonly string[];
+  /** The user whose layer 2 preferences of the workflow applied. */
+  readonly user_id: string;
+  /** The channel. */
+  readonly channel: string;
+  /** The endpoint; empty for the inbox and for an address of the subscriber's profile. */
+  readonly endpoint_id: string;
+  /** The integration that sent it. */
+  readonly integration_id: string;
+  /** Its provider. */
+  readonly provider_key: string;
+  /** Its connection. */
+  readonly connection_id: string;
+  /** The layout. */
+  readonly layout_id: string;
+  /** The version of the layout. */
+  readonly layout_version: number;
+  /** "queued", "running", "sent" (accepted by the provider), "failed" or "skipped". */
+  readonly status: string;
+  /** The provider's id of the message. */
+  readonly provider_message_id: string;
+  /** The phase in which it failed. */
+  readonly failure_phase: string;
+  /** The failure code. */
+  readonly failure_code: string;
+  /** The failure in words. */
+  readonly failure_detail: string;
+  /** Whether it will be retried automatically. */
+  readonly retryable: boolean;
+  /** The reason code of the preference decision. */
+  readonly preference_reason_code: string;
+  /** The deciding layer, from 1 to 5; 0 when none decided. */
+  readonly preference_winning_layer?: number;
+  /** The version of the resolver. */
+  readonly resolver_version: string;
+  /** The number of executions. */
+  readonly execution_attempt: number;
+  /** The number of provider calls. */
+  readonly provider_attempt: number;
+  /** The maximum number of executions. */
+  readonly max_attempts: number;
+  /** When the next attempt is due. */
+  readonly next_attempt_at?: string;
+  /** "not_expected", "awaiting", "delivered", "engaged", "undelivered", "complained" or "unknown". */
+  readonly observation_state: string;
+  /** Whether it is unknown if the message arrived: someone must check before it is sent again. */
+  readonly reconciliation_required: boolean;
+  /** Its dead letter, if any. */
+  readonly dead_letter_id: string;
+  /** When it was stored. */
+  readonly queued_at?: string;
+  /** When its first execution started. */
+  readonly started_at?: string;
+  /** When the provider accepted it. */
+  readonly sent_at?: string;
+  /** When it ended. */
+  readonly completed_at?: string;
+};
+
+/** Returns one delivery. */
+export type GetDeliveryRequest = {
+  /** The delivery. */
+  readonly delivery_id: string;
+};
+
+/** Lists the observations of a delivery. */
+export type ListObservationsRequest = {
+  /** The delivery. */
+  readonly delivery_id: string;
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** A report about a delivery after it was sent. */
+export type Observation = {
+  /** The delivery. */
+  readonly delivery_id: string;
+  /** Its position among the observations of the delivery. */
+  readonly sequence: number;
+  /** What was observed, such as "delivered" or "bounced". */
+  readonly kind: string;
+  /** "delivery" or "engagement". */
+  readonly category: string;
+  /** When it happened. */
+  readonly occurred_at?: string;
+  /** When it was received. */
+  readonly received_at?: string;
+  /** The adapter that reported it. */
+  readonly adapter_key: string;
+  /** The version of the adapter. */
+  readonly adapter_version: string;
+  /** The connection. */
+  readonly connection_id: string;
+  /** How the report was verified: "signature", "poll" or "sdk". */
+  readonly verification: string;
+  /** The provider's id of the report. */
+  readonly provider_event_id: string;
+  /** "hard" or "soft", for a message that was not delivered. */
+  readonly severity: string;
+  /** Whether a machine caused it, not the recipient. */
+  readonly machine_generated: boolean;
+  /** SHA-256 of the report, in hexadecimal. */
+  readonly evidence_digest: string;
+  /** Additional data of the report. */
+  readonly attributes?: JsonObject;
+};
+
+/** Selects a broadcast. */
+export type GetBroadcastRequest = {
+  /** The trigger. */
+  readonly transaction_id: string;
+};
+
+/** Lists dead letters. */
+export type ListNotificationDeadLettersRequest = {
+  /** Only those with this status. */
+  readonly status?: "" | "open" | "redriving" | "redriven" | "discarded" | "expired";
+  /** Only those of this channel. */
+  readonly channel?: "" | "email" | "sms" | "push" | "chat" | "in_app";
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** A message that could not be sent. Its payload is never shown. */
+export type NotificationDeadLetter = {
+  /** The id, a ULID. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** "delivery" or "fanout_page". */
+  readonly kind: string;
+  /** The delivery. */
+  readonly delivery_id: string;
+  /** The broadcast. */
+  readonly broadcast_id: string;
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The channel. */
+  readonly channel: string;
+  /** The phase in which it failed. */
+  readonly failure_phase: string;
+  /** The failure code. */
+  readonly failure_code: string;
+  /** The failure in words. */
+  readonly failure_detail: string;
+  /** The number of attempts. */
+  readonly attempts: number;
+  /** When it failed first. */
+  readonly first_failed_at?: string;
+  /** When it failed last. */
+  readonly last_failed_at?: string;
+  /** SHA-256 of the payload, in hexadecimal. */
+  readonly payload_digest: string;
+  /** When the payload is deleted. */
+  readonly payload_expires_at?: string;
+  /** "open", "redriving", "redriven", "discarded" or "expired". */
+  readonly status: string;
+  /** The number of redrives. */
+  readonly redrive_count: number;
+  /** The maximum number of redrives. */
+  readonly max_redrives: number;
+  /** Who redrove it last. */
+  readonly redriven_by: string;
+  /** The reason. */
+  readonly redrive_reason: string;
+};
+
+/** Redrives a dead letter. */
+export type RedriveNotificationDeadLetterRequest = {
+  /** The dead letter. */
+  readonly dead_letter_id: string;
+  /** The reason. */
+  readonly reason?: string;
+};

@@ -1,0 +1,253 @@
+// Generated from the definitions; do not edit.
+import { bindOperations } from "../transport/bind.ts";
+import type { CallOptions, Operation } from "../transport/operation.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { List } from "../transport/list.ts";
+import type { JsonObject } from "../json.ts";
+
+/** Queues: the items that wait in pools, and the control of them. */
+export interface QueueService {
+  /** Lists the queues of the caller's tenant. */
+  list(request?: ListQueuesRequest, options?: CallOptions): List<Queue>;
+
+  /** Returns the status of a pool's queue. */
+  getStatus(request: GetQueueStatusRequest, options?: CallOptions): Promise<Queue>;
+
+  /** Stops leasing items; new items are still accepted. */
+  pause(request: PauseQueueRequest, options?: CallOptions): Promise<Queue>;
+
+  /** Resumes leasing items. */
+  resume(request: ResumeQueueRequest, options?: CallOptions): Promise<Queue>;
+
+  /** Removes waiting items without processing them, oldest first, up to a maximum. */
+  drain(request: DrainQueueRequest, options?: CallOptions): Promise<DrainQueueResponse>;
+
+  /** Lists the items of a pool's queue, newest first. */
+  listItems(request: ListQueueItemsRequest, options?: CallOptions): List<QueueItem>;
+
+  /** Returns one item of a queue. */
+  getItem(request: GetQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
+
+  /** Cancels an unfinished item. */
+  cancelItem(request: CancelQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
+
+  /** Assigns a waiting item to a recipient. */
+  assignItem(request: AssignQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
+}
+
+const queueServiceOperations = {
+  list: { verb: "GET", path: "/api/queues", result: "cursor" },
+  getStatus: { verb: "GET", path: "/api/queues/{pool_id}/status" },
+  pause: { verb: "POST", path: "/api/queues/{pool_id}/pause", body: "*", keyed: true },
+  resume: { verb: "POST", path: "/api/queues/{pool_id}/resume", body: "*", keyed: true },
+  drain: { verb: "POST", path: "/api/queues/{pool_id}/drain", body: "*", keyed: true },
+  listItems: { verb: "GET", path: "/api/queues/{pool_id}/items", result: "cursor" },
+  getItem: { verb: "GET", path: "/api/queues/{pool_id}/items/{queue_item_id}" },
+  cancelItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/cancel", body: "*", keyed: true },
+  assignItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/assign", body: "*", keyed: true },
+} as const satisfies Record<keyof QueueService, Operation>;
+
+/** Creates the service over a transport. */
+export function createQueueService(transport: Transport): QueueService {
+  return bindOperations<QueueService>(transport, queueServiceOperations);
+}
+
+/** The search for a recipient for a waiting item. The back-off between tries grows while no recipient is found. A free place or a change of the pool triggers an immediate try. */
+export type AssignmentRetry = {
+  /** The number of tries without a recipient since the item became ready. */
+  readonly tries: number;
+  /** The reason of the last try, such as `all_at_capacity`, `rules_exclude_all` or `rules_too_costly`. */
+  readonly reason: string;
+  /** When the next try is due. */
+  readonly next_try_at?: string;
+};
+
+/** A failed attempt. */
+export type ItemFailure = {
+  /** The number of the attempt. */
+  readonly attempt: number;
+  /** When it failed. */
+  readonly failed_at?: string;
+  /** A stable code for the reason. */
+  readonly reason_code: string;
+  /** The worker's message. */
+  readonly reason: string;
+  /** The recipient. */
+  readonly recipient_id: string;
+};
+
+/** Request for a page of queues. */
+export type ListQueuesRequest = {
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+  /** Only those of this tenant, which must be the caller's own. */
+  readonly tenant_id?: string;
+  /** Only those that are paused. */
+  readonly paused_only?: boolean;
+};
+
+/** The status of a pool's queue. */
+export type Queue = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The pool's name. */
+  readonly pool_name: string;
+  /** Whether leasing is paused. */
+  readonly paused: boolean;
+  /** Since when it is paused. */
+  readonly paused_at?: string;
+  /** Who paused it. */
+  readonly paused_by: string;
+  /** The reason. */
+  readonly pause_reason: string;
+  /** The number of waiting items. */
+  readonly depth: number;
+  /** The number of waiting items that can be leased now, counted up to 100,000. */
+  readonly ready_count: number;
+  /** The number of leased items. */
+  readonly in_flight: number;
+  /** The age of the oldest waiting item, in seconds. */
+  readonly oldest_age_s: number;
+  /** The average wait of the items leased today, in seconds. */
+  readonly average_wait_s: number;
+  /** The number of items completed today (UTC). */
+  readonly throughput_today: number;
+  /** The number of items accepted today. */
+  readonly accepted_today: number;
+  /** The number of attempts that failed today. */
+  readonly failed_today: number;
+};
+
+/** Identifies a queue. */
+export type GetQueueStatusRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+};
+
+/** Selects the queue to pause. */
+export type PauseQueueRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The reason. */
+  readonly reason?: string;
+};
+
+/** Selects the queue to resume. */
+export type ResumeQueueRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+};
+
+/** Selects the queue to drain. */
+export type DrainQueueRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** Maximum number of items per page. */
+  readonly max_items: number;
+  /** The reason. */
+  readonly reason?: string;
+};
+
+/** The result of draining. */
+export type DrainQueueResponse = {
+  /** The number of removed items. */
+  readonly drained_count: number;
+  /** The number of items that still wait. */
+  readonly remaining_depth: number;
+};
+
+/** Request for a page of items. */
+export type ListQueueItemsRequest = {
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+  /** The pool. */
+  readonly pool_id: string;
+  /** Only those in this state. */
+  readonly state?: string;
+  /** Only those of this recipient. */
+  readonly recipient_id?: string;
+};
+
+/** An item of a queue. */
+export type QueueItem = {
+  /** The id, a ULID; the same as that of its decision. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The pool. */
+  readonly pool_id: string;
+  /** The recipient; empty while there is none. */
+  readonly recipient_id: string;
+  /** pending, held, ready, leased, completed, dead_lettered, cancelled, expired, drained or superseded. */
+  readonly state: string;
+  /** What holds it: not_before, retry, rule or debounce. Its admission explanation says what limits the leasing of a ready item. */
+  readonly hold_reason: string;
+  /** The item's type. */
+  readonly type: string;
+  /** The item's key. */
+  readonly key: string;
+  /** The attributes for rules. */
+  readonly attributes?: JsonObject;
+  /** The payload for the worker. */
+  readonly payload?: JsonObject;
+  /** Higher is leased first. */
+  readonly priority: number;
+  /** When it was accepted. */
+  readonly enqueued_at?: string;
+  /** When it proceeds, if known. */
+  readonly due_at?: string;
+  /** When it expires. */
+  readonly expires_at?: string;
+  /** The number of started attempts. */
+  readonly attempt: number;
+  /** When it was leased. */
+  readonly leased_at?: string;
+  /** When the lease expires. */
+  readonly lease_expires_at?: string;
+  /** When it ended. */
+  readonly ended_at?: string;
+  /** The item that replaced a superseded one. */
+  readonly survivor_id: string;
+  /** The failed attempts. */
+  readonly failures: readonly ItemFailure[];
+  /** The search for a recipient, if no recipient was found yet. */
+  readonly assignment?: AssignmentRetry;
+};
+
+/** Identifies an item. */
+export type GetQueueItemRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+};
+
+/** Selects the item to cancel. */
+export type CancelQueueItemRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The reason. */
+  readonly reason?: string;
+};
+
+/** Selects the item and its recipient. */
+export type AssignQueueItemRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The recipient. */
+  readonly recipient_id: string;
+};

@@ -1,0 +1,165 @@
+// Generated from the definitions; do not edit.
+import type { Transport } from "../transport/transport.ts";
+import { createAdmissionService, type AdmissionService } from "./admission.ts";
+import { createAnomalyService, type AnomalyService } from "./anomaly.ts";
+import { createApiKeyService, type ApiKeyService } from "./api-key.ts";
+import { createBillingSubscriptionService, type BillingSubscriptionService } from "./billing-subscription.ts";
+import { createBrowserSessionService, type BrowserSessionService } from "./browser-session.ts";
+import { createConfigService, type ConfigService } from "./config.ts";
+import { createConnectSessionService, type ConnectSessionService } from "./connect-session.ts";
+import { createConnectionService, type ConnectionService } from "./connection.ts";
+import { createConnectorActionService, type ConnectorActionService } from "./connector-action.ts";
+import { createConnectorCatalogService, type ConnectorCatalogService } from "./connector-catalog.ts";
+import { createConnectorManifestService, type ConnectorManifestService } from "./connector-catalog.ts";
+import { createDeadLetterService, type DeadLetterService } from "./dead-letter.ts";
+import { createDiscoveryService, type DiscoveryService } from "./discovery.ts";
+import { createEntitlementService, type EntitlementService } from "./entitlement.ts";
+import { createEnvironmentService, type EnvironmentService } from "./environment.ts";
+import { createEventService, type EventService } from "./event.ts";
+import { createExperimentService, type ExperimentService } from "./experiment.ts";
+import { createInboxService, type InboxService } from "./inbox.ts";
+import { createIntegrationService, type IntegrationService } from "./integration.ts";
+import { createInvoiceService, type InvoiceService } from "./invoice.ts";
+import { createLayoutService, type LayoutService } from "./layout.ts";
+import { createMarketplaceService, type MarketplaceService } from "./marketplace.ts";
+import { createMemberService, type MemberService } from "./member.ts";
+import { createMeterService, type MeterService } from "./meter.ts";
+import { createNotificationService, type NotificationService } from "./notification.ts";
+import { createNotificationWorkflowService, type NotificationWorkflowService } from "./notification-workflow.ts";
+import { createOutboxService, type OutboxService } from "./outbox.ts";
+import { createPlanService, type PlanService } from "./plan.ts";
+import { createPoolService, type PoolService } from "./pool.ts";
+import { createProviderConfigService, type ProviderConfigService } from "./provider-config.ts";
+import { createQueueService, type QueueService } from "./queue.ts";
+import { createRecipientService, type RecipientService } from "./recipient.ts";
+import { createRoutingService, type RoutingService } from "./routing.ts";
+import { createOutcomeService, type OutcomeService } from "./routing.ts";
+import { createRuleService, type RuleService } from "./rule.ts";
+import { createSecretService, type SecretService } from "./secret.ts";
+import { createSsoService, type SsoService } from "./sso.ts";
+import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
+import { createTenantService, type TenantService } from "./tenant.ts";
+import { createTopicService, type TopicService } from "./topic.ts";
+import { createTriggerSubscriptionService, type TriggerSubscriptionService } from "./trigger-subscription.ts";
+import { createWebhookService, type WebhookService } from "./webhook.ts";
+import { createWorkService, type WorkService } from "./work.ts";
+import { createWorkflowApprovalService, type WorkflowApprovalService } from "./workflow-approval.ts";
+import { createWorkflowDeadLetterService, type WorkflowDeadLetterService } from "./workflow-dead-letter.ts";
+import { createWorkflowDefinitionService, type WorkflowDefinitionService } from "./workflow-definition.ts";
+import { createWorkflowObjectService, type WorkflowObjectService } from "./workflow-object.ts";
+import { createWorkflowRunService, type WorkflowRunService } from "./workflow-run.ts";
+import { createWorkflowStreamService, type WorkflowStreamService } from "./workflow-stream.ts";
+import { createWorkflowTaskService, type WorkflowTaskService } from "./workflow-task.ts";
+import { createWorkflowTriggerService, type WorkflowTriggerService } from "./workflow-trigger.ts";
+
+/** Every service of the API. */
+export interface Services {
+  readonly admission: AdmissionService;
+  readonly anomalies: AnomalyService;
+  readonly apiKeys: ApiKeyService;
+  readonly billingSubscriptions: BillingSubscriptionService;
+  readonly browserSessions: BrowserSessionService;
+  readonly config: ConfigService;
+  readonly connectSessions: ConnectSessionService;
+  readonly connections: ConnectionService;
+  readonly connectorActions: ConnectorActionService;
+  readonly connectorCatalog: ConnectorCatalogService;
+  readonly connectorManifests: ConnectorManifestService;
+  readonly deadLetters: DeadLetterService;
+  readonly discovery: DiscoveryService;
+  readonly entitlements: EntitlementService;
+  readonly environments: EnvironmentService;
+  readonly events: EventService;
+  readonly experiments: ExperimentService;
+  readonly inbox: InboxService;
+  readonly integrations: IntegrationService;
+  readonly invoices: InvoiceService;
+  readonly layouts: LayoutService;
+  readonly marketplace: MarketplaceService;
+  readonly members: MemberService;
+  readonly meters: MeterService;
+  readonly notifications: NotificationService;
+  readonly notificationWorkflows: NotificationWorkflowService;
+  readonly outbox: OutboxService;
+  readonly plans: PlanService;
+  readonly pools: PoolService;
+  readonly providerConfigs: ProviderConfigService;
+  readonly queues: QueueService;
+  readonly recipients: RecipientService;
+  readonly routing: RoutingService;
+  readonly outcomes: OutcomeService;
+  readonly rules: RuleService;
+  readonly secrets: SecretService;
+  readonly sso: SsoService;
+  readonly subscribers: SubscriberService;
+  readonly tenants: TenantService;
+  readonly topics: TopicService;
+  readonly triggerSubscriptions: TriggerSubscriptionService;
+  readonly webhooks: WebhookService;
+  readonly work: WorkService;
+  readonly workflowApprovals: WorkflowApprovalService;
+  readonly workflowDeadLetters: WorkflowDeadLetterService;
+  readonly workflowDefinitions: WorkflowDefinitionService;
+  readonly workflowObjects: WorkflowObjectService;
+  readonly workflowRuns: WorkflowRunService;
+  readonly workflowStreams: WorkflowStreamService;
+  readonly workflowTasks: WorkflowTaskService;
+  readonly workflowTriggers: WorkflowTriggerService;
+}
+
+/** Creates every service over a transport. Create single services instead where the size of a bundle matters. */
+export function createServices(transport: Transport): Services {
+  return {
+    admission: createAdmissionService(transport),
+    anomalies: createAnomalyService(transport),
+    apiKeys: createApiKeyService(transport),
+    billingSubscriptions: createBillingSubscriptionService(transport),
+    browserSessions: createBrowserSessionService(transport),
+    config: createConfigService(transport),
+    connectSessions: createConnectSessionService(transport),
+    connections: createConnectionService(transport),
+    connectorActions: createConnectorActionService(transport),
+    connectorCatalog: createConnectorCatalogService(transport),
+    connectorManifests: createConnectorManifestService(transport),
+    deadLetters: createDeadLetterService(transport),
+    discovery: createDiscoveryService(transport),
+    entitlements: createEntitlementService(transport),
+    environments: createEnvironmentService(transport),
+    events: createEventService(transport),
+    experiments: createExperimentService(transport),
+    inbox: createInboxService(transport),
+    integrations: createIntegrationService(transport),
+    invoices: createInvoiceService(transport),
+    layouts: createLayoutService(transport),
+    marketplace: createMarketplaceService(transport),
+    members: createMemberService(transport),
+    meters: createMeterService(transport),
+    notifications: createNotificationService(transport),
+    notificationWorkflows: createNotificationWorkflowService(transport),
+    outbox: createOutboxService(transport),
+    plans: createPlanService(transport),
+    pools: createPoolService(transport),
+    providerConfigs: createProviderConfigService(transport),
+    queues: createQueueService(transport),
+    recipients: createRecipientService(transport),
+    routing: createRoutingService(transport),
+    outcomes: createOutcomeService(transport),
+    rules: createRuleService(transport),
+    secrets: createSecretService(transport),
+    sso: createSsoService(transport),
+    subscribers: createSubscriberService(transport),
+    tenants: createTenantService(transport),
+    topics: createTopicService(transport),
+    triggerSubscriptions: createTriggerSubscriptionService(transport),
+    webhooks: createWebhookService(transport),
+    work: createWorkService(transport),
+    workflowApprovals: createWorkflowApprovalService(transport),
+    workflowDeadLetters: createWorkflowDeadLetterService(transport),
+    workflowDefinitions: createWorkflowDefinitionService(transport),
+    workflowObjects: createWorkflowObjectService(transport),
+    workflowRuns: createWorkflowRunService(transport),
+    workflowStreams: createWorkflowStreamService(transport),
+    workflowTasks: createWorkflowTaskService(transport),
+    workflowTriggers: createWorkflowTriggerService(transport),
+  };
+}

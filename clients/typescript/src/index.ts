@@ -1,0 +1,25 @@
+/**
+ * The client of Switchyard, for Node 20 and newer and for browsers.
+ *
+ * Transport: sends calls, with credentials, a deadline and retries. Service: the operations of one service of the API, over
+ * a transport. Client: all services. List: a list that is read page by page. Event stream: messages that the service sends.
+ * Names of requests and responses are those of the API. Workers are in `@switchyard/client/node`.
+ */
+export { type Client, createClient } from "./client.ts";
+export type { ErrorCatalogue, ErrorCode } from "./gen/errors.ts";
+export { createServices, type Services } from "./gen/services.ts";
+export type * from "./gen/types.ts";
+export type { JsonObject, JsonValue, RawBody } from "./json.ts";
+export type { EventStream } from "./streams/event-stream.ts";
+export type { Backoff } from "./transport/backoff.ts";
+export {
+  ApiError,
+  ConnectionError,
+  DeadlineError,
+  isApiError,
+  type Problem,
+  SwitchyardError,
+} from "./transport/errors.ts";
+export type { List, Page } from "./transport/list.ts";
+export type { CallOptions, Operation, ResponseInfo } from "./transport/operation.ts";
+export { createTransport, type Transport, type TransportOptions } from "./transport/transport.ts";

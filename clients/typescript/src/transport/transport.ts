@@ -1,0 +1,138 @@
+import { type Backoff, retryDelayMs, sleep } from "./backoff.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
+import { type ApiError, ConnectionError, DeadlineError, readError, SwitchyardError } from "./errors.ts";
+import { toHttpRequest } from "./http-request.ts";
+import type { CallOptions, Operation } from "./operation.ts";
+
+/** How a client reaches the service. */
+export interface TransportOptions {
+  /** The address of the service; the origin of the page by default. */
+  readonly baseUrl?: string;
+  /** An API key. Never put one in a web page: pages use the session of the browser, without a key. */
+  readonly apiKey?: string;
+  /** A bearer token of an identity provider, or a function that returns the current one. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** The time for a call with all its retries, in milliseconds; default 30,000. */
+  readonly timeoutMs?: number;
+  /** How often a call is repeated after a failure that allows it; default 2. */
+  readonly maxRetries?: number;
+  /** The waits between retries; default 200 ms, growing to 5 s. */
+  readonly backoff?: Backoff;
+  /** Headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Replaces `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Sends calls: with credentials, within a deadline, and again when that is safe. */
+export interface Transport {
+  /** Sends a call and reads its JSON response, whose shape the operation determines. */
+  call<Result>(operation: Operation, request: object, options?: CallOptions): Promise<Result>;
+  /** Sends a call and returns the response as soon as its headers arrive. Only the signal ends its body. */
+  open(operation: Operation, request: object, options?: CallOptions): Promise<Response>;
+  readonly backoff: Backoff;
+}
+
+const defaultBackoff: Backoff = { initialMs: 200, maxMs: 5_000 };
+
+/** Creates a transport over `fetch`. */
+export function createTransport(options: TransportOptions = {}): Transport {
+  const { timeoutMs = 30_000, maxRetries = 2, backoff = defaultBackoff } = options;
+  const baseUrl = (options.baseUrl ?? "").replace(/\/+$/, "");
+  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args));
+
+  /** Runs a call with its retries. `read` is part of an attempt, because a connection can fail within a body. */
+  async function attempt<Result>(
+    operation: Operation,
+    request: object,
+    call: CallOptions,
+    read: (response: Response, deadline: Deadline) => Promise<Result>,
+  ): Promise<Result> {
+    const http = toHttpRequest(operation, request);
+    const key = operation.keyed && call.idempotencyKey !== null ? (call.idempotencyKey ?? randomKey()) : undefined;
+    const limitMs = call.timeoutMs ?? timeoutMs;
+    const deadline = createDeadline(limitMs, call.signal);
+    try {
+      for (let number = 1; ; number++) {
+        try {
+          const headers = await headersOf(http.method, http.contentType, key, call.headers);
+          const init: RequestInit = { method: http.method, headers, body: http.body, signal: deadline.signal };
+          const response = await send(baseUrl + http.target, { ...init, credentials: "same-origin" });
+          call.onResponse?.({
+            status: response.status,
+            headers: response.headers,
+            requestId: response.headers.get("x-request-id") ?? "",
+            attempt: number,
+          });
+          if (!response.ok) throw await readError(response);
+          return await read(response, deadline);
+        } catch (error) {
+          if (deadline.isOver()) throw new DeadlineError(limitMs, error);
+          call.signal?.throwIfAborted();
+          const failure = toFailure(error);
+          if (!failure.retryable || number > (call.maxRetries ?? maxRetries)) throw failure;
+          const retryAfterMs = (failure as ApiError | ConnectionError).retryAfterMs;
+          const waitMs = retryDelayMs(backoff, number, retryAfterMs, Math.random());
+          if (waitMs >= deadline.remainingMs()) throw failure;
+          await sleep(waitMs, call.signal);
+        }
+      }
+    } finally {
+      deadline.release();
+    }
+  }
+
+  async function headersOf(
+    method: string,
+    contentType: string | undefined,
+    key: string | undefined,
+    own: CallOptions["headers"],
+  ): Promise<Record<string, string>> {
+    const headers: Record<string, string> = { accept: "application/json", ...options.headers, ...own };
+    if (contentType !== undefined) headers["content-type"] ??= contentType;
+    if (key !== undefined) headers["idempotency-key"] = key;
+    if (options.apiKey !== undefined) headers["x-api-key"] = options.apiKey;
+    else if (options.token !== undefined) headers.authorization = `Bearer ${await tokenOf(options.token)}`;
+    // Proves to the service that a script of its own origin sends the request, and not a form of another site.
+    else if (method !== "GET") headers["x-switchyard-session"] = "1";
+    return headers;
+  }
+
+  return {
+    backoff,
+    call: <Result>(operation: Operation, request: object, call: CallOptions = {}) =>
+      attempt(operation, request, call, readJson<Result>),
+    open: (operation, request, call = {}) =>
+      attempt(operation, request, call, async (response, deadline) => {
+        deadline.clearTimer();
+        return response;
+      }),
+  };
+}
+
+async function readJson<Result>(response: Response): Promise<Result> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as Result;
+  } catch (cause) {
+    throw new ConnectionError("the response is not JSON", { cause, status: response.status, retryable: false });
+  }
+}
+
+function tokenOf(token: NonNullable<TransportOptions["token"]>): string | Promise<string> {
+  return typeof token === "function" ? token() : token;
+}
+
+function toFailure(error: unknown): SwitchyardError {
+  if (error instanceof SwitchyardError) return error;
+  // `fetch` reports every failure of a connection as a TypeError.
+  if (error instanceof TypeError)
+    return new ConnectionError(`the connection failed: ${error.message}`, { cause: error });
+  throw error;
+}
+
+/** A random idempotency key. `crypto.randomUUID` is missing in pages without https. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
