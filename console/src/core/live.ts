@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { Event } from "@client/gen/event";
 
 /** Whether events arrive. */
-export const liveState = signal<"connecting" | "live" | "off">("connecting");
+export const liveState = signal<"connecting" | "live">("connecting");
 
 type Listener = (events: readonly Event[]) => void;
 

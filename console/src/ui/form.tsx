@@ -178,7 +178,7 @@ interface InputProps {
   readonly isInvalid: boolean;
 }
 
-const inputTypes: Readonly<Record<string, string>> = { number: "number", password: "password", time: "datetime-local" };
+const inputTypes = { number: "number", password: "password", time: "datetime-local" } as const;
 
 function Input({ field, id, text, set, described, isInvalid }: InputProps) {
   const { kind = "text", choices = [], placeholder, required } = field;
@@ -219,7 +219,7 @@ function Input({ field, id, text, set, described, isInvalid }: InputProps) {
       onInput={(event) => set(event.currentTarget.value)}
       placeholder={placeholder}
       step="any"
-      type={inputTypes[kind] ?? "text"}
+      type={inputTypes[kind as keyof typeof inputTypes] ?? "text"}
       value={text}
     />
   );

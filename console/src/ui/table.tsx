@@ -47,7 +47,7 @@ const moreRows = 30;
 /** A table that renders only the rows in view. The column titles sort it; the order is part of the address. */
 export function Table<Row>(props: Props<Row>) {
   const { label, rows, columns, keyOf, hrefOf, total, hasMore = false, onMore, selection, rowActions } = props;
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useRef<HTMLElement>(null);
   const order = query.value.get("sort") ?? "";
   const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order]);
   const { first, last, refresh } = useWindow(scroller, sorted.length, rowPx);

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 const overscan = 8;
 
 /** The range of rows of equal height that a scrolling element shows. */
-export function useWindow(scroller: RefObject<HTMLElement>, count: number, rowPx: number) {
+export function useWindow(scroller: RefObject<HTMLElement | null>, count: number, rowPx: number) {
   const [range, setRange] = useState({ first: 0, last: Math.min(count, 40) });
   const refresh = useCallback(() => {
     const element = scroller.current;

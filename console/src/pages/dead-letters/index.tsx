@@ -47,7 +47,7 @@ export default function DeadLetters() {
             </option>
           ))}
         </select>
-        <ChoiceFilter choices={["dead", "quarantined", "exhausted"].map((each) => [each, words(each)])} label="State" name="state" />
+        <ChoiceFilter choices={["failed", "retrying", "quarantined"].map((each) => [each, words(each)])} label="State" name="state" />
       </div>
       {poolId === undefined ? (
         <Empty title="No pool">Dead letters belong to pools, and there is none yet.</Empty>

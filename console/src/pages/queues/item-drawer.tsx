@@ -16,7 +16,7 @@ import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 const queues = createQueueService(transport);
 const admission = createAdmissionService(transport);
 const recipients = createRecipientService(transport);
-const ended = new Set(["completed", "dead", "cancelled", "expired", "superseded"]);
+const ended = new Set(["completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"]);
 
 interface Props {
   readonly poolId: string;

@@ -9,7 +9,7 @@ import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
 
 const queues = createQueueService(transport);
-const states = ["waiting", "ready", "held", "scheduled", "leased", "completed", "dead", "cancelled", "expired"];
+const states = ["pending", "held", "ready", "leased", "completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"];
 
 const columns: readonly Column<QueueItem>[] = [
   { title: "Item", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },

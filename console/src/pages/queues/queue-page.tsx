@@ -161,7 +161,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
       {isDraining && (
         <FormDialog
           fields={[
-            { name: "max_items", label: "At most", kind: "number", hint: "Items are removed oldest first." },
+            { name: "max_items", label: "At most", kind: "number", required: true, hint: "Items are removed oldest first." },
             { name: "reason", label: "Reason" },
           ]}
           initial={{ max_items: 1000 }}
@@ -178,10 +178,10 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
 function askToDrain(queue: Queue, values: Record<string, unknown>, refresh: () => void): void {
   confirm({
     title: `Remove waiting items from ${queue.pool_name}?`,
-    consequence: `Up to ${values.max_items ?? "1,000"} items are removed without being processed, oldest first. They cannot be brought back.`,
+    consequence: `Up to ${values.max_items} items are removed without being processed, oldest first. They cannot be brought back.`,
     confirm: "Remove items",
     typed: queue.pool_name,
     done: "The queue was drained.",
-    act: () => queues.drain({ ...values, pool_id: queue.pool_id }).then(refresh),
+    act: () => queues.drain({ ...values, max_items: Number(values.max_items), pool_id: queue.pool_id }).then(refresh),
   });
 }

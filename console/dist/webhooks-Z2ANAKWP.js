@@ -1,0 +1,1 @@
+function n(){return null}export{n as default};
