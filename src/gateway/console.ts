@@ -95,7 +95,7 @@ export function createConsoleHandler({ findWorkspace, folder = builtFolder }: Op
     const asset = name === "index.html" ? undefined : assetOf(name);
     if (asset === undefined) return false;
     requireRead(exchange);
-    const policy = name === "frame.html" ? { "content-security-policy": framePolicy, "x-frame-options": "SAMEORIGIN" } : {};
+    const policy: Record<string, string> = name === "frame.html" ? { "content-security-policy": framePolicy, "x-frame-options": "SAMEORIGIN" } : {};
     send(exchange, asset, policy);
     return true;
   }

@@ -48,6 +48,6 @@ export function samplesOf(call: { path: string; body: object; cli: string; sdk: 
   return {
     curl: `curl -sS -X POST '$ORIGIN${call.path}' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '${body}'`,
     cli: `service ${call.cli}`,
-    sdk: `import { Switchyard } from "@switchyard/client";\n\nconst sy = new Switchyard({ baseUrl: "$ORIGIN", apiKey: process.env.KEY });\nawait sy.${call.sdk};`,
+    sdk: `import { createClient } from "@switchyard/client";\n\nconst client = createClient({ baseUrl: "$ORIGIN", apiKey: process.env.KEY });\nawait client.${call.sdk};`,
   };
 }

@@ -93,7 +93,7 @@ export function createIdentity(parts: Parts) {
     /** The tenant that a browser with this Cookie header is signed in to, for pages. */
     async tenantOfBrowser(cookieHeader: string | undefined): Promise<TenantId | undefined> {
       const cookie = readCookie("session", cookieHeader, new URL(publicUrl()));
-      return cookie && (await sessions.authenticator.find(cookie))?.session.tenantId;
+      return cookie === undefined ? undefined : (await sessions.authenticator.find(cookie))?.session.tenantId;
     },
     /** A link that signs a browser in with the access of an API key. */
     async createLoginLink(apiKeyId: string): Promise<string> {
