@@ -1,5 +1,6 @@
 import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
-import { type ChannelDecision, createSubscriberService, type Subscriber } from "@client/gen/subscriber";
+import type { ChannelDecision } from "@client/gen/preference";
+import { createSubscriberService, type Subscriber } from "@client/gen/subscriber";
 import { useQuery } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";

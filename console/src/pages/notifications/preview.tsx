@@ -50,5 +50,5 @@ async function render(channel: string, content: Partial<ChannelContent>, payload
     return "The sample payload is not valid JSON.";
   }
   const request = { channel, content, payload, subscriber: sampleSubscriber };
-  return workflows.previewContent(request as Parameters<typeof workflows.previewContent>[0]).catch(messageOf);
+  return workflows.previewNotificationContent(request as Parameters<typeof workflows.previewNotificationContent>[0]).catch(messageOf);
 }

@@ -1,4 +1,9 @@
-import { type ChannelContent, createNotificationWorkflowService, type NotificationWorkflow } from "@client/gen/notification-workflow";
+import {
+  type ChannelContent,
+  createNotificationWorkflowService,
+  type NotificationWorkflow,
+  type UpsertNotificationWorkflowRequest,
+} from "@client/gen/notification-workflow";
 import { useId, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { href, navigate, query, setQuery } from "../../core/router";
@@ -61,7 +66,8 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
   };
   const save = () => {
     const { workflow_key, name, description, preferences, record_version } = workflow;
-    return workflows.upsert({ workflow_key, name, description, preferences, channels, record_version }).then(() => {
+    const changed = { workflow_key, name, description, preferences, channels, record_version };
+    return workflows.upsert(changed as UpsertNotificationWorkflowRequest).then(() => {
       toast("The templates were saved.");
       refresh();
     }, toastError);
