@@ -87,7 +87,7 @@ function PackDrawer({ pack, refresh, onClose }: PackDrawerProps) {
   const [isInstalling, install] = useState(false);
   const [plan, setPlan] = useState<InstallPlan>();
   const { publisher, name, version } = pack;
-  const preview = () => marketplace.previewInstall({ publisher, name, version }).then(({ plan: next }) => setPlan(next), toastError);
+  const preview = () => marketplace.previewInstall({ publisher, name, version }).then(setPlan, toastError);
   const fields: Field[] = pack.slots.map((slot) => ({
     name: `slots.${slot.name}`,
     label: slot.title || slot.name,
