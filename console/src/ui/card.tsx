@@ -27,7 +27,7 @@ export function Card({ title, actions, flush, children }: CardProps) {
 
 interface StatProps {
   readonly label: string;
-  readonly value: number | string | undefined;
+  readonly value: ComponentChildren;
   readonly note?: ComponentChildren;
   readonly tone?: Tone;
   readonly href?: string;

@@ -20,11 +20,14 @@ export interface Field {
   readonly placeholder?: string;
   /** Fields with the same row stand side by side. */
   readonly row?: string;
+  /** Whether the field applies to what is entered so far; always by default. */
+  readonly appliesTo?: (texts: Texts) => boolean;
   /** Another control in place of the usual one, such as an editor. */
   readonly control?: (props: { id: string; text: string; set: (text: string) => void }) => ComponentChildren;
 }
 
-type Texts = Readonly<Record<string, string>>;
+/** What is entered, by the name of the field. */
+export type Texts = Readonly<Record<string, string>>;
 
 interface FormProps {
   readonly fields: readonly Field[];
@@ -45,9 +48,11 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
 
+  const shown = fields.filter(({ appliesTo }) => appliesTo?.(texts) ?? true);
+
   const run = async (event: Event) => {
     event.preventDefault();
-    const { values, invalid } = parse(fields, texts);
+    const { values, invalid } = parse(shown, texts);
     setErrors(invalid);
     setProblem(undefined);
     if (Object.keys(invalid).length > 0) return;
@@ -55,7 +60,7 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
     try {
       await onSubmit(values);
     } catch (failure) {
-      const { found, rest } = splitViolations(failure, fields);
+      const { found, rest } = splitViolations(failure, shown);
       setErrors(found);
       setProblem(rest);
     } finally {
@@ -67,7 +72,7 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
     <form noValidate onSubmit={run} ref={form}>
       <div class="dialog-body">
         <div class="form">
-          {groupRows(fields).map((group) => (
+          {groupRows(shown).map((group) => (
             <div class={group.length > 1 ? "form-row" : undefined} key={group[0]!.name}>
               {group.map((field) => (
                 <FieldControl

@@ -33,13 +33,13 @@ export function Id({ id, whole = false }: { readonly id: string | undefined; rea
 export type Tone = "ok" | "warn" | "bad" | "info" | "muted";
 
 const tones: Readonly<Record<Tone, readonly string[]>> = {
-  ok: "active routed completed succeeded success sent delivered published approved live pass connected ok equal running winner ship promoted executable verified admitted committed".split(
+  ok: "active routed completed succeeded success sent delivered published approved live pass connected ok equal running winner ship promoted executable verified admitted committed better published issued".split(
     " ",
   ),
   warn: "paused draining pending queued held waiting draft skipped grace invited degraded warn debounced quarantined canceling unknown outcome_unknown suspended expiring catalogue_only partial".split(
     " ",
   ),
-  bad: "failed dead dead_lettered rejected error disabled ejected exhausted revoked expired timeout cancelled canceled deny offline lost bad removed failing harmful missing stopped".split(
+  bad: "failed dead dead_lettered rejected error disabled ejected exhausted revoked expired timeout cancelled canceled deny offline lost bad removed failing harmful missing stopped worse timed_out gone".split(
     " ",
   ),
   info: "leased in_flight processing ready scheduled deduplicated info superseded sandbox new continued".split(" "),

@@ -79,7 +79,7 @@ function PoolDeadLetters({ poolId, name }: { readonly poolId: string; readonly n
         <Stat label="Dead letters" tone={Number(stats.data?.depth) > 0 ? "bad" : undefined} value={Number(stats.data?.depth ?? 0)} />
         <Stat label="Quarantined" value={Number(stats.data?.quarantined_count ?? 0)} />
         <Stat label="Out of retries" value={Number(stats.data?.exhausted_count ?? 0)} />
-        <Stat label="Oldest failure" value={stats.data?.oldest_failure_at ? "" : "–"} note={<Ago time={stats.data?.oldest_failure_at} />} />
+        <Stat label="Oldest failure" value={<Ago time={stats.data?.oldest_failure_at} />} />
       </div>
       {can("dlq:write") && (
         <BulkActions depth={Number(stats.data?.depth ?? 0)} keys={[...keys]} name={name} poolId={poolId} refresh={refresh} />

@@ -2,12 +2,13 @@ import { createNotificationWorkflowService } from "@client/gen/notification-work
 import type { ChannelDecision } from "@client/gen/preference";
 import { createSubscriberService, type Subscriber } from "@client/gen/subscriber";
 import { useQuery } from "../../core/query";
+import { setQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { words } from "../../ui/format";
-import { ChoiceFilter, filterOf, Ready } from "../../ui/page";
-import { Status, type Tone } from "../../ui/text";
+import { filterOf, Ready } from "../../ui/page";
+import { Notice, Status, type Tone } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
 
 const subscribers = createSubscriberService(transport);
@@ -18,14 +19,14 @@ const layers = ["Built-in default", "Workflow", "Workflow of the user", "Subscri
 
 /** What a person wants, and which layer of preferences decides on each channel. */
 export function Preferences({ subscriber }: { readonly subscriber: Subscriber }) {
-  const workflow = filterOf("workflow");
   const list = useQuery("notification workflow choices", () => workflows.list({ limit: 200 }).page());
+  const workflow = filterOf("workflow") ?? list.data?.items[0]?.workflow_key;
   const decisions = useQuery(
-    `preferences ${subscriber.id} ${workflow}`,
+    workflow === undefined ? undefined : `preferences ${subscriber.id} ${workflow}`,
     () =>
       subscribers.previewPreferences({
         subscriber_id: subscriber.id,
-        workflow_key: workflow ?? "",
+        workflow_key: workflow!,
         channels: [...channels],
       }),
     { live: ["subscriber.preference", "notification.workflow"] },
@@ -38,13 +39,21 @@ export function Preferences({ subscriber }: { readonly subscriber: Subscriber })
   return (
     <>
       <div class="filters">
-        <ChoiceFilter
-          choices={(list.data?.items ?? []).map(({ workflow_key, name }) => [workflow_key, name || workflow_key] as const)}
-          label="Workflow"
-          name="workflow"
-        />
+        <select
+          aria-label="Workflow"
+          class="select"
+          onChange={(event) => setQuery({ workflow: event.currentTarget.value })}
+          value={workflow ?? ""}
+        >
+          {(list.data?.items ?? []).map(({ workflow_key, name }) => (
+            <option key={workflow_key} selected={workflow_key === workflow} value={workflow_key}>
+              {name || workflow_key}
+            </option>
+          ))}
+        </select>
         <span class="soft">Higher layers win over lower ones, unless a lower one is read-only.</span>
       </div>
+      {list.data?.items.length === 0 && <Notice tone="info">There is no notification workflow to resolve preferences for yet.</Notice>}
       <Ready query={decisions}>
         {({ channels: all }) => (
           <div class="columns">

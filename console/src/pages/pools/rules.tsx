@@ -7,7 +7,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
-import { type Field, FormDialog } from "../../ui/form";
+import { type Field, FormDialog, type Texts } from "../../ui/form";
 import { words } from "../../ui/format";
 import { ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
@@ -121,6 +121,8 @@ interface RuleDialogProps {
   readonly onClose: () => void;
 }
 
+const isAction = (type: string) => (texts: Texts) => texts["action.type"] === type;
+
 const actionFields: readonly Field[] = [
   {
     name: "action.type",
@@ -131,12 +133,12 @@ const actionFields: readonly Field[] = [
     choices: actionTypes.map((value) => ({ value, label: words(value) })),
   },
   { name: "priority", label: "Order", kind: "number", row: "action", hint: "Lower applies first." },
-  { name: "action.recipient_id", label: "Recipient id", row: "target", hint: "For route." },
-  { name: "action.pool_id", label: "Pool id", row: "target", hint: "For redirect pool." },
-  { name: "action.priority", label: "Priority", kind: "number", row: "more", hint: "For set priority." },
-  { name: "action.hold_s", label: "Hold, seconds", kind: "number", row: "more", hint: "For hold." },
-  { name: "action.reason", label: "Reason", hint: "For reject: the message to the caller." },
-  { name: "action.experiment_key", label: "Experiment key", hint: "For assign experiment." },
+  { name: "action.recipient_id", label: "Recipient id", required: true, appliesTo: isAction("route") },
+  { name: "action.pool_id", label: "Pool id", required: true, appliesTo: isAction("redirect_pool") },
+  { name: "action.priority", label: "Priority", kind: "number", required: true, appliesTo: isAction("set_priority") },
+  { name: "action.hold_s", label: "Hold, seconds", kind: "number", required: true, appliesTo: isAction("hold") },
+  { name: "action.reason", label: "Message to the caller", appliesTo: isAction("reject") },
+  { name: "action.experiment_key", label: "Experiment key", required: true, appliesTo: isAction("assign_experiment") },
   { name: "stop_on_match", label: "Skip later rules when it matches", kind: "flag" },
 ];
 

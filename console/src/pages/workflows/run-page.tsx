@@ -78,11 +78,11 @@ function Explanation({ run }: { readonly run: WorkflowRun }) {
   return (
     <Notice tone="info">
       <strong>{summary}</strong>
-      {reasons.map(({ step, message, remedy }) => (
-        <div key={`${step} ${message}`}>
-          {message} {remedy}
-        </div>
-      ))}
+      {reasons
+        .filter(({ remedy }) => remedy !== "")
+        .map(({ step, remedy }) => (
+          <div key={`${step} ${remedy}`}>{remedy}</div>
+        ))}
     </Notice>
   );
 }

@@ -45,7 +45,7 @@ export async function seedRouting(client: Client): Promise<DemoPools> {
       config: {
         item_events: true,
         retry: quickRetry,
-        admission: { throttle: { key: "item.attributes.customer", limit: 20, period_s: 60, on_limit: "delay" } },
+        admission: { throttle: { key: "item.attributes.customer", limit: 60, period_s: 60, on_limit: "delay" } },
       },
     }),
   ]);

@@ -13,6 +13,7 @@ interface Parts {
   readonly onError: (error: unknown) => void;
 }
 
+const approvalsKept = 4;
 const oneOf = <Value>(values: readonly Value[]): Value => values[Math.floor(Math.random() * values.length)]!;
 const chance = (share: number) => Math.random() < share;
 
@@ -113,6 +114,15 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     }
   }
 
+  /** Keeps a few approvals open, so that there are some to decide in the console. */
+  async function decide(): Promise<void> {
+    const open = await client.workflowApprovals.list({ limit: 50 }, call).take(50);
+    const oldest = open.at(-1);
+    if (open.length <= approvalsKept || oldest === undefined) return;
+    const { run_id, step } = oldest;
+    await client.workflowRuns.decideWorkflowApproval({ run_id, step, approved: !chance(0.2), comment: "Checked." }, call);
+  }
+
   const notify = () =>
     client.notifications.trigger(
       {
@@ -141,6 +151,7 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     ...Object.values(pools).map((poolId) => every(300, () => work(poolId))),
     every(7_000, startRun),
     every(500, workTasks),
+    every(4_000, decide),
     every(5_000, notify),
     every(4_000, publish),
     every(3_000, visit),
