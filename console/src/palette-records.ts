@@ -118,7 +118,17 @@ function byId(id: string): Promise<Found[]>[] {
     one(createPoolService(transport).get({ pool_id: id }), "Pool", "pools", `pools/${id}`),
     one(createRoutingService(transport).getDecision({ decision_id: id }), "Decision", "decisions", `decisions/${id}`),
     one(createWorkflowRunService(transport).get({ run_id: id }), "Run", "workflows", `workflows/runs/${id}`),
-    one(createExperimentService(transport).get({ experiment_id: id }), "Experiment", "experiments", `experiments/${id}`),
-    one(createSubscriberService(transport).get({ id }), "Subscriber", "notifications", `notifications/subscribers/${id}`),
+    one(
+      createExperimentService(transport).get({ experiment_id: id }),
+      "Experiment",
+      "experiments",
+      `experiments/${id}`,
+    ),
+    one(
+      createSubscriberService(transport).get({ id }),
+      "Subscriber",
+      "notifications",
+      `notifications/subscribers/${id}`,
+    ),
   ];
 }

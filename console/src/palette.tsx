@@ -73,30 +73,24 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         role="combobox"
         value={text}
       />
-      {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: The list is a listbox that the input controls. */}
-      <ul aria-label="Results" id={listId} role="listbox">
+      <div aria-label="Results" class="options" id={listId} role="listbox">
         {all.map((found, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: The keys are handled by the input.
-          // biome-ignore lint/a11y/useFocusableInteractive: The focus stays in the input.
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: The items are options of the listbox.
-          <li
+          <button
             aria-selected={index === at}
             id={`${listId}-${index}`}
             key={found.href}
             onClick={() => go(found)}
             role="option"
+            tabIndex={-1}
+            type="button"
           >
             <Icon name={found.icon} />
             {found.title}
             <span class="kind">{found.kind}</span>
-          </li>
+          </button>
         ))}
-        {all.length === 0 && (
-          <li aria-selected="false" role="option">
-            Nothing was found.
-          </li>
-        )}
-      </ul>
+      </div>
+      {all.length === 0 && <p class="nothing">Nothing was found.</p>}
     </dialog>
   );
 }

@@ -54,7 +54,13 @@ export const pageGroups: readonly PageGroup[] = [
   {
     title: "Reach",
     pages: [
-      page("notifications", "Notifications", "notifications", "notification:read", () => import("./pages/notifications")),
+      page(
+        "notifications",
+        "Notifications",
+        "notifications",
+        "notification:read",
+        () => import("./pages/notifications"),
+      ),
       page("experiments", "Experiments", "experiments", "experiment:read", () => import("./pages/experiments")),
     ],
   },

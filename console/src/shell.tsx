@@ -1,14 +1,14 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { segments } from "./core/router";
-import { allPages, type PageEntry } from "./registry";
-import { Sidebar } from "./sidebar";
 import { can } from "./core/session";
 import { Palette } from "./palette";
+import { allPages, type PageEntry } from "./registry";
+import { Sidebar } from "./sidebar";
 import { Button } from "./ui/button";
+import { Loading } from "./ui/card";
 import { Confirmation } from "./ui/dialog";
 import { messageOf } from "./ui/format";
-import { Loading } from "./ui/card";
 import { Notice } from "./ui/text";
 import { Toasts } from "./ui/toast";
 

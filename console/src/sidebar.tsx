@@ -53,7 +53,12 @@ export function Sidebar({ current, onSearch }: { readonly current: string; reado
           small
           tone="quiet"
         />
-        <a aria-label="Sessions and sign-out" class="button icon small quiet" href="/auth/sessions" title="Sessions and sign-out">
+        <a
+          aria-label="Sessions and sign-out"
+          class="button icon small quiet"
+          href="/auth/sessions"
+          title="Sessions and sign-out"
+        >
           <Icon name="exit" size={14} />
         </a>
       </footer>

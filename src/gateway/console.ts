@@ -95,7 +95,8 @@ export function createConsoleHandler({ findWorkspace, folder = builtFolder }: Op
     const asset = name === "index.html" ? undefined : assetOf(name);
     if (asset === undefined) return false;
     requireRead(exchange);
-    const policy: Record<string, string> = name === "frame.html" ? { "content-security-policy": framePolicy, "x-frame-options": "SAMEORIGIN" } : {};
+    const policy: Record<string, string> =
+      name === "frame.html" ? { "content-security-policy": framePolicy, "x-frame-options": "SAMEORIGIN" } : {};
     send(exchange, asset, policy);
     return true;
   }
@@ -139,7 +140,12 @@ function redirect(exchange: Exchange, location: string): void {
 function send(exchange: Exchange, asset: Asset, own: Readonly<Record<string, string>>): void {
   const { request, response } = exchange;
   // Always revalidated, so that an upgraded node is not shown with old files.
-  const headers: Record<string, string> = { etag: asset.etag, "cache-control": "no-cache", vary: "Accept-Encoding", ...own };
+  const headers: Record<string, string> = {
+    etag: asset.etag,
+    "cache-control": "no-cache",
+    vary: "Accept-Encoding",
+    ...own,
+  };
   if (headerOf(request, "if-none-match")?.includes(asset.etag)) {
     writeHead(exchange, 304, headers);
     response.end();

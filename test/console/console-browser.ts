@@ -7,7 +7,11 @@ import { restClient } from "../harness/rest.ts";
 export interface ConsoleBrowser {
   readonly problems: readonly string[];
   /** Signs in as an API key and opens the console. Returns the page and the address of its workspace. */
-  signIn(baseUrl: string, apiKey: string, theme?: Theme): Promise<{ page: Page; root: string; context: BrowserContext }>;
+  signIn(
+    baseUrl: string,
+    apiKey: string,
+    theme?: Theme,
+  ): Promise<{ page: Page; root: string; context: BrowserContext }>;
   close(): Promise<void>;
 }
 
@@ -61,7 +65,10 @@ export async function accessibilityViolations(page: Page): Promise<string[]> {
 }
 
 interface AxeResults {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly target: readonly string[] }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: readonly string[] }[];
+  }[];
 }
 
 /** The number of elements of a document. */

@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals";
 import type { Event } from "@client/gen/event";
+import { signal } from "@preact/signals";
 
 /** Whether events arrive. */
 export const liveState = signal<"connecting" | "live">("connecting");
@@ -64,9 +64,9 @@ function receive(message: Message): void {
 /** Reads the stream and publishes its events in batches. */
 function read(tenantId: string, publish: (message: Message) => void): void {
   let batch: Event[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let _timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
-    timer = undefined;
+    _timer = undefined;
     publish({ kind: "events", events: batch });
     batch = [];
   };
@@ -77,7 +77,7 @@ function read(tenantId: string, publish: (message: Message) => void): void {
       const event = JSON.parse(data) as Event;
       if (event.tenant_id !== tenantId) return;
       batch.push(event);
-      timer ??= setTimeout(flush, 100);
+      _timer ??= setTimeout(flush, 100);
     };
     // The browser reconnects by itself unless the service refused the request.
     source.onerror = () => {

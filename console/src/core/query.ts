@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { List, Page } from "@client/transport/list";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { onEvents } from "./live";
 
 /** What a page knows about something that it reads. */

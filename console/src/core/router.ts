@@ -56,7 +56,14 @@ export function startRouter(): void {
     address.value = location.pathname + location.search;
   });
   document.addEventListener("click", (event) => {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
       return;
     const link = (event.target as Element).closest?.("a[href]");
     if (link === null || link === undefined || link.hasAttribute("download") || link.hasAttribute("target")) return;

@@ -1,6 +1,6 @@
-import { signal } from "@preact/signals";
-import { createBrowserSessionService, type CurrentSession } from "@client/gen/browser-session";
+import { type CurrentSession, createBrowserSessionService } from "@client/gen/browser-session";
 import { createTenantService } from "@client/gen/tenant";
+import { signal } from "@preact/signals";
 import { transport } from "./transport";
 
 /** Who is signed in, and to which tenant. */

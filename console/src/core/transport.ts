@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals";
 import { createTransport } from "@client/transport/transport";
+import { signal } from "@preact/signals";
 
 /** A request that the console has sent, in the form that people can repeat. */
 export interface SentRequest {

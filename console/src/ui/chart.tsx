@@ -96,7 +96,12 @@ export function Chart({ label, positions, series, height = 180, format = formatC
 const listedMax = 12;
 
 /** The newest values as a table. */
-function ValueTable({ label, positions, series, format }: Required<Pick<Props, "label" | "positions" | "series" | "format">>) {
+function ValueTable({
+  label,
+  positions,
+  series,
+  format,
+}: Required<Pick<Props, "label" | "positions" | "series" | "format">>) {
   const from = Math.max(0, positions.length - listedMax);
   return (
     <table>
@@ -150,7 +155,9 @@ function areaPath(values: Series["values"], x: Scale, y: Scale, bottom: number):
 }
 
 function bandPath(band: NonNullable<Series["band"]>, x: Scale, y: Scale): string {
-  const known = [...band.entries()].filter((entry): entry is [number, readonly [number, number]] => entry[1] !== undefined);
+  const known = [...band.entries()].filter(
+    (entry): entry is [number, readonly [number, number]] => entry[1] !== undefined,
+  );
   if (known.length < 2) return "";
   const upper = known.map(([index, [, high]]) => `${x(index).toFixed(1)} ${y(high).toFixed(1)}`);
   const lower = known.map(([index, [low]]) => `${x(index).toFixed(1)} ${y(low).toFixed(1)}`).reverse();
@@ -158,7 +165,10 @@ function bandPath(band: NonNullable<Series["band"]>, x: Scale, y: Scale): string
 }
 
 /** A range of round numbers that contains all values. */
-function scaleOf(series: readonly Series[], baseline: number | undefined): { min: number; max: number; ticks: number[] } {
+function scaleOf(
+  series: readonly Series[],
+  baseline: number | undefined,
+): { min: number; max: number; ticks: number[] } {
   const values = series
     .flatMap(({ values: line, band }) => [...line, ...(band ?? []).flatMap((range) => range ?? [])])
     .filter((value): value is number => value !== undefined && Number.isFinite(value));

@@ -5,7 +5,10 @@ interface CsvColumn<Row> {
 
 /** Rows as comma-separated values (RFC 4180). */
 export function toCsv<Row>(rows: readonly Row[], columns: readonly CsvColumn<Row>[]): string {
-  const lines = [columns.map(({ title }) => quote(title)), ...rows.map((row) => columns.map(({ value }) => quote(value(row))))];
+  const lines = [
+    columns.map(({ title }) => quote(title)),
+    ...rows.map((row) => columns.map(({ value }) => quote(value(row)))),
+  ];
   return `${lines.map((cells) => cells.join(",")).join("\r\n")}\r\n`;
 }
 

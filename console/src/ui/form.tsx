@@ -1,6 +1,6 @@
+import { ApiError } from "@client/transport/errors";
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
-import { ApiError } from "@client/transport/errors";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
 import { messageOf } from "./format";
@@ -241,7 +241,9 @@ function groupRows(fields: readonly Field[]): Field[][] {
 }
 
 function read(values: Readonly<Record<string, unknown>>, name: string): unknown {
-  return name.split(".").reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
+  return name
+    .split(".")
+    .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
 }
 
 function toText({ kind, choices, required }: Field, value: unknown): string {
@@ -317,7 +319,9 @@ function splitViolations(failure: unknown, fields: readonly Field[]): { found: T
   const found: Record<string, string> = {};
   const others: string[] = [];
   for (const { field, message } of violations) {
-    const owner = fields.find(({ name }) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`));
+    const owner = fields.find(
+      ({ name }) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
+    );
     if (owner === undefined) others.push(`${field} ${message}`);
     else found[owner.name] = message;
   }

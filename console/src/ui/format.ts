@@ -37,7 +37,10 @@ export function formatSeconds(seconds: number | undefined): string {
 export function formatAgo(time: string | undefined, nowMs: number): string {
   if (time === undefined || time === "") return "–";
   const seconds = (nowMs - Date.parse(time)) / 1000;
-  const text = formatSeconds(Math.abs(seconds) < 1 ? 0 : Math.round(Math.abs(seconds))).split(" ").slice(0, 2).join(" ");
+  const text = formatSeconds(Math.abs(seconds) < 1 ? 0 : Math.round(Math.abs(seconds)))
+    .split(" ")
+    .slice(0, 2)
+    .join(" ");
   if (Math.abs(seconds) < 5) return "just now";
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }

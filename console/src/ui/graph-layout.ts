@@ -30,7 +30,9 @@ export function layOut(nodes: readonly Node[], edges: readonly Edge[]) {
   const places = new Map<string, Place>();
   for (const [row, ids] of filled.entries()) {
     const wish = (id: string) => meanColumn(edges, id, places) ?? ids.indexOf(id) + (columns - ids.length) / 2;
-    const ordered = ids.map((id, index) => ({ id, index, wish: wish(id) })).sort((a, b) => a.wish - b.wish || a.index - b.index);
+    const ordered = ids
+      .map((id, index) => ({ id, index, wish: wish(id) }))
+      .sort((a, b) => a.wish - b.wish || a.index - b.index);
     const start = (columns - ids.length) / 2;
     for (const [index, { id }] of ordered.entries()) places.set(id, { column: start + index, row });
   }

@@ -77,8 +77,8 @@ function CurlDialog({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title="This page as curl" wide>
       <div class="dialog-body">
         <p class="soft">
-          The console uses the public API. These are the requests of this page, newest first. Set <code>KEY</code> to an API
-          key.
+          The console uses the public API. These are the requests of this page, newest first. Set <code>KEY</code> to an
+          API key.
         </p>
         {sentRequests.value.map((request) => (
           <Code key={`${request.method} ${request.target} ${request.body}`} text={toCurl(request)} />
@@ -164,7 +164,13 @@ export function filterOf(name: string): string | undefined {
 }
 
 /** Shows a record when it is there, and why not otherwise. */
-export function Ready<Data>({ query: { data, error }, children }: { query: Query<Data>; children: (data: Data) => ComponentChildren }) {
+export function Ready<Data>({
+  query: { data, error },
+  children,
+}: {
+  query: Query<Data>;
+  children: (data: Data) => ComponentChildren;
+}) {
   if (data !== undefined) {
     return (
       <>
@@ -193,7 +199,7 @@ interface ListTableProps<Row> {
 export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
   if (list.rows.length === 0) {
     if (list.error !== undefined) return <Notice tone="bad">{messageOf(list.error)}</Notice>;
-    return list.isLoading ? <Loading lines={6} /> : <>{empty}</>;
+    return list.isLoading ? <Loading lines={6} /> : empty;
   }
   return <Table {...table} hasMore={list.hasMore} onMore={list.more} rows={list.rows} total={list.total} />;
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { query, setQuery } from "../core/router";
 import { Button } from "./button";
 import { toCsv } from "./csv";
@@ -114,7 +114,9 @@ export function Table<Row>(props: Props<Row>) {
         </table>
       </section>
       <div class="table-foot">
-        {selection !== undefined && selection.keys.size > 0 && <span class="selected">{selection.keys.size} selected</span>}
+        {selection !== undefined && selection.keys.size > 0 && (
+          <span class="selected">{selection.keys.size} selected</span>
+        )}
         <span class="number">{countText(sorted.length, hasMore, total)}</span>
         {order !== "" && hasMore && <span>Sorted among the loaded rows.</span>}
         <span class="spacer" />
@@ -166,7 +168,7 @@ function Cell<Row>({ column, row, href }: { column: Column<Row>; row: Row; href:
 function Spacer({ rows, columns }: { readonly rows: number; readonly columns: number }) {
   if (rows <= 0) return null;
   return (
-    <tr aria-hidden="true" class="spacer" style={{ height: `${rows * rowPx}px` }}>
+    <tr class="spacer" style={{ height: `${rows * rowPx}px` }}>
       <td colSpan={columns} />
     </tr>
   );
@@ -198,7 +200,8 @@ function moveFocus(event: KeyboardEvent): void {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   const row = (event.target as Element).closest("tr.row");
   const next = event.key === "ArrowDown" ? row?.nextElementSibling : row?.previousElementSibling;
-  const target = row === null ? (event.currentTarget as Element).querySelector("a.row-link") : next?.querySelector("a.row-link");
+  const target =
+    row === null ? (event.currentTarget as Element).querySelector("a.row-link") : next?.querySelector("a.row-link");
   if (!(target instanceof HTMLElement)) return;
   event.preventDefault();
   target.focus();

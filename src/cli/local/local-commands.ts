@@ -17,7 +17,10 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
         .choices(["all", "api", "worker"])
         .default("all"),
     )
-    .option("--demo", "Create a tenant with pools, workflows, an experiment and notifications, and keep light traffic going.")
+    .option(
+      "--demo",
+      "Create a tenant with pools, workflows, an experiment and notifications, and keep light traffic going.",
+    )
     .action(async (options: SettingsOptions & { role: "all" | "api" | "worker"; demo?: boolean }) => {
       const { serveCommand } = await import("./serve-command.ts");
       end(await serveCommand(io, options));

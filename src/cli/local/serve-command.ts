@@ -28,7 +28,8 @@ export async function serveCommand(io: Io, options: SettingsOptions & { role: Ro
 /** Starts the demo. If it fails, the node is stopped. */
 async function startDemoOf(io: Io, service: Service, { config }: LoadedConfig) {
   const { startDemo } = await import("./demo/demo.ts");
-  const onError = (error: unknown) => io.err(`service: demo: ${error instanceof Error ? error.message : String(error)}\n`);
+  const onError = (error: unknown) =>
+    io.err(`service: demo: ${error instanceof Error ? error.message : String(error)}\n`);
   return startDemo({ service, dataDir: config["data.dir"], onError }).catch(async (error) => {
     await service.stop();
     throw error;

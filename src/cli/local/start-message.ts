@@ -13,7 +13,12 @@ export function formatStartMessage(
   demoLink?: string,
 ): string {
   const { baseUrl } = planes;
-  const lines = ["", `Switchyard is serving at ${baseUrl}`, `  console     ${baseUrl}/console`, `  reference   ${baseUrl}/docs`];
+  const lines = [
+    "",
+    `Switchyard is serving at ${baseUrl}`,
+    `  console     ${baseUrl}/console`,
+    `  reference   ${baseUrl}/docs`,
+  ];
   if (config["notification.outbox.enabled"]) {
     lines.push(`  outbox      ${baseUrl}/outbox${admin?.isNew ? `#key=${admin.key}` : ""}`);
   }

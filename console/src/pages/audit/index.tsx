@@ -12,10 +12,28 @@ const events = createEventService(transport);
 
 /** The types of events that change who may do what, and how the workspace works. */
 const families: Readonly<Record<string, readonly string[]>> = {
-  access: ["member.*", "api_key.*", "login_link.*", "browser_session.*", "group_roles.*", "sso_connection.*", "scim_user.*", "scim_group.*"],
+  access: [
+    "member.*",
+    "api_key.*",
+    "login_link.*",
+    "browser_session.*",
+    "group_roles.*",
+    "sso_connection.*",
+    "scim_user.*",
+    "scim_group.*",
+  ],
   secrets: ["secret.*", "connection.*"],
   settings: ["config.*", "tenant.*", "environment.*", "billing.*", "entitlement.*"],
-  routing: ["pool.*", "recipient.*", "rule.*", "queue.paused", "queue.resumed", "queue.drained", "dead_letter.*", "admission.*"],
+  routing: [
+    "pool.*",
+    "recipient.*",
+    "rule.*",
+    "queue.paused",
+    "queue.resumed",
+    "queue.drained",
+    "dead_letter.*",
+    "admission.*",
+  ],
 };
 
 const columns: readonly Column<Event>[] = [
@@ -40,7 +58,9 @@ export default function Audit() {
     <Page question="What was changed, and when?" title="Audit">
       <div class="filters">
         <ChoiceFilter choices={Object.keys(families).map((each) => [each, words(each)])} label="About" name="about" />
-        <span class="soft">Changes of access, settings and routing. Operators find every call in the audit log of the service.</span>
+        <span class="soft">
+          Changes of access, settings and routing. Operators find every call in the audit log of the service.
+        </span>
       </div>
       <ListTable
         columns={columns}

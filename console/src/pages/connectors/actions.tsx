@@ -1,5 +1,5 @@
-import { type ConnectorAction, createConnectorCatalogService } from "@client/gen/connector-catalog";
 import { createConnectorActionService, type ExecuteActionRequest } from "@client/gen/connector-action";
+import { type ConnectorAction, createConnectorCatalogService } from "@client/gen/connector-catalog";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href, navigate } from "../../core/router";
@@ -21,7 +21,12 @@ const columns: readonly Column<ConnectorAction>[] = [
   { title: "Key", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
   { title: "Provider", width: "130px", value: ({ provider_key }) => provider_key },
   { title: "Effect", width: "110px", value: ({ mutation }) => words(mutation?.effect) },
-  { title: "State", width: "140px", value: ({ runtime_status }) => runtime_status, render: ({ runtime_status }) => <Status of={runtime_status} /> },
+  {
+    title: "State",
+    width: "140px",
+    value: ({ runtime_status }) => runtime_status,
+    render: ({ runtime_status }) => <Status of={runtime_status} />,
+  },
 ];
 
 /** The actions that can be executed, also by hand. */

@@ -23,8 +23,17 @@ export function ConnectButton({ provider }: { readonly provider: ConnectorProvid
       {isOpen && (
         <FormDialog
           fields={[
-            { name: "connection_name", label: "Name of the connection", placeholder: `${provider.name} of the support team` },
-            { name: "end_user.id", label: "End user", hint: "Your own id of the person or organization, if it is not you.", required: true },
+            {
+              name: "connection_name",
+              label: "Name of the connection",
+              placeholder: `${provider.name} of the support team`,
+            },
+            {
+              name: "end_user.id",
+              label: "End user",
+              hint: "Your own id of the person or organization, if it is not you.",
+              required: true,
+            },
           ]}
           initial={{ end_user: { id: "console" } }}
           onClose={() => open(false)}

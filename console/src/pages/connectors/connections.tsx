@@ -20,7 +20,12 @@ const columns: readonly Column<Connection>[] = [
   { title: "Account", value: ({ account }) => account?.label },
   { title: "Status", width: "150px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   { title: "Last test", width: "130px", value: ({ last_test_class }) => words(last_test_class) },
-  { title: "Expires", width: "120px", value: ({ expires_at }) => expires_at, render: ({ expires_at }) => <Ago time={expires_at} /> },
+  {
+    title: "Expires",
+    width: "120px",
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Ago time={expires_at} />,
+  },
 ];
 
 /** The accounts that are connected. */
@@ -39,7 +44,8 @@ export function Connections() {
   const revoke = (connection: Connection) =>
     confirm({
       title: `Revoke ${connection.name || connection.provider_key}?`,
-      consequence: "Its credentials are deleted here and, where possible, at the provider. Actions and workflows that use it fail.",
+      consequence:
+        "Its credentials are deleted here and, where possible, at the provider. Actions and workflows that use it fail.",
       confirm: "Revoke connection",
       done: "The connection was revoked.",
       act: () => connections.revoke({ id: connection.id }).then(list.refresh),
@@ -61,7 +67,8 @@ export function Connections() {
             }}
             title="No connection"
           >
-            Open a provider in the catalogue and connect an account. Credentials are sealed, and nobody can read them again.
+            Open a provider in the catalogue and connect an account. Credentials are sealed, and nobody can read them
+            again.
           </Empty>
         }
         keyOf={({ id }) => id}

@@ -19,7 +19,12 @@ const columns: readonly Column<ConnectorExecution>[] = [
   { title: "Answer", value: ({ class: kind, message }) => `${words(kind)} ${message}` },
   { title: "Attempts", width: "94px", isNumber: true, value: ({ attempts }) => attempts.length },
   { title: "From", width: "120px", value: ({ origin }) => words(origin) },
-  { title: "When", width: "110px", value: ({ started_at }) => started_at, render: ({ started_at }) => <Ago time={started_at} /> },
+  {
+    title: "When",
+    width: "110px",
+    value: ({ started_at }) => started_at,
+    render: ({ started_at }) => <Ago time={started_at} />,
+  },
 ];
 
 /** What was done at other systems. */
@@ -80,7 +85,9 @@ function ExecutionDrawer({ id, onClose }: { readonly id: string; readonly onClos
                 of={{
                   Status: <Status of={data.status} />,
                   Answer: words(data.class),
-                  Request: data.request && <code>{`${data.request.method} ${data.request.host}${data.request.path}`}</code>,
+                  Request: data.request && (
+                    <code>{`${data.request.method} ${data.request.host}${data.request.path}`}</code>
+                  ),
                   Connection: data.connection_id && <Id id={data.connection_id} />,
                   Started: formatTime(data.started_at),
                   Ended: data.ended_at && formatTime(data.ended_at),
@@ -90,9 +97,13 @@ function ExecutionDrawer({ id, onClose }: { readonly id: string; readonly onClos
               <h3>Attempts</h3>
               <ol class="steps">
                 {data.attempts.map((attempt) => (
-                  <li data-tone={attempt.http_status >= 200 && attempt.http_status < 300 ? "ok" : "bad"} key={attempt.number}>
+                  <li
+                    data-tone={attempt.http_status >= 200 && attempt.http_status < 300 ? "ok" : "bad"}
+                    key={attempt.number}
+                  >
                     <span>
-                      <strong>HTTP {attempt.http_status || "–"}</strong> <span class="soft">{words(attempt.class)}</span>
+                      <strong>HTTP {attempt.http_status || "–"}</strong>{" "}
+                      <span class="soft">{words(attempt.class)}</span>
                     </span>
                     <span class="when">{attempt.duration_ms} ms</span>
                   </li>

@@ -5,7 +5,13 @@ import { Executions } from "./executions";
 import { Providers } from "./providers";
 import { Triggers } from "./triggers";
 
-const tabs = { providers: "Catalogue", connections: "Connections", actions: "Actions", executions: "Executions", triggers: "Triggers" };
+const tabs = {
+  providers: "Catalogue",
+  connections: "Connections",
+  actions: "Actions",
+  executions: "Executions",
+  triggers: "Triggers",
+};
 
 /** Connectors: which systems are connected, and what was done there. */
 export default function Connectors() {

@@ -16,10 +16,19 @@ const modes = ["oauth2", "api_key", "basic", "none"];
 const columns: readonly Column<ConnectorProvider>[] = [
   { title: "Provider", value: ({ name }) => name },
   { title: "Category", width: "150px", value: ({ category }) => words(category) },
-  { title: "Sign-in", value: ({ auth }) => auth.map(({ mode }) => mode).join(", "), render: ({ auth }) => <Chips of={auth.map(({ mode }) => mode)} /> },
+  {
+    title: "Sign-in",
+    value: ({ auth }) => auth.map(({ mode }) => mode).join(", "),
+    render: ({ auth }) => <Chips of={auth.map(({ mode }) => mode)} />,
+  },
   { title: "Actions", width: "90px", isNumber: true, value: ({ action_count }) => action_count },
   { title: "Triggers", width: "90px", isNumber: true, value: ({ trigger_count }) => trigger_count },
-  { title: "State", width: "140px", value: ({ runtime_status }) => runtime_status, render: ({ runtime_status }) => <Status of={runtime_status} /> },
+  {
+    title: "State",
+    width: "140px",
+    value: ({ runtime_status }) => runtime_status,
+    render: ({ runtime_status }) => <Status of={runtime_status} />,
+  },
 ];
 
 /** The catalogue of systems that can be connected. */
@@ -39,7 +48,9 @@ export function Providers() {
       </div>
       <ListTable
         columns={columns}
-        empty={<Empty title="No provider matches">Change the search, or add a provider of your own with a manifest.</Empty>}
+        empty={
+          <Empty title="No provider matches">Change the search, or add a provider of your own with a manifest.</Empty>
+        }
         hrefOf={({ key }) => withQuery({ open: key })}
         keyOf={({ key }) => key}
         label="Providers"
@@ -52,7 +63,9 @@ export function Providers() {
 
 function ProviderDrawer({ providerKey, onClose }: { readonly providerKey: string; readonly onClose: () => void }) {
   const provider = useQuery(`provider ${providerKey}`, () => catalog.getProvider({ key: providerKey }));
-  const actions = useQuery(`actions of ${providerKey}`, () => catalog.listActions({ provider_key: providerKey, limit: 200 }).page());
+  const actions = useQuery(`actions of ${providerKey}`, () =>
+    catalog.listActions({ provider_key: providerKey, limit: 200 }).page(),
+  );
   return (
     <Dialog
       actions={provider.data && <ConnectButton provider={provider.data} />}

@@ -15,10 +15,19 @@ const triggers = createTriggerSubscriptionService(transport);
 
 const columns: readonly Column<TriggerSubscription>[] = [
   { title: "Subscription", value: ({ name, trigger_key }) => name || trigger_key },
-  { title: "Trigger", value: ({ trigger_key }) => trigger_key, render: ({ trigger_key }) => <code>{trigger_key}</code> },
+  {
+    title: "Trigger",
+    value: ({ trigger_key }) => trigger_key,
+    render: ({ trigger_key }) => <code>{trigger_key}</code>,
+  },
   { title: "Kind", width: "100px", value: ({ kind }) => words(kind) },
   { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "Last event", width: "120px", value: ({ last_event_at }) => last_event_at, render: ({ last_event_at }) => <Ago time={last_event_at} /> },
+  {
+    title: "Last event",
+    width: "120px",
+    value: ({ last_event_at }) => last_event_at,
+    render: ({ last_event_at }) => <Ago time={last_event_at} />,
+  },
   { title: "Last error", value: ({ last_error }) => last_error },
 ];
 
@@ -26,10 +35,13 @@ const columns: readonly Column<TriggerSubscription>[] = [
 export function Triggers() {
   const list = useList("trigger subscriptions", (page) => triggers.list(page), { live: ["connector."] });
   const toggle = ({ id, status }: TriggerSubscription) =>
-    (status === "paused" ? triggers.resume({ subscription_id: id }) : triggers.pause({ subscription_id: id })).then(() => {
-      toast(status === "paused" ? "Events are received again." : "Events are not received any more.");
-      list.refresh();
-    }, toastError);
+    (status === "paused" ? triggers.resume({ subscription_id: id }) : triggers.pause({ subscription_id: id })).then(
+      () => {
+        toast(status === "paused" ? "Events are received again." : "Events are not received any more.");
+        list.refresh();
+      },
+      toastError,
+    );
   const remove = ({ id, name, trigger_key }: TriggerSubscription) =>
     confirm({
       title: `Delete ${name || trigger_key}?`,

@@ -18,14 +18,24 @@ import { usePoolNames } from "../shared/pool-filter";
 const deadLetters = createDeadLetterService(transport);
 
 const columns: readonly Column<DeadLetter>[] = [
-  { title: "Item", width: "140px", value: ({ queue_item_id }) => queue_item_id, render: ({ queue_item_id }) => <Id id={queue_item_id} /> },
+  {
+    title: "Item",
+    width: "140px",
+    value: ({ queue_item_id }) => queue_item_id,
+    render: ({ queue_item_id }) => <Id id={queue_item_id} />,
+  },
   { title: "State", width: "124px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
   { title: "Why", value: ({ reason_code }) => reason_code },
   { title: "Last error", value: ({ attempts }) => attempts.at(-1)?.reason },
   { title: "Type", width: "140px", value: ({ type }) => type },
   { title: "Attempts", width: "94px", isNumber: true, value: ({ attempts }) => attempts.length },
   { title: "Retries", width: "90px", isNumber: true, value: ({ retry_count }) => retry_count },
-  { title: "Failed", width: "110px", value: ({ last_failed_at }) => last_failed_at, render: ({ last_failed_at }) => <Ago time={last_failed_at} /> },
+  {
+    title: "Failed",
+    width: "110px",
+    value: ({ last_failed_at }) => last_failed_at,
+    render: ({ last_failed_at }) => <Ago time={last_failed_at} />,
+  },
 ];
 
 /** Dead letters: what failed for good, and what to do about it. */
@@ -47,7 +57,11 @@ export default function DeadLetters() {
             </option>
           ))}
         </select>
-        <ChoiceFilter choices={["failed", "retrying", "quarantined"].map((each) => [each, words(each)])} label="State" name="state" />
+        <ChoiceFilter
+          choices={["failed", "retrying", "quarantined"].map((each) => [each, words(each)])}
+          label="State"
+          name="state"
+        />
       </div>
       {poolId === undefined ? (
         <Empty title="No pool">Dead letters belong to pools, and there is none yet.</Empty>
@@ -76,13 +90,23 @@ function PoolDeadLetters({ poolId, name }: { readonly poolId: string; readonly n
   return (
     <>
       <div class="stats">
-        <Stat label="Dead letters" tone={Number(stats.data?.depth) > 0 ? "bad" : undefined} value={Number(stats.data?.depth ?? 0)} />
+        <Stat
+          label="Dead letters"
+          tone={Number(stats.data?.depth) > 0 ? "bad" : undefined}
+          value={Number(stats.data?.depth ?? 0)}
+        />
         <Stat label="Quarantined" value={Number(stats.data?.quarantined_count ?? 0)} />
         <Stat label="Out of retries" value={Number(stats.data?.exhausted_count ?? 0)} />
         <Stat label="Oldest failure" value={<Ago time={stats.data?.oldest_failure_at} />} />
       </div>
       {can("dlq:write") && (
-        <BulkActions depth={Number(stats.data?.depth ?? 0)} keys={[...keys]} name={name} poolId={poolId} refresh={refresh} />
+        <BulkActions
+          depth={Number(stats.data?.depth ?? 0)}
+          keys={[...keys]}
+          name={name}
+          poolId={poolId}
+          refresh={refresh}
+        />
       )}
       <ListTable
         columns={columns}
@@ -135,10 +159,17 @@ function BulkActions({ poolId, name, keys, depth, refresh }: BulkProps) {
     });
   return (
     <div class="actions">
-      <Button disabled={keys.length === 0} onClick={() => act(deadLetters.retry(ids), "The items were put back on the queue.")} tone="primary">
+      <Button
+        disabled={keys.length === 0}
+        onClick={() => act(deadLetters.retry(ids), "The items were put back on the queue.")}
+        tone="primary"
+      >
         Retry {keys.length > 0 ? keys.length : "selected"}
       </Button>
-      <Button disabled={keys.length === 0} onClick={() => act(deadLetters.quarantine(ids), "The items are quarantined.")}>
+      <Button
+        disabled={keys.length === 0}
+        onClick={() => act(deadLetters.quarantine(ids), "The items are quarantined.")}
+      >
         Quarantine
       </Button>
       <Button

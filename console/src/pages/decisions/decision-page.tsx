@@ -1,4 +1,10 @@
-import { createRoutingService, type Decision, type Replay, type RouteRequest, type TraceStep } from "@client/gen/routing";
+import {
+  createRoutingService,
+  type Decision,
+  type Replay,
+  type RouteRequest,
+  type TraceStep,
+} from "@client/gen/routing";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { href } from "../../core/router";

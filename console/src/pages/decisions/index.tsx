@@ -21,10 +21,14 @@ export default function Decisions({ path: [decisionId] }: { readonly path: reado
 function DecisionList() {
   const filters = { pool_id: filterOf("pool"), outcome: filterOf("outcome"), recipient_id: filterOf("recipient") };
   const names = usePoolNames();
-  const list = useList(`decisions ${JSON.stringify(filters)}`, (page) => routing.listDecisions({ ...page, ...filters }), {
-    everyMs: 4_000,
-    live: ["route."],
-  });
+  const list = useList(
+    `decisions ${JSON.stringify(filters)}`,
+    (page) => routing.listDecisions({ ...page, ...filters }),
+    {
+      everyMs: 4_000,
+      live: ["route."],
+    },
+  );
   const columns: readonly Column<Decision>[] = [
     {
       title: "Decision",
@@ -32,12 +36,27 @@ function DecisionList() {
       value: ({ decision_id }) => decision_id,
       render: ({ decision_id }) => <Id id={decision_id} />,
     },
-    { title: "Outcome", width: "124px", value: ({ outcome }) => outcome, render: ({ outcome }) => <Status of={outcome} /> },
+    {
+      title: "Outcome",
+      width: "124px",
+      value: ({ outcome }) => outcome,
+      render: ({ outcome }) => <Status of={outcome} />,
+    },
     { title: "Item", value: ({ type, key }) => (key === "" ? type : `${type} · ${key}`) },
     { title: "Pool", value: ({ pool_id }) => names.get(pool_id) ?? pool_id },
     { title: "Reason", value: ({ reason }) => words(reason) },
-    { title: "Recipient", width: "140px", value: ({ recipient_id }) => recipient_id, render: ({ recipient_id }) => <Id id={recipient_id} /> },
-    { title: "When", width: "110px", value: ({ decided_at }) => decided_at, render: ({ decided_at }) => <Ago time={decided_at} /> },
+    {
+      title: "Recipient",
+      width: "140px",
+      value: ({ recipient_id }) => recipient_id,
+      render: ({ recipient_id }) => <Id id={recipient_id} />,
+    },
+    {
+      title: "When",
+      width: "110px",
+      value: ({ decided_at }) => decided_at,
+      render: ({ decided_at }) => <Ago time={decided_at} />,
+    },
   ];
   return (
     <Page question="Why did this recipient get this item?" title="Decisions">
@@ -58,7 +77,8 @@ function DecisionList() {
             })}
             title="No decision matches"
           >
-            Every routed item leaves a decision with its trace: the rules that matched, who was eligible, and how one was chosen.
+            Every routed item leaves a decision with its trace: the rules that matched, who was eligible, and how one
+            was chosen.
           </Empty>
         }
         hrefOf={({ decision_id }) => href(`decisions/${decision_id}`)}

@@ -58,7 +58,8 @@ export default function Events() {
           })}
           title="No event matches"
         >
-          Every change in the workspace is an event. Publish your own too: workflows, webhooks and this page receive them.
+          Every change in the workspace is an event. Publish your own too: workflows, webhooks and this page receive
+          them.
         </Empty>
       ) : (
         <EventLog onOpen={({ id }) => setQuery({ open: id }, { replace: false })} rows={rows} />
@@ -86,7 +87,8 @@ export default function Events() {
 function useTail(isPaused: boolean): readonly Event[] {
   const type = filterOf("type");
   const subject = filterOf("subject");
-  const types = type === undefined ? undefined : type.split(/[\s,]+/).filter((each) => /^[a-z][a-z0-9_.]*(\.\*)?$/.test(each));
+  const types =
+    type === undefined ? undefined : type.split(/[\s,]+/).filter((each) => /^[a-z][a-z0-9_.]*(\.\*)?$/.test(each));
   const key = `events ${types?.join() ?? ""} ${subject ?? ""}`;
   const stored = useList(key, (page) => events.list({ ...page, limit: 200, types, subject }));
   const arrived = useRef<{ key: string; rows: Event[] }>({ key, rows: [] });

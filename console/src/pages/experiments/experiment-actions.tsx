@@ -11,7 +11,13 @@ import { toast, toastError } from "../../ui/toast";
 const experiments = createExperimentService(transport);
 
 /** The calls that are possible in the state of the experiment. */
-export function ExperimentActions({ experiment, refresh }: { readonly experiment: Experiment; readonly refresh: () => void }) {
+export function ExperimentActions({
+  experiment,
+  refresh,
+}: {
+  readonly experiment: Experiment;
+  readonly refresh: () => void;
+}) {
   const [isCompleting, complete] = useState(false);
   if (!can("experiment:write")) return null;
   const id = { experiment_id: experiment.id };
@@ -49,7 +55,9 @@ export function ExperimentActions({ experiment, refresh }: { readonly experiment
           Stop
         </Button>
       )}
-      {status === "running" && <Button onClick={() => act(experiments.pause(id), "No new unit enters the experiment.")}>Pause</Button>}
+      {status === "running" && (
+        <Button onClick={() => act(experiments.pause(id), "No new unit enters the experiment.")}>Pause</Button>
+      )}
       {(status === "draft" || status === "paused") && (
         <Button onClick={() => act(experiments.start(id), "The experiment is running.")} tone="primary">
           {status === "draft" ? "Start" : "Continue"}
@@ -64,7 +72,13 @@ export function ExperimentActions({ experiment, refresh }: { readonly experiment
         <FormDialog
           done="The experiment is decided."
           fields={[
-            { name: "variant", label: "Everybody gets", kind: "choice", required: true, choices: experiment.variants.map(({ key }) => key) },
+            {
+              name: "variant",
+              label: "Everybody gets",
+              kind: "choice",
+              required: true,
+              choices: experiment.variants.map(({ key }) => key),
+            },
             { name: "reason", label: "Reason", kind: "long", required: true },
           ]}
           onClose={() => complete(false)}

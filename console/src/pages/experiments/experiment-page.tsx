@@ -16,7 +16,9 @@ const tabs = { results: "Results", design: "Design" };
 
 /** One experiment: the verdict in a sentence, the intervals behind it, and the design. */
 export function ExperimentPage({ id }: { readonly id: string }) {
-  const experiment = useQuery(`experiment ${id}`, () => experiments.get({ experiment_id: id }), { live: ["experiment."] });
+  const experiment = useQuery(`experiment ${id}`, () => experiments.get({ experiment_id: id }), {
+    live: ["experiment."],
+  });
   return (
     <Page
       actions={experiment.data && <ExperimentActions experiment={experiment.data} refresh={experiment.refresh} />}
@@ -61,7 +63,11 @@ function Results({ experiment }: { readonly experiment: Experiment }) {
             {data.sentence}
           </Notice>
           <div class="stats">
-            <Stat label="Units" note={`${Number(data.mature_units).toLocaleString("en-US")} counted`} value={Number(data.units)} />
+            <Stat
+              label="Units"
+              note={`${Number(data.mature_units).toLocaleString("en-US")} counted`}
+              value={Number(data.units)}
+            />
             <Stat label="Planned" value={data.planned_units} />
             <Stat label="False winners" note="at most" value={formatPercent(data.alpha, 0)} />
             <Stat
@@ -91,8 +97,20 @@ function Comparisons({ results }: { readonly results: ExperimentResults }) {
           { title: "Metric", value: ({ metric }) => metric.metric },
           { title: "Role", width: "110px", value: ({ metric }) => words(metric.comparison?.role) },
           { title: "Units", width: "90px", isNumber: true, value: ({ metric }) => Number(metric.n) },
-          { title: "Mean", width: "100px", isNumber: true, value: ({ metric }) => metric.mean, render: ({ metric }) => metric.mean?.toFixed(4) ?? "–" },
-          { title: "Lift", width: "100px", isNumber: true, value: ({ metric }) => metric.comparison?.lift, render: ({ metric }) => formatPercent(metric.comparison?.lift) },
+          {
+            title: "Mean",
+            width: "100px",
+            isNumber: true,
+            value: ({ metric }) => metric.mean,
+            render: ({ metric }) => metric.mean?.toFixed(4) ?? "–",
+          },
+          {
+            title: "Lift",
+            width: "100px",
+            isNumber: true,
+            value: ({ metric }) => metric.comparison?.lift,
+            render: ({ metric }) => formatPercent(metric.comparison?.lift),
+          },
           {
             title: "State",
             width: "150px",

@@ -11,11 +11,19 @@ const liftMax = 1.5;
 
 /** How the lift and its interval developed. */
 export function HistoryChart({ experimentId }: { readonly experimentId: string }) {
-  const history = useQuery(`history of ${experimentId}`, () => experiments.getHistory({ experiment_id: experimentId }), {
-    everyMs: 15_000,
-  });
+  const history = useQuery(
+    `history of ${experimentId}`,
+    () => experiments.getHistory({ experiment_id: experimentId }),
+    {
+      everyMs: 15_000,
+    },
+  );
   const points = history.data?.points ?? [];
-  const keys = [...new Set(points.flatMap(({ comparisons }) => comparisons.map(({ variant, metric }) => `${metric} of ${variant}`)))].slice(0, 2);
+  const keys = [
+    ...new Set(
+      points.flatMap(({ comparisons }) => comparisons.map(({ variant, metric }) => `${metric} of ${variant}`)),
+    ),
+  ].slice(0, 2);
   if (points.length < 2 || keys.length === 0) return null;
   const of = (key: string) =>
     points.map(({ comparisons }) => comparisons.find(({ variant, metric }) => `${metric} of ${variant}` === key));
@@ -29,8 +37,9 @@ export function HistoryChart({ experimentId }: { readonly experimentId: string }
         series={keys.map((name) => ({
           name,
           values: of(name).map((each) => clamp(each?.lift)),
-          band: of(name).map((each) =>
-            each?.lift_interval && ([clamp(each.lift_interval.lower)!, clamp(each.lift_interval.upper)!] as const),
+          band: of(name).map(
+            (each) =>
+              each?.lift_interval && ([clamp(each.lift_interval.lower)!, clamp(each.lift_interval.upper)!] as const),
           ),
         }))}
       />

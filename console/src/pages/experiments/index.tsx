@@ -1,4 +1,4 @@
-import { createExperimentService, type CreateExperimentRequest, type Experiment } from "@client/gen/experiment";
+import { type CreateExperimentRequest, createExperimentService, type Experiment } from "@client/gen/experiment";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href, navigate } from "../../core/router";
@@ -26,7 +26,12 @@ const columns: readonly Column<Experiment>[] = [
     render: ({ variants }) => <Chips of={variants.map(({ key }) => key)} />,
   },
   { title: "Decision", width: "140px", value: ({ decision }) => decision?.variant },
-  { title: "Started", width: "120px", value: ({ started_at }) => started_at, render: ({ started_at }) => <Ago time={started_at} /> },
+  {
+    title: "Started",
+    width: "120px",
+    value: ({ started_at }) => started_at,
+    render: ({ started_at }) => <Ago time={started_at} />,
+  },
 ];
 
 /** Experiments: is the new variant better? */
@@ -37,9 +42,13 @@ export default function Experiments({ path: [id] }: { readonly path: readonly st
 function ExperimentList() {
   const [isCreating, create] = useState(false);
   const status = filterOf("status");
-  const list = useList(`experiments ${status}`, (page) => experiments.list({ ...page, status } as Parameters<typeof experiments.list>[0]), {
-    live: ["experiment."],
-  });
+  const list = useList(
+    `experiments ${status}`,
+    (page) => experiments.list({ ...page, status } as Parameters<typeof experiments.list>[0]),
+    {
+      live: ["experiment."],
+    },
+  );
   return (
     <Page
       actions={

@@ -1,4 +1,4 @@
-import { type ApiKey, createApiKeyService, type CreateApiKeyRequest } from "@client/gen/api-key";
+import { type ApiKey, type CreateApiKeyRequest, createApiKeyService } from "@client/gen/api-key";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
@@ -25,8 +25,18 @@ const columns: readonly Column<ApiKey>[] = [
     render: ({ roles: own, scopes }) => <Chips of={[...own, ...scopes]} />,
   },
   { title: "Status", width: "110px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "Last used", width: "120px", value: ({ last_used_at }) => last_used_at, render: ({ last_used_at }) => <Ago time={last_used_at} /> },
-  { title: "Expires", width: "120px", value: ({ expires_at }) => expires_at, render: ({ expires_at }) => <Ago time={expires_at} /> },
+  {
+    title: "Last used",
+    width: "120px",
+    value: ({ last_used_at }) => last_used_at,
+    render: ({ last_used_at }) => <Ago time={last_used_at} />,
+  },
+  {
+    title: "Expires",
+    width: "120px",
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Ago time={expires_at} />,
+  },
 ];
 
 /** API keys: which programs have access. */
@@ -38,7 +48,8 @@ export default function Keys() {
   const revoke = (key: ApiKey) =>
     confirm({
       title: `Revoke ${key.name}?`,
-      consequence: "Calls with this key are refused at once, on every node within a second. A revoked key cannot be restored.",
+      consequence:
+        "Calls with this key are refused at once, on every node within a second. A revoked key cannot be restored.",
       confirm: "Revoke key",
       typed: key.name,
       done: "The key was revoked.",
@@ -57,7 +68,11 @@ export default function Keys() {
       title="API keys"
     >
       <div class="filters">
-        <ChoiceFilter choices={["ACTIVE", "REVOKED", "EXPIRED"].map((each) => [`STATUS_${each}`, words(each)])} label="Status" name="status" />
+        <ChoiceFilter
+          choices={["ACTIVE", "REVOKED", "EXPIRED"].map((each) => [`STATUS_${each}`, words(each)])}
+          label="Status"
+          name="status"
+        />
       </div>
       <ListTable
         columns={columns}
@@ -93,7 +108,12 @@ export default function Keys() {
         <FormDialog
           fields={[
             { name: "name", label: "Name", required: true },
-            { name: "roles", label: "Roles", kind: "list", hint: `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.` },
+            {
+              name: "roles",
+              label: "Roles",
+              kind: "list",
+              hint: `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.`,
+            },
             { name: "scopes", label: "Scopes", kind: "list", hint: "For example: route:write, work:write." },
             { name: "expires_at", label: "Expires", kind: "time" },
           ]}

@@ -5,7 +5,7 @@ import { setQuery, withQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
-import { Dialog, confirm } from "../../ui/dialog";
+import { confirm, Dialog } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { type Field, FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
@@ -33,7 +33,8 @@ function Packs() {
   const kind = filterOf("kind");
   const packs = useQuery(
     `packs ${query} ${kind}`,
-    () => marketplace.listPacks({ query, kind, per_page: pageSize } as Parameters<typeof marketplace.listPacks>[0]).page(),
+    () =>
+      marketplace.listPacks({ query, kind, per_page: pageSize } as Parameters<typeof marketplace.listPacks>[0]).page(),
     { live: ["marketplace."] },
   );
   const opened = packs.data?.items.find((pack) => packKey(pack) === filterOf("open"));
@@ -70,7 +71,9 @@ function Packs() {
           )
         }
       </Ready>
-      {opened !== undefined && <PackDrawer onClose={() => setQuery({ open: undefined })} pack={opened} refresh={packs.refresh} />}
+      {opened !== undefined && (
+        <PackDrawer onClose={() => setQuery({ open: undefined })} pack={opened} refresh={packs.refresh} />
+      )}
     </>
   );
 }
@@ -123,7 +126,9 @@ function PackDrawer({ pack, refresh, onClose }: PackDrawerProps) {
             Tags: <Chips of={pack.tags} />,
             "May reach": <Chips none="no host" of={pack.permissions?.hosts ?? []} />,
             "Needs scopes": <Chips none="none" of={pack.permissions?.scopes ?? []} />,
-            Requires: <Chips none="nothing" of={pack.requires.map(({ pack: other, version: range }) => `${other} ${range}`)} />,
+            Requires: (
+              <Chips none="nothing" of={pack.requires.map(({ pack: other, version: range }) => `${other} ${range}`)} />
+            ),
           }}
         />
         {plan && <Plan plan={plan} />}
@@ -132,10 +137,14 @@ function PackDrawer({ pack, refresh, onClose }: PackDrawerProps) {
         <FormDialog
           done="The pack was installed."
           fields={fields}
-          initial={{ slots: Object.fromEntries(pack.slots.map((slot) => [slot.name, slot.default_value || undefined])) }}
+          initial={{
+            slots: Object.fromEntries(pack.slots.map((slot) => [slot.name, slot.default_value || undefined])),
+          }}
           onClose={() => install(false)}
           onSubmit={async (values) => {
-            await marketplace.installPack({ ...values, publisher, name, version } as Parameters<typeof marketplace.installPack>[0]);
+            await marketplace.installPack({ ...values, publisher, name, version } as Parameters<
+              typeof marketplace.installPack
+            >[0]);
             refresh();
           }}
           submit="Install"
@@ -152,7 +161,9 @@ function Plan({ plan }: { readonly plan: InstallPlan }) {
   return (
     <>
       <h3>What an installation would do</h3>
-      {plan.missing_slots.length > 0 && <Notice tone="warn">It needs values for {plan.missing_slots.join(", ")}.</Notice>}
+      {plan.missing_slots.length > 0 && (
+        <Notice tone="warn">It needs values for {plan.missing_slots.join(", ")}.</Notice>
+      )}
       {plan.conflicts.map(({ key, reason }) => (
         <Notice key={key} tone="bad">
           {key}: {reason}
@@ -172,7 +183,9 @@ function Plan({ plan }: { readonly plan: InstallPlan }) {
 }
 
 function Installed() {
-  const list = useQuery("installations", () => marketplace.listInstallations({ per_page: pageSize }).page(), { live: ["marketplace."] });
+  const list = useQuery("installations", () => marketplace.listInstallations({ per_page: pageSize }).page(), {
+    live: ["marketplace."],
+  });
   const uninstall = ({ id, name }: Installation) =>
     confirm({
       title: `Uninstall ${name}?`,
@@ -211,7 +224,12 @@ function Installed() {
               { title: "Version", width: "100px", value: ({ version }) => version },
               { title: "Available", width: "100px", value: ({ available_version }) => available_version },
               { title: "Records", width: "90px", isNumber: true, value: ({ records }) => records.length },
-              { title: "Changed", width: "120px", value: ({ updated_at }) => updated_at, render: ({ updated_at }) => <Ago time={updated_at} /> },
+              {
+                title: "Changed",
+                width: "120px",
+                value: ({ updated_at }) => updated_at,
+                render: ({ updated_at }) => <Ago time={updated_at} />,
+              },
             ]}
             keyOf={({ id }) => id}
             label="Installed packs"

@@ -1,4 +1,9 @@
-import { createMemberService, type InviteMemberRequest, type Member, type UpdateMemberRequest } from "@client/gen/member";
+import {
+  createMemberService,
+  type InviteMemberRequest,
+  type Member,
+  type UpdateMemberRequest,
+} from "@client/gen/member";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
@@ -21,8 +26,18 @@ const columns: readonly Column<Member>[] = [
   { title: "Email", value: ({ email }) => email },
   { title: "Roles", value: ({ roles: own }) => own.join(", "), render: ({ roles: own }) => <Chips of={own} /> },
   { title: "Status", width: "118px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "Expires", width: "120px", value: ({ expires_at }) => expires_at, render: ({ expires_at }) => <Ago time={expires_at} /> },
-  { title: "Since", width: "120px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+  {
+    title: "Expires",
+    width: "120px",
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Ago time={expires_at} />,
+  },
+  {
+    title: "Since",
+    width: "120px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
 ];
 
 /** Members: who may do what. */
@@ -30,7 +45,9 @@ export default function Members() {
   const [edited, edit] = useState<Member | "new">();
   const list = useList("members", (page) => members.list(page), { live: ["member."] });
   const setStatus = (member: Member, status: Member["status"]) =>
-    members.update({ member_id: member.id, status, record_version: member.record_version }).then(list.refresh, toastError);
+    members
+      .update({ member_id: member.id, status, record_version: member.record_version })
+      .then(list.refresh, toastError);
   const remove = (member: Member) =>
     confirm({
       title: `Remove ${member.display_name || member.email}?`,
@@ -77,7 +94,9 @@ export default function Members() {
                     Roles
                   </Button>
                   <Button
-                    onClick={() => setStatus(member, member.status === "STATUS_SUSPENDED" ? "STATUS_ACTIVE" : "STATUS_SUSPENDED")}
+                    onClick={() =>
+                      setStatus(member, member.status === "STATUS_SUSPENDED" ? "STATUS_ACTIVE" : "STATUS_SUSPENDED")
+                    }
                     small
                     tone="quiet"
                   >
@@ -123,7 +142,12 @@ export default function Members() {
           initial={{ ...edited }}
           onClose={() => edit(undefined)}
           onSubmit={async ({ roles: own, ...values }) => {
-            const change = { ...values, role_set: { roles: own }, member_id: edited.id, record_version: edited.record_version };
+            const change = {
+              ...values,
+              role_set: { roles: own },
+              member_id: edited.id,
+              record_version: edited.record_version,
+            };
             await members.update(change as UpdateMemberRequest);
             list.refresh();
           }}

@@ -19,7 +19,9 @@ export function Broadcasts() {
     "broadcasts",
     async () => {
       const { items } = await events.list({ types: ["notification.broadcast.accepted"], limit: shownMax }).page();
-      const read = items.map(({ subject }) => notifications.getBroadcast({ transaction_id: subject }).catch(() => undefined));
+      const read = items.map(({ subject }) =>
+        notifications.getBroadcast({ transaction_id: subject }).catch(() => undefined),
+      );
       return (await Promise.all(read)).filter((each) => each !== undefined);
     },
     { everyMs: 3_000, live: ["notification.broadcast"] },
@@ -41,29 +43,31 @@ export function Broadcasts() {
           </Empty>
         ) : (
           <div class="stack">
-            {all.map(({ transaction_id, workflow_key, topic_key, status, expanded, total, created_at, failure_code }) => {
-              const share = Number(total) === 0 ? 1 : Number(expanded) / Number(total);
-              return (
-                <Card actions={<Status of={status} />} key={transaction_id} title={`${workflow_key} to ${topic_key}`}>
-                  <div class="stack">
-                    <div aria-hidden="true" class="meter">
-                      <span style={{ width: `${share * 100}%` }} />
+            {all.map(
+              ({ transaction_id, workflow_key, topic_key, status, expanded, total, created_at, failure_code }) => {
+                const share = Number(total) === 0 ? 1 : Number(expanded) / Number(total);
+                return (
+                  <Card actions={<Status of={status} />} key={transaction_id} title={`${workflow_key} to ${topic_key}`}>
+                    <div class="stack">
+                      <div aria-hidden="true" class="meter">
+                        <span style={{ width: `${share * 100}%` }} />
+                      </div>
+                      <div class="filters soft">
+                        <span class="number">
+                          {formatCount(Number(expanded))} of {formatCount(Number(total))} members
+                        </span>
+                        {failure_code !== "" && <Status of={failure_code} tone="bad" />}
+                        <Ago time={created_at} />
+                        <span class="spacer" />
+                        <a class="link" href={href("notifications", { transaction: transaction_id })}>
+                          Deliveries of <Id id={transaction_id} />
+                        </a>
+                      </div>
                     </div>
-                    <div class="filters soft">
-                      <span class="number">
-                        {formatCount(Number(expanded))} of {formatCount(Number(total))} members
-                      </span>
-                      {failure_code !== "" && <Status of={failure_code} tone="bad" />}
-                      <Ago time={created_at} />
-                      <span class="spacer" />
-                      <a class="link" href={href("notifications", { transaction: transaction_id })}>
-                        Deliveries of <Id id={transaction_id} />
-                      </a>
-                    </div>
-                  </div>
-                </Card>
-              );
-            })}
+                  </Card>
+                );
+              },
+            )}
           </div>
         )
       }

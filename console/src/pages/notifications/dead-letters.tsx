@@ -18,12 +18,19 @@ const columns: readonly Column<NotificationDeadLetter>[] = [
   { title: "Why", value: ({ failure_code, failure_detail }) => `${words(failure_code)} ${failure_detail}` },
   { title: "Attempts", width: "94px", isNumber: true, value: ({ attempts }) => attempts },
   { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "Failed", width: "110px", value: ({ last_failed_at }) => last_failed_at, render: ({ last_failed_at }) => <Ago time={last_failed_at} /> },
+  {
+    title: "Failed",
+    width: "110px",
+    value: ({ last_failed_at }) => last_failed_at,
+    render: ({ last_failed_at }) => <Ago time={last_failed_at} />,
+  },
 ];
 
 /** Messages whose attempts all failed. */
 export function DeadLetters() {
-  const list = useList("notification dead letters", (page) => notifications.listDeadLetters(page), { live: ["notification."] });
+  const list = useList("notification dead letters", (page) => notifications.listDeadLetters(page), {
+    live: ["notification."],
+  });
   const redrive = (letter: NotificationDeadLetter) =>
     confirm({
       title: "Send this message again?",
@@ -31,7 +38,9 @@ export function DeadLetters() {
       confirm: "Send again",
       done: "The message is sent again.",
       act: () =>
-        notifications.redriveDeadLetter({ dead_letter_id: letter.id, reason: "sent again from the console" }).then(list.refresh),
+        notifications
+          .redriveDeadLetter({ dead_letter_id: letter.id, reason: "sent again from the console" })
+          .then(list.refresh),
     });
   return (
     <ListTable

@@ -28,7 +28,12 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
     { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
     { title: "Status", width: "130px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
     { title: "Why", value: (delivery) => whyOf(delivery) },
-    { title: "When", width: "110px", value: ({ queued_at }) => queued_at, render: ({ queued_at }) => <Ago time={queued_at} /> },
+    {
+      title: "When",
+      width: "110px",
+      value: ({ queued_at }) => queued_at,
+      render: ({ queued_at }) => <Ago time={queued_at} />,
+    },
   ];
   return (
     <>
@@ -58,7 +63,9 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
         label="Deliveries"
         list={list}
       />
-      {opened !== undefined && <DeliveryDrawer id={opened} name={names} onClose={() => setQuery({ open: undefined })} />}
+      {opened !== undefined && (
+        <DeliveryDrawer id={opened} name={names} onClose={() => setQuery({ open: undefined })} />
+      )}
     </>
   );
 }
@@ -77,7 +84,9 @@ interface DrawerProps {
 
 function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
   const delivery = useQuery(`notification delivery ${id}`, () => notifications.getDelivery({ delivery_id: id }));
-  const observations = useQuery(`observations ${id}`, () => notifications.listObservations({ delivery_id: id, limit: 50 }).page());
+  const observations = useQuery(`observations ${id}`, () =>
+    notifications.listObservations({ delivery_id: id, limit: 50 }).page(),
+  );
   return (
     <Dialog kind="drawer" onClose={onClose} title={delivery.data?.workflow_key ?? "Delivery"}>
       <div class="dialog-body">

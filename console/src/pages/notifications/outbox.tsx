@@ -18,15 +18,24 @@ const columns: readonly Column<OutboxMessage>[] = [
   { title: "To", value: ({ recipient }) => recipient },
   { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
   { title: "Workflow", width: "170px", value: ({ workflow_key }) => workflow_key },
-  { title: "When", width: "110px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+  {
+    title: "When",
+    width: "110px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
 ];
 
 /** Messages that were kept here instead of sent. */
 export function Outbox() {
   const channel = filterOf("channel");
-  const list = useList(`outbox ${channel}`, (page) => outbox.listMessages({ ...page, channel } as Parameters<typeof outbox.listMessages>[0]), {
-    everyMs: 4_000,
-  });
+  const list = useList(
+    `outbox ${channel}`,
+    (page) => outbox.listMessages({ ...page, channel } as Parameters<typeof outbox.listMessages>[0]),
+    {
+      everyMs: 4_000,
+    },
+  );
   const opened = list.rows.find(({ id }) => id === filterOf("open"));
   return (
     <>
@@ -37,7 +46,8 @@ export function Outbox() {
         columns={columns}
         empty={
           <Empty title="The outbox is empty">
-            In development, messages without an integration are kept here instead of sent. Trigger a notification to see one.
+            In development, messages without an integration are kept here instead of sent. Trigger a notification to see
+            one.
           </Empty>
         }
         hrefOf={({ id }) => withQuery({ open: id })}
@@ -46,10 +56,19 @@ export function Outbox() {
         list={list}
       />
       {opened !== undefined && (
-        <Dialog kind="drawer" onClose={() => setQuery({ open: undefined })} title={opened.subject || opened.title || "Message"}>
+        <Dialog
+          kind="drawer"
+          onClose={() => setQuery({ open: undefined })}
+          title={opened.subject || opened.title || "Message"}
+        >
           <div class="dialog-body">
             <Facts
-              of={{ To: opened.recipient, Channel: words(opened.channel), Workflow: opened.workflow_key, Time: formatTime(opened.created_at) }}
+              of={{
+                To: opened.recipient,
+                Channel: words(opened.channel),
+                Workflow: opened.workflow_key,
+                Time: formatTime(opened.created_at),
+              }}
             />
             {opened.html === "" ? <p>{opened.body}</p> : <MailFrame html={opened.html} title="The mail" />}
           </div>

@@ -15,7 +15,14 @@ const subscribers = createSubscriberService(transport);
 const workflows = createNotificationWorkflowService(transport);
 const channels = ["email", "sms", "push", "chat", "in_app"] as const;
 
-const layers = ["Built-in default", "Workflow", "Workflow of the user", "Subscriber", "Subscriber, this workflow", "Subscriber, this topic"];
+const layers = [
+  "Built-in default",
+  "Workflow",
+  "Workflow of the user",
+  "Subscriber",
+  "Subscriber, this workflow",
+  "Subscriber, this topic",
+];
 
 /** What a person wants, and which layer of preferences decides on each channel. */
 export function Preferences({ subscriber }: { readonly subscriber: Subscriber }) {
@@ -53,7 +60,9 @@ export function Preferences({ subscriber }: { readonly subscriber: Subscriber })
         </select>
         <span class="soft">Higher layers win over lower ones, unless a lower one is read-only.</span>
       </div>
-      {list.data?.items.length === 0 && <Notice tone="info">There is no notification workflow to resolve preferences for yet.</Notice>}
+      {list.data?.items.length === 0 && (
+        <Notice tone="info">There is no notification workflow to resolve preferences for yet.</Notice>
+      )}
       <Ready query={decisions}>
         {({ channels: all }) => (
           <div class="columns">
@@ -93,7 +102,8 @@ function Channel({ decision: { channel, allowed, reason_code, winning_layer, tra
           <li data-tone={toneOfLayer(present, applied, enabled)} key={layer}>
             <span>
               <strong>{layers[layer] ?? `Layer ${layer}`}</strong>{" "}
-              {layer === winning_layer && <Status of="decides" tone="info" />} {read_only && <Status of="read-only" tone="warn" />}
+              {layer === winning_layer && <Status of="decides" tone="info" />}{" "}
+              {read_only && <Status of="read-only" tone="warn" />}
             </span>
             <span class="when">Layer {layer}</span>
             <span class="detail">{present ? words(effect) : "Says nothing"}</span>

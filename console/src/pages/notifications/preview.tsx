@@ -1,4 +1,8 @@
-import { type ChannelContent, createNotificationWorkflowService, type PreviewNotificationContentResponse } from "@client/gen/notification-workflow";
+import {
+  type ChannelContent,
+  createNotificationWorkflowService,
+  type PreviewNotificationContentResponse,
+} from "@client/gen/notification-workflow";
 import { useEffect, useState } from "preact/hooks";
 import { transport } from "../../core/transport";
 import { messageOf } from "../../ui/format";
@@ -50,5 +54,7 @@ async function render(channel: string, content: Partial<ChannelContent>, payload
     return "The sample payload is not valid JSON.";
   }
   const request = { channel, content, payload, subscriber: sampleSubscriber };
-  return workflows.previewNotificationContent(request as Parameters<typeof workflows.previewNotificationContent>[0]).catch(messageOf);
+  return workflows
+    .previewNotificationContent(request as Parameters<typeof workflows.previewNotificationContent>[0])
+    .catch(messageOf);
 }

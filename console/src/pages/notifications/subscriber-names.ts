@@ -12,6 +12,8 @@ export function subscriberName({ first_name, last_name, external_id }: Subscribe
 
 /** The names of the first subscribers, by id. */
 export function useSubscriberNames(): ReadonlyMap<string, string> {
-  const list = useQuery("subscriber names", () => subscribers.list({ limit: readMax }).page(), { live: ["subscriber."] });
+  const list = useQuery("subscriber names", () => subscribers.list({ limit: readMax }).page(), {
+    live: ["subscriber."],
+  });
   return new Map(list.data?.items.map((each) => [each.id, subscriberName(each)]));
 }

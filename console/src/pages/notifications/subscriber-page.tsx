@@ -56,8 +56,8 @@ function Profile({ subscriber }: { readonly subscriber: Subscriber }) {
         <div class="stack">
           {subscriber.email_suppressed_at && (
             <Notice tone="warn">
-              Mail is suppressed since <Ago time={subscriber.email_suppressed_at} />, because a provider reported that the address
-              does not work.
+              Mail is suppressed since <Ago time={subscriber.email_suppressed_at} />, because a provider reported that
+              the address does not work.
             </Notice>
           )}
           <Facts
@@ -75,9 +75,15 @@ function Profile({ subscriber }: { readonly subscriber: Subscriber }) {
       </Card>
       <Card title="Addresses">
         {endpoints.data?.items.length ? (
-          <Facts of={Object.fromEntries(endpoints.data.items.map((each) => [`${each.channel} · ${each.provider_key}`, each.identity]))} />
+          <Facts
+            of={Object.fromEntries(
+              endpoints.data.items.map((each) => [`${each.channel} · ${each.provider_key}`, each.identity]),
+            )}
+          />
         ) : (
-          <p class="soft">Without addresses of its own, the email address and the phone number of the profile are used.</p>
+          <p class="soft">
+            Without addresses of its own, the email address and the phone number of the profile are used.
+          </p>
         )}
       </Card>
     </div>
@@ -93,7 +99,8 @@ function Actions({ subscriber, refresh }: { readonly subscriber: Subscriber; rea
       consequence: "Nothing is sent to this person any more. The record and its history stay.",
       confirm: "Deactivate",
       done: "The subscriber was deactivated.",
-      act: () => subscribers.delete({ id: subscriber.id }).then(() => navigate(href("notifications", { tab: "subscribers" }))),
+      act: () =>
+        subscribers.delete({ id: subscriber.id }).then(() => navigate(href("notifications", { tab: "subscribers" }))),
     });
   return (
     <>
@@ -112,7 +119,11 @@ function Actions({ subscriber, refresh }: { readonly subscriber: Subscriber; rea
           onSubmit={async (values) => {
             const { first_name, last_name, email, phone, avatar, locale, timezone, data } = subscriber;
             const all = { first_name, last_name, email, phone, avatar, locale, timezone, data, ...values };
-            await subscribers.update({ ...all, id: subscriber.id, record_version: subscriber.record_version } as UpdateSubscriberRequest);
+            await subscribers.update({
+              ...all,
+              id: subscriber.id,
+              record_version: subscriber.record_version,
+            } as UpdateSubscriberRequest);
             refresh();
           }}
           submit="Save changes"

@@ -26,7 +26,12 @@ const columns: readonly Column<Subscriber>[] = [
     value: ({ active }) => (active ? "active" : "inactive"),
     render: ({ active }) => <Status of={active ? "active" : "inactive"} />,
   },
-  { title: "Created", width: "120px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+  {
+    title: "Created",
+    width: "120px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
 ];
 
 /** The fields of a subscriber. */
@@ -82,7 +87,10 @@ export function Subscribers() {
       {isAdding && (
         <FormDialog
           done="The subscriber was added."
-          fields={[{ name: "external_id", label: "External id", required: true, hint: "Your own id of the person." }, ...subscriberFields]}
+          fields={[
+            { name: "external_id", label: "External id", required: true, hint: "Your own id of the person." },
+            ...subscriberFields,
+          ]}
           onClose={() => add(false)}
           onSubmit={async (values) => {
             await subscribers.upsert(values as unknown as UpsertSubscriberRequest);

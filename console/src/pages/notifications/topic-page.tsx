@@ -20,8 +20,11 @@ export function TopicPage({ topicKey }: { readonly topicKey: string }) {
   const [isAdding, add] = useState(false);
   const names = useSubscriberNames();
   const topic = useQuery(`topic ${topicKey}`, () => topics.get({ key: topicKey }));
-  const list = useList(`topic members ${topicKey}`, (page) => topics.listSubscribers({ ...page, key: topicKey }), { live: ["topic."] });
-  const remove = (id: string) => topics.removeSubscribers({ key: topicKey, subscriber_ids: [id] }).then(list.refresh, toastError);
+  const list = useList(`topic members ${topicKey}`, (page) => topics.listSubscribers({ ...page, key: topicKey }), {
+    live: ["topic."],
+  });
+  const remove = (id: string) =>
+    topics.removeSubscribers({ key: topicKey, subscriber_ids: [id] }).then(list.refresh, toastError);
   const removeTopic = () =>
     confirm({
       title: `Delete the topic ${topicKey}?`,
@@ -53,7 +56,12 @@ export function TopicPage({ topicKey }: { readonly topicKey: string }) {
         columns={[
           { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? subscriber_id },
           { title: "Context", value: ({ context_keys }) => context_keys.join(", ") },
-          { title: "Since", width: "130px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+          {
+            title: "Since",
+            width: "130px",
+            value: ({ created_at }) => created_at,
+            render: ({ created_at }) => <Ago time={created_at} />,
+          },
         ]}
         empty={<Empty title="No member">Add subscribers by their id or by your own id of them.</Empty>}
         hrefOf={({ subscriber_id }) => href(`notifications/subscribers/${subscriber_id}`)}
@@ -73,7 +81,15 @@ export function TopicPage({ topicKey }: { readonly topicKey: string }) {
       {isAdding && (
         <FormDialog
           done="The members were added."
-          fields={[{ name: "subscriber_ids", label: "Subscribers", kind: "list", required: true, hint: "Ids or external ids, separated by commas." }]}
+          fields={[
+            {
+              name: "subscriber_ids",
+              label: "Subscribers",
+              kind: "list",
+              required: true,
+              hint: "Ids or external ids, separated by commas.",
+            },
+          ]}
           onClose={() => add(false)}
           onSubmit={async ({ subscriber_ids }) => {
             await topics.addSubscribers({ key: topicKey, subscriber_ids: subscriber_ids as string[] });

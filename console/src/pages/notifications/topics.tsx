@@ -17,7 +17,12 @@ const columns: readonly Column<Topic>[] = [
   { title: "Name", value: ({ name, key }) => name || key },
   { title: "Key", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
   { title: "Description", value: ({ description }) => description },
-  { title: "Created", width: "120px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+  {
+    title: "Created",
+    width: "120px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
 ];
 
 /** Groups of subscribers that get the same message. */

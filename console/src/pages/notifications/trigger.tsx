@@ -14,7 +14,9 @@ const workflows = createNotificationWorkflowService(transport);
 /** Sends a notification to one subscriber, or to everybody in a topic. */
 export function TriggerButton() {
   const [isOpen, open] = useState(false);
-  const list = useQuery(isOpen ? "notification workflow choices" : undefined, () => workflows.list({ limit: 200 }).page());
+  const list = useQuery(isOpen ? "notification workflow choices" : undefined, () =>
+    workflows.list({ limit: 200 }).page(),
+  );
   if (!can("notification:write")) return null;
   return (
     <>
@@ -30,7 +32,10 @@ export function TriggerButton() {
               label: "Workflow",
               kind: "choice",
               required: true,
-              choices: list.data.items.map(({ workflow_key, name }) => ({ value: workflow_key, label: name || workflow_key })),
+              choices: list.data.items.map(({ workflow_key, name }) => ({
+                value: workflow_key,
+                label: name || workflow_key,
+              })),
             },
             { name: "subscriber_external_id", label: "Subscriber", row: "to", hint: "Your own id of the person." },
             { name: "topic", label: "or topic", row: "to", hint: "Everybody in it: a broadcast." },

@@ -31,7 +31,10 @@ export function WorkflowPage({ workflowKey }: { readonly workflowKey: string }) 
       confirm: "Delete workflow",
       typed: workflowKey,
       done: "The workflow was deleted.",
-      act: () => workflows.delete({ workflow_key: workflowKey }).then(() => navigate(href("notifications", { tab: "workflows" }))),
+      act: () =>
+        workflows
+          .delete({ workflow_key: workflowKey })
+          .then(() => navigate(href("notifications", { tab: "workflows" }))),
     });
   return (
     <Page
@@ -46,12 +49,18 @@ export function WorkflowPage({ workflowKey }: { readonly workflowKey: string }) 
       question={workflow.data?.description || "What does the message say on each channel?"}
       title={workflow.data?.name || workflowKey}
     >
-      <Ready query={workflow}>{(data) => <Templates key={data.record_version} refresh={workflow.refresh} workflow={data} />}</Ready>
+      <Ready query={workflow}>
+        {(data) => <Templates key={data.record_version} refresh={workflow.refresh} workflow={data} />}
+      </Ready>
     </Page>
   );
 }
 
-const samplePayload = JSON.stringify({ order: "A-4711", headline: "Something new", title: "Hello", text: "World" }, null, 2);
+const samplePayload = JSON.stringify(
+  { order: "A-4711", headline: "Something new", title: "Hello", text: "World" },
+  null,
+  2,
+);
 
 function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkflow; readonly refresh: () => void }) {
   const [channels, setChannels] = useState<Partial<Record<Channel, Partial<ChannelContent>>>>(workflow.channels ?? {});
@@ -77,7 +86,12 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
       <div class="filters">
         <fieldset aria-label="Channel" class="segmented">
           {channelNames.map((each) => (
-            <button aria-pressed={each === channel} key={each} onClick={() => setQuery({ channel: each })} type="button">
+            <button
+              aria-pressed={each === channel}
+              key={each}
+              onClick={() => setQuery({ channel: each })}
+              type="button"
+            >
               {words(each)}
               {channels[each] === undefined ? "" : " ·"}
             </button>
@@ -109,7 +123,11 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
         </Card>
         <div class="stack">
           <Card title="Preview">
-            {content === undefined ? <p class="soft">Nothing to show.</p> : <Preview channel={channel} content={content} payload={payload} />}
+            {content === undefined ? (
+              <p class="soft">Nothing to show.</p>
+            ) : (
+              <Preview channel={channel} content={content} payload={payload} />
+            )}
           </Card>
           <Card title="Sample payload">
             <label class="visually-hidden" for={payloadId}>
@@ -166,7 +184,9 @@ function TemplateFields({ channel, content, change }: TemplateProps) {
           spellcheck={false}
           value={content.body ?? ""}
         />
-        <span class="hint">Handlebars over payload, subscriber, workflow_key and transaction_id. The body of a mail is HTML.</span>
+        <span class="hint">
+          Handlebars over payload, subscriber, workflow_key and transaction_id. The body of a mail is HTML.
+        </span>
       </div>
     </div>
   );

@@ -18,9 +18,22 @@ const channelsOf = ({ channels }: NotificationWorkflow) => Object.keys(channels 
 
 const columns: readonly Column<NotificationWorkflow>[] = [
   { title: "Name", value: ({ name, workflow_key }) => name || workflow_key },
-  { title: "Key", value: ({ workflow_key }) => workflow_key, render: ({ workflow_key }) => <code>{workflow_key}</code> },
-  { title: "Channels", value: (each) => channelsOf(each).join(", "), render: (each) => <Chips of={channelsOf(each)} /> },
-  { title: "Changed", width: "120px", value: ({ updated_at }) => updated_at, render: ({ updated_at }) => <Ago time={updated_at} /> },
+  {
+    title: "Key",
+    value: ({ workflow_key }) => workflow_key,
+    render: ({ workflow_key }) => <code>{workflow_key}</code>,
+  },
+  {
+    title: "Channels",
+    value: (each) => channelsOf(each).join(", "),
+    render: (each) => <Chips of={channelsOf(each)} />,
+  },
+  {
+    title: "Changed",
+    width: "120px",
+    value: ({ updated_at }) => updated_at,
+    render: ({ updated_at }) => <Ago time={updated_at} />,
+  },
 ];
 
 /** The notification workflows: which channels a message uses, and its templates. */

@@ -1,7 +1,6 @@
 import { createAnomalyService } from "@client/gen/anomaly";
 import { createDeadLetterService } from "@client/gen/dead-letter";
 import { createEventService } from "@client/gen/event";
-import { createPoolService } from "@client/gen/pool";
 import { createQueueService, type Queue } from "@client/gen/queue";
 import { createWorkflowApprovalService } from "@client/gen/workflow-approval";
 import { createWorkflowRunService } from "@client/gen/workflow-run";
@@ -36,7 +35,8 @@ interface Totals {
 }
 
 function totalsOf(all: readonly Queue[]): Totals {
-  const sum = (value: (queue: Queue) => number | string) => all.reduce((total, queue) => total + Number(value(queue)), 0);
+  const sum = (value: (queue: Queue) => number | string) =>
+    all.reduce((total, queue) => total + Number(value(queue)), 0);
   return {
     depth: sum(({ depth }) => depth),
     inFlight: sum(({ in_flight }) => in_flight),
@@ -70,8 +70,8 @@ function FirstSteps() {
       })}
       title="Nothing is routed yet"
     >
-      A pool is a group of recipients with the rules that choose among them. Create one, and its queue appears here. To see
-      everything with traffic first, start the service with <code>npm start -- --demo</code>.
+      A pool is a group of recipients with the rules that choose among them. Create one, and its queue appears here. To
+      see everything with traffic first, start the service with <code>npm start -- --demo</code>.
     </Empty>
   );
 }
@@ -84,7 +84,12 @@ function Summary({ queues: all }: { readonly queues: readonly Queue[] }) {
   return (
     <>
       <div class="stats">
-        <Stat href={href("queues")} label="Waiting" note={`oldest ${formatSeconds(totals.oldestS)}`} value={totals.depth} />
+        <Stat
+          href={href("queues")}
+          label="Waiting"
+          note={`oldest ${formatSeconds(totals.oldestS)}`}
+          value={totals.depth}
+        />
         <Stat href={href("queues")} label="In progress" value={totals.inFlight} />
         <Stat label="Completed today" value={totals.completed} />
         <Stat label="Failed attempts today" tone={totals.failed > 0 ? "warn" : undefined} value={totals.failed} />
@@ -191,11 +196,24 @@ function Attention({ queues: all, paused }: { readonly queues: readonly Queue[];
 function Recent() {
   const list = useList("overview events", (page) => events.list({ ...page, limit: 12 }), { live: [""] });
   return (
-    <Card actions={<a class="link" href={href("events")}>All events</a>} flush title="Recent events">
+    <Card
+      actions={
+        <a class="link" href={href("events")}>
+          All events
+        </a>
+      }
+      flush
+      title="Recent events"
+    >
       <Table
         columns={[
           { title: "Event", value: ({ type }) => type },
-          { title: "Subject", width: "130px", value: ({ subject }) => subject, render: ({ subject }) => <Id id={subject} /> },
+          {
+            title: "Subject",
+            width: "130px",
+            value: ({ subject }) => subject,
+            render: ({ subject }) => <Id id={subject} />,
+          },
           { title: "When", width: "100px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
         ]}
         hrefOf={({ id }) => href("events", { open: id })}

@@ -69,8 +69,20 @@ function Usage() {
             <Table
               columns={[
                 { title: "Meter", value: ({ meter_key }) => meter_key },
-                { title: "Quantity", width: "140px", isNumber: true, value: ({ quantity }) => Number(quantity), render: ({ quantity }) => formatCount(Number(quantity)) },
-                { title: "Events", width: "140px", isNumber: true, value: ({ events }) => Number(events), render: ({ events }) => formatCount(Number(events)) },
+                {
+                  title: "Quantity",
+                  width: "140px",
+                  isNumber: true,
+                  value: ({ quantity }) => Number(quantity),
+                  render: ({ quantity }) => formatCount(Number(quantity)),
+                },
+                {
+                  title: "Events",
+                  width: "140px",
+                  isNumber: true,
+                  value: ({ events }) => Number(events),
+                  render: ({ events }) => formatCount(Number(events)),
+                },
               ]}
               keyOf={({ meter_key }) => meter_key}
               label="Usage"
@@ -125,7 +137,12 @@ function Subscription() {
                 Enforcement: words(data.mode.replace("ENTITLEMENT_MODE_", "")),
                 Allowed: <Chips none="everything" of={data.snapshot?.allow ?? []} />,
                 Denied: <Chips none="nothing" of={data.snapshot?.deny ?? []} />,
-                Limits: <Chips none="none" of={Object.entries(data.snapshot?.limits ?? {}).map(([name, limit]) => `${name}: ${limit}`)} />,
+                Limits: (
+                  <Chips
+                    none="none"
+                    of={Object.entries(data.snapshot?.limits ?? {}).map(([name, limit]) => `${name}: ${limit}`)}
+                  />
+                ),
               }}
             />
           )}
@@ -167,14 +184,24 @@ function Subscription() {
 }
 
 function Invoices() {
-  const list = useList(can("invoice:read") ? "invoices" : undefined, (page) => invoices.list(page), { live: ["billing.invoice"] });
+  const list = useList(can("invoice:read") ? "invoices" : undefined, (page) => invoices.list(page), {
+    live: ["billing.invoice"],
+  });
   if (!can("invoice:read")) return <Notice tone="info">You may not see the invoices.</Notice>;
   return (
     <ListTable
       columns={[
         { title: "Number", width: "100px", isNumber: true, value: ({ number }) => Number(number) },
-        { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-        { title: "Period", value: ({ period_start, period_end }) => `${formatTime(period_start)} – ${formatTime(period_end)}` },
+        {
+          title: "Status",
+          width: "120px",
+          value: ({ status }) => status,
+          render: ({ status }) => <Status of={status} />,
+        },
+        {
+          title: "Period",
+          value: ({ period_start, period_end }) => `${formatTime(period_start)} – ${formatTime(period_end)}`,
+        },
         {
           title: "Total",
           width: "140px",
@@ -182,9 +209,16 @@ function Invoices() {
           value: ({ total }) => Number(total),
           render: ({ total, currency }) => `${(Number(total) / 100).toFixed(2)} ${currency}`,
         },
-        { title: "Created", width: "120px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+        {
+          title: "Created",
+          width: "120px",
+          value: ({ created_at }) => created_at,
+          render: ({ created_at }) => <Ago time={created_at} />,
+        },
       ]}
-      empty={<Empty title="No invoice">Invoices are issued an hour after the end of each period of a subscription.</Empty>}
+      empty={
+        <Empty title="No invoice">Invoices are issued an hour after the end of each period of a subscription.</Empty>
+      }
       keyOf={({ id }) => id}
       label="Invoices"
       list={list}

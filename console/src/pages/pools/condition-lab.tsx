@@ -9,7 +9,10 @@ const rules = createRuleService(transport);
 const delayMs = 250;
 
 const firstSample = JSON.stringify(
-  { item: { type: "ticket", attributes: { language: "de", tier: "gold" } }, recipient: { name: "ada", skills: { german: 4 } } },
+  {
+    item: { type: "ticket", attributes: { language: "de", tier: "gold" } },
+    recipient: { name: "ada", skills: { german: 4 } },
+  },
   null,
   2,
 );
@@ -84,7 +87,10 @@ function Verdict({ result }: { readonly result: ValidateRuleResponse | string | 
         <>
           <Status of="Valid" tone="ok" />
           {result.result !== undefined && (
-            <Status of={result.result ? "Matches the sample" : "Does not match the sample"} tone={result.result ? "info" : "muted"} />
+            <Status
+              of={result.result ? "Matches the sample" : "Does not match the sample"}
+              tone={result.result ? "info" : "muted"}
+            />
           )}
           {result.evaluation_error !== undefined && <span class="soft">{result.evaluation_error.message}</span>}
           {result.paths.length > 0 && <span class="faint">reads {result.paths.join(", ")}</span>}

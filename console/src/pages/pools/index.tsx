@@ -1,4 +1,4 @@
-import { createPoolService, type CreatePoolRequest, type Pool } from "@client/gen/pool";
+import { type CreatePoolRequest, createPoolService, type Pool } from "@client/gen/pool";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href, navigate } from "../../core/router";
@@ -38,7 +38,9 @@ export default function Pools({ path: [poolId] }: { readonly path: readonly stri
 function PoolList() {
   const [isCreating, create] = useState(false);
   const status = filterOf("status") as Pool["status"] | undefined;
-  const list = useList(`pools ${status}`, (page) => pools.list({ ...page, status }), { live: ["pool.", "recipient.", "rule."] });
+  const list = useList(`pools ${status}`, (page) => pools.list({ ...page, status }), {
+    live: ["pool.", "recipient.", "rule."],
+  });
   const action = can("pool:write") && (
     <Button icon="plus" onClick={() => create(true)} tone="primary">
       New pool
@@ -48,7 +50,10 @@ function PoolList() {
     <Page actions={action} question="Who gets which work, and how is it chosen?" title="Pools">
       <div class="filters">
         <ChoiceFilter
-          choices={["STATUS_ACTIVE", "STATUS_DISABLED", "STATUS_DRAINING", "STATUS_ARCHIVED"].map((each) => [each, words(each)])}
+          choices={["STATUS_ACTIVE", "STATUS_DISABLED", "STATUS_DRAINING", "STATUS_ARCHIVED"].map((each) => [
+            each,
+            words(each),
+          ])}
           label="Status"
           name="status"
         />
@@ -65,7 +70,8 @@ function PoolList() {
             })}
             title="No pool"
           >
-            A pool groups recipients, such as people, queues or systems, with the rules and the strategy that choose among them.
+            A pool groups recipients, such as people, queues or systems, with the rules and the strategy that choose
+            among them.
           </Empty>
         }
         hrefOf={({ id }) => href(`pools/${id}`)}

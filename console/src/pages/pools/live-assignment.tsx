@@ -7,10 +7,10 @@ import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
+import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds, words } from "../../ui/format";
 import { ListTable } from "../../ui/page";
 import { Ago, Id, Status } from "../../ui/text";
-import { Empty, samplesOf } from "../../ui/empty";
 
 const queues = createQueueService(transport);
 const recipients = createRecipientService(transport);
@@ -19,9 +19,13 @@ const everyMs = 2_000;
 
 /** Who gets work right now: the load of each recipient and the newest decisions. */
 export function LiveAssignment({ pool }: { readonly pool: Pool }) {
-  const queue = useQuery(can("queue:read") ? `queue ${pool.id}` : undefined, () => queues.getStatus({ pool_id: pool.id }), {
-    everyMs,
-  });
+  const queue = useQuery(
+    can("queue:read") ? `queue ${pool.id}` : undefined,
+    () => queues.getStatus({ pool_id: pool.id }),
+    {
+      everyMs,
+    },
+  );
   const list = useList(`recipients ${pool.id} `, (page) => recipients.list({ ...page, pool_id: pool.id }), {
     everyMs,
     live: ["recipient."],
@@ -100,9 +104,15 @@ function Decisions({ pool, names }: { readonly pool: Pool; readonly names: Reado
           {
             title: "Recipient",
             value: ({ recipient_id, reason }) => names.get(recipient_id) ?? words(reason),
-            render: ({ recipient_id, reason }) => names.get(recipient_id) ?? (recipient_id ? <Id id={recipient_id} /> : words(reason)),
+            render: ({ recipient_id, reason }) =>
+              names.get(recipient_id) ?? (recipient_id ? <Id id={recipient_id} /> : words(reason)),
           },
-          { title: "When", width: "100px", value: ({ decided_at }) => decided_at, render: ({ decided_at }) => <Ago time={decided_at} /> },
+          {
+            title: "When",
+            width: "100px",
+            value: ({ decided_at }) => decided_at,
+            render: ({ decided_at }) => <Ago time={decided_at} />,
+          },
         ]}
         empty={
           <Empty

@@ -23,7 +23,9 @@ const tabs = { live: "Live assignment", recipients: "Recipients", rules: "Rules"
 
 /** One pool: its recipients, rules and strategy, and who gets work right now. */
 export function PoolPage({ poolId }: { readonly poolId: string }) {
-  const pool = useQuery(`pool ${poolId}`, () => pools.get({ pool_id: poolId }), { live: ["pool.", "recipient.", "rule."] });
+  const pool = useQuery(`pool ${poolId}`, () => pools.get({ pool_id: poolId }), {
+    live: ["pool.", "recipient.", "rule."],
+  });
   return (
     <Page
       actions={pool.data && <PoolActions pool={pool.data} refresh={pool.refresh} />}
@@ -65,7 +67,8 @@ function PoolActions({ pool, refresh }: { readonly pool: Pool; readonly refresh:
   const disable = () =>
     confirm({
       title: `Disable ${pool.name}?`,
-      consequence: "The pool accepts no new items and hands out none. Items that wait stay, and continue when it is enabled.",
+      consequence:
+        "The pool accepts no new items and hands out none. Items that wait stay, and continue when it is enabled.",
       confirm: "Disable pool",
       done: "The pool is disabled.",
       act: () => pools.setEnabled({ pool_id: pool.id, enabled: false }).then(refresh),
@@ -73,7 +76,8 @@ function PoolActions({ pool, refresh }: { readonly pool: Pool; readonly refresh:
   const archive = () =>
     confirm({
       title: `Archive ${pool.name}?`,
-      consequence: "The pool can only be read afterwards. This cannot be undone. It is refused while items wait or are in progress.",
+      consequence:
+        "The pool can only be read afterwards. This cannot be undone. It is refused while items wait or are in progress.",
       confirm: "Archive pool",
       typed: pool.name,
       done: "The pool is archived.",
@@ -97,7 +101,13 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
   return (
     <div class="columns">
       <Card
-        actions={can("pool:write") && <Button onClick={() => edit(true)} small>Change</Button>}
+        actions={
+          can("pool:write") && (
+            <Button onClick={() => edit(true)} small>
+              Change
+            </Button>
+          )
+        }
         title="How it chooses"
       >
         <div class="stack">
@@ -126,7 +136,12 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
             { name: "name", label: "Name", required: true },
             { name: "description", label: "Description" },
             { name: "strategy", label: "Strategy", kind: "choice", required: true, choices: strategies },
-            { name: "config", label: "Configuration", kind: "json", hint: "Fields that are missing keep their values." },
+            {
+              name: "config",
+              label: "Configuration",
+              kind: "json",
+              hint: "Fields that are missing keep their values.",
+            },
           ]}
           initial={{ ...pool }}
           onClose={() => edit(false)}

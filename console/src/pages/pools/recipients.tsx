@@ -1,5 +1,10 @@
 import type { Pool } from "@client/gen/pool";
-import { createRecipientService, type CreateRecipientRequest, type Recipient, type UpdateRecipientRequest } from "@client/gen/recipient";
+import {
+  type CreateRecipientRequest,
+  createRecipientService,
+  type Recipient,
+  type UpdateRecipientRequest,
+} from "@client/gen/recipient";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
@@ -50,17 +55,25 @@ const fields: readonly Field[] = [
 export function Recipients({ pool }: { readonly pool: Pool }) {
   const [edited, edit] = useState<Recipient | "new">();
   const status = filterOf("status") as Recipient["status"] | undefined;
-  const list = useList(`recipients ${pool.id} ${status ?? ""}`, (page) => recipients.list({ ...page, pool_id: pool.id, status }), {
-    live: ["recipient."],
-    everyMs: 5_000,
-  });
+  const list = useList(
+    `recipients ${pool.id} ${status ?? ""}`,
+    (page) => recipients.list({ ...page, pool_id: pool.id, status }),
+    {
+      live: ["recipient."],
+      everyMs: 5_000,
+    },
+  );
   const save = async (values: Record<string, unknown>) => {
     if (edited === "new") {
       await recipients.create({ ...values, pool_id: pool.id } as CreateRecipientRequest);
     } else {
       const { skills, ...others } = values;
       const change = { ...others, ...(skills !== undefined && { skill_set: { skills } }) };
-      await recipients.update({ ...change, recipient_id: edited!.id, record_version: edited!.record_version } as UpdateRecipientRequest);
+      await recipients.update({
+        ...change,
+        recipient_id: edited!.id,
+        record_version: edited!.record_version,
+      } as UpdateRecipientRequest);
     }
     list.refresh();
   };
@@ -68,7 +81,10 @@ export function Recipients({ pool }: { readonly pool: Pool }) {
     <>
       <div class="filters">
         <ChoiceFilter
-          choices={["ACTIVE", "PAUSED", "DRAINING", "EJECTED", "OFFLINE"].map((each) => [`STATUS_${each}`, words(each)])}
+          choices={["ACTIVE", "PAUSED", "DRAINING", "EJECTED", "OFFLINE"].map((each) => [
+            `STATUS_${each}`,
+            words(each),
+          ])}
           label="Status"
           name="status"
         />
@@ -91,7 +107,8 @@ export function Recipients({ pool }: { readonly pool: Pool }) {
             })}
             title="No recipient"
           >
-            A recipient is whoever or whatever does the work: a person, a worker process, or an address that gets it pushed.
+            A recipient is whoever or whatever does the work: a person, a worker process, or an address that gets it
+            pushed.
           </Empty>
         }
         keyOf={({ id }) => id}
@@ -140,7 +157,8 @@ function RowActions({ recipient, refresh, edit }: RowActionProps) {
   const remove = () =>
     confirm({
       title: `Remove ${name}?`,
-      consequence: "The recipient gets no work any more. Items that it has in progress return to the queue when their lease ends.",
+      consequence:
+        "The recipient gets no work any more. Items that it has in progress return to the queue when their lease ends.",
       confirm: "Remove recipient",
       done: `${name} was removed.`,
       act: () => recipients.delete({ recipient_id: id }).then(refresh),

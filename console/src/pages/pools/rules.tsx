@@ -1,5 +1,5 @@
 import type { Pool } from "@client/gen/pool";
-import { createRuleService, type CreateRuleRequest, type Rule, type UpdateRuleRequest } from "@client/gen/rule";
+import { type CreateRuleRequest, createRuleService, type Rule, type UpdateRuleRequest } from "@client/gen/rule";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
@@ -17,7 +17,16 @@ import { ConditionLab } from "./condition-lab";
 
 const rules = createRuleService(transport);
 
-const actionTypes = ["route", "require", "prefer", "set_priority", "redirect_pool", "hold", "reject", "assign_experiment"];
+const actionTypes = [
+  "route",
+  "require",
+  "prefer",
+  "set_priority",
+  "redirect_pool",
+  "hold",
+  "reject",
+  "assign_experiment",
+];
 
 const columns: readonly Column<Rule>[] = [
   { title: "Order", width: "76px", isNumber: true, value: ({ priority }) => priority },
@@ -51,7 +60,8 @@ export function Rules({ pool }: { readonly pool: Pool }) {
   const remove = (rule: Rule) =>
     confirm({
       title: `Delete ${rule.name}?`,
-      consequence: "Items that are routed from now on are not affected by this rule. Decisions of the past keep their trace.",
+      consequence:
+        "Items that are routed from now on are not affected by this rule. Decisions of the past keep their trace.",
       confirm: "Delete rule",
       done: "The rule was deleted.",
       act: () => rules.delete({ rule_id: rule.id }).then(list.refresh),
@@ -59,7 +69,9 @@ export function Rules({ pool }: { readonly pool: Pool }) {
   return (
     <>
       <div class="filters">
-        <span class="soft">Rules apply from the lowest order to the highest. A rule without a condition always applies.</span>
+        <span class="soft">
+          Rules apply from the lowest order to the highest. A rule without a condition always applies.
+        </span>
         <span class="spacer" />
         {can("rule:write") && (
           <Button icon="plus" onClick={() => edit("new")}>
@@ -79,8 +91,8 @@ export function Rules({ pool }: { readonly pool: Pool }) {
             })}
             title="No rule"
           >
-            Without rules, every recipient with capacity is eligible, and the strategy chooses. A rule narrows the choice, changes the
-            priority, holds, redirects or rejects.
+            Without rules, every recipient with capacity is eligible, and the strategy chooses. A rule narrows the
+            choice, changes the priority, holds, redirects or rejects.
           </Empty>
         }
         keyOf={({ id }) => id}
@@ -108,7 +120,12 @@ export function Rules({ pool }: { readonly pool: Pool }) {
         rowActionsWidth="210px"
       />
       {edited !== undefined && (
-        <RuleDialog onClose={() => edit(undefined)} pool={pool} refresh={list.refresh} rule={edited === "new" ? undefined : edited} />
+        <RuleDialog
+          onClose={() => edit(undefined)}
+          pool={pool}
+          refresh={list.refresh}
+          rule={edited === "new" ? undefined : edited}
+        />
       )}
     </>
   );

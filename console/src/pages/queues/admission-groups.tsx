@@ -28,7 +28,8 @@ export function AdmissionGroups({ poolId }: { readonly poolId: string }) {
   const constraint_kind = filterOf("kind");
   const list = useList(
     `groups ${poolId} ${constraint_kind}`,
-    (page) => admission.listGroups({ ...page, pool_id: poolId, constraint_kind } as Parameters<typeof admission.listGroups>[0]),
+    (page) =>
+      admission.listGroups({ ...page, pool_id: poolId, constraint_kind } as Parameters<typeof admission.listGroups>[0]),
     { everyMs: 4_000 },
   );
   const clear = ({ pool_id, constraint_kind: kind, group_id, waiting }: AdmissionGroup) =>
@@ -53,7 +54,8 @@ export function AdmissionGroups({ poolId }: { readonly poolId: string }) {
         columns={columns}
         empty={
           <Empty title="No group">
-            Groups appear here when the pool limits items by key: one at a time, debounced, throttled, or by concurrency.
+            Groups appear here when the pool limits items by key: one at a time, debounced, throttled, or by
+            concurrency.
           </Empty>
         }
         keyOf={({ constraint_kind: kind, group_id }) => `${kind} ${group_id}`}

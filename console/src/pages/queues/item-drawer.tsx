@@ -1,4 +1,4 @@
-import { createAdmissionService, type AdmissionExplanation } from "@client/gen/admission";
+import { type AdmissionExplanation, createAdmissionService } from "@client/gen/admission";
 import { createQueueService, type QueueItem } from "@client/gen/queue";
 import { createRecipientService } from "@client/gen/recipient";
 import { useState } from "preact/hooks";
@@ -87,7 +87,9 @@ function Explanation({ explanation }: { readonly explanation: AdmissionExplanati
       <strong>Why it waits. </strong>
       {parts.filter(Boolean).join(", ")}.
       {verdicts.length > 0 && (
-        <div>{verdicts.map((each) => `${words(each.constraint_kind)}: ${words(each.verdict).toLowerCase()}`).join("; ")}</div>
+        <div>
+          {verdicts.map((each) => `${words(each.constraint_kind)}: ${words(each.verdict).toLowerCase()}`).join("; ")}
+        </div>
       )}
     </Notice>
   );
@@ -123,10 +125,14 @@ function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly ref
   const cancel = () =>
     confirm({
       title: "Cancel this item?",
-      consequence: "The item leaves the queue and is not processed. A worker that has it loses its lease. This cannot be undone.",
+      consequence:
+        "The item leaves the queue and is not processed. A worker that has it loses its lease. This cannot be undone.",
       confirm: "Cancel item",
       done: "The item was cancelled.",
-      act: () => queues.cancelItem({ pool_id: item.pool_id, queue_item_id: item.id, reason: "cancelled in the console" }).then(refresh),
+      act: () =>
+        queues
+          .cancelItem({ pool_id: item.pool_id, queue_item_id: item.id, reason: "cancelled in the console" })
+          .then(refresh),
     });
   return (
     <div class="actions">
@@ -148,7 +154,11 @@ function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly ref
           ]}
           onClose={() => assign(false)}
           onSubmit={async ({ recipient_id }) => {
-            await queues.assignItem({ pool_id: item.pool_id, queue_item_id: item.id, recipient_id: String(recipient_id) });
+            await queues.assignItem({
+              pool_id: item.pool_id,
+              queue_item_id: item.id,
+              recipient_id: String(recipient_id),
+            });
             refresh();
           }}
           submit="Assign"

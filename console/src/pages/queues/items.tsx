@@ -9,17 +9,37 @@ import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
 
 const queues = createQueueService(transport);
-const states = ["pending", "held", "ready", "leased", "completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"];
+const states = [
+  "pending",
+  "held",
+  "ready",
+  "leased",
+  "completed",
+  "dead_lettered",
+  "cancelled",
+  "expired",
+  "drained",
+  "superseded",
+];
 
 const columns: readonly Column<QueueItem>[] = [
   { title: "Item", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
   { title: "State", width: "120px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
   { title: "Type", value: ({ type }) => type },
   { title: "Key", value: ({ key }) => key },
-  { title: "Held by", width: "150px", value: ({ hold_reason, assignment }) => words(hold_reason || assignment?.reason) },
+  {
+    title: "Held by",
+    width: "150px",
+    value: ({ hold_reason, assignment }) => words(hold_reason || assignment?.reason),
+  },
   { title: "Priority", width: "86px", isNumber: true, value: ({ priority }) => priority },
   { title: "Attempt", width: "86px", isNumber: true, value: ({ attempt }) => attempt },
-  { title: "Since", width: "110px", value: ({ enqueued_at }) => enqueued_at, render: ({ enqueued_at }) => <Ago time={enqueued_at} /> },
+  {
+    title: "Since",
+    width: "110px",
+    value: ({ enqueued_at }) => enqueued_at,
+    render: ({ enqueued_at }) => <Ago time={enqueued_at} />,
+  },
 ];
 
 /** The items of a queue. */

@@ -1,7 +1,6 @@
 import { createQueueService, type Queue } from "@client/gen/queue";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { filterOf } from "../../ui/page";
 import { href, setQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
@@ -11,7 +10,7 @@ import { Chart } from "../../ui/chart";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
 import { formatSeconds } from "../../ui/format";
-import { currentTab, Page, Ready, Tabs } from "../../ui/page";
+import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { useSamples } from "../../ui/samples";
 import { Ago, Notice, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
@@ -37,7 +36,10 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
       crumbs={[{ title: "Queues", path: "queues" }]}
       question={
         <>
-          What waits here, and what holds it? <a class="link" href={href(`pools/${poolId}`)}>Open the pool</a>
+          What waits here, and what holds it?{" "}
+          <a class="link" href={href(`pools/${poolId}`)}>
+            Open the pool
+          </a>
         </>
       }
       title={queue.data?.pool_name ?? "Queue"}
@@ -64,7 +66,9 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
           </>
         )}
       </Ready>
-      {opened !== undefined && <ItemDrawer itemId={opened} onClose={() => setQuery({ open: undefined })} poolId={poolId} />}
+      {opened !== undefined && (
+        <ItemDrawer itemId={opened} onClose={() => setQuery({ open: undefined })} poolId={poolId} />
+      )}
     </Page>
   );
 }
@@ -161,7 +165,13 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
       {isDraining && (
         <FormDialog
           fields={[
-            { name: "max_items", label: "At most", kind: "number", required: true, hint: "Items are removed oldest first." },
+            {
+              name: "max_items",
+              label: "At most",
+              kind: "number",
+              required: true,
+              hint: "Items are removed oldest first.",
+            },
             { name: "reason", label: "Reason" },
           ]}
           initial={{ max_items: 1000 }}

@@ -1,4 +1,4 @@
-import { createSecretService, type CreateSecretRequest, type Secret } from "@client/gen/secret";
+import { type CreateSecretRequest, createSecretService, type Secret } from "@client/gen/secret";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
@@ -16,8 +16,18 @@ const secrets = createSecretService(transport);
 const columns: readonly Column<Secret>[] = [
   { title: "Name", value: ({ name }) => name },
   { title: "Version", width: "100px", isNumber: true, value: ({ version }) => version },
-  { title: "Sealed with", width: "170px", value: ({ encryption_key_id }) => encryption_key_id, render: ({ encryption_key_id }) => <Id id={encryption_key_id} /> },
-  { title: "Changed", width: "130px", value: ({ updated_at }) => updated_at, render: ({ updated_at }) => <Ago time={updated_at} /> },
+  {
+    title: "Sealed with",
+    width: "170px",
+    value: ({ encryption_key_id }) => encryption_key_id,
+    render: ({ encryption_key_id }) => <Id id={encryption_key_id} />,
+  },
+  {
+    title: "Changed",
+    width: "130px",
+    value: ({ updated_at }) => updated_at,
+    render: ({ updated_at }) => <Ago time={updated_at} />,
+  },
 ];
 
 /** Secrets: sealed values that recipients and connectors refer to. Values are never shown here. */
@@ -91,7 +101,12 @@ export default function Secrets() {
           onClose={() => edit(undefined)}
           onSubmit={async (values) => {
             if (edited === "new") await secrets.create(values as unknown as CreateSecretRequest);
-            else await secrets.update({ secret_id: edited.id, value: String(values.value), record_version: edited.record_version });
+            else
+              await secrets.update({
+                secret_id: edited.id,
+                value: String(values.value),
+                record_version: edited.record_version,
+              });
             list.refresh();
           }}
           submit={edited === "new" ? "Create secret" : "Replace value"}

@@ -27,22 +27,40 @@ const columns: readonly Column<BrowserSession>[] = [
   },
   { title: "Address", width: "160px", value: ({ address }) => address },
   { title: "Signed in by", width: "130px", value: ({ method }) => words(method) },
-  { title: "Since", width: "120px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
-  { title: "Last seen", width: "120px", value: ({ last_seen_at }) => last_seen_at, render: ({ last_seen_at }) => <Ago time={last_seen_at} /> },
-  { title: "Ends", width: "120px", value: ({ expires_at }) => expires_at, render: ({ expires_at }) => <Ago time={expires_at} /> },
+  {
+    title: "Since",
+    width: "120px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
+  {
+    title: "Last seen",
+    width: "120px",
+    value: ({ last_seen_at }) => last_seen_at,
+    render: ({ last_seen_at }) => <Ago time={last_seen_at} />,
+  },
+  {
+    title: "Ends",
+    width: "120px",
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Ago time={expires_at} />,
+  },
 ];
 
 function browserName(userAgent: string): string {
   const found = /(Edg|Firefox|Chrome|Safari)\/(\d+)/.exec(userAgent);
   const system = /\(([^;)]+)/.exec(userAgent)?.[1] ?? "";
-  return found === null ? userAgent.slice(0, 60) || "Unknown" : `${found[1]!.replace("Edg", "Edge")} ${found[2]} on ${system}`;
+  return found === null
+    ? userAgent.slice(0, 60) || "Unknown"
+    : `${found[1]!.replace("Edg", "Edge")} ${found[2]} on ${system}`;
 }
 
 /** Sessions: in which browsers somebody is signed in as you. */
 export default function Sessions() {
   const [link, setLink] = useState<string>();
   const list = useList("sessions", (page) => sessions.list(page), { live: ["browser_session."] });
-  const createLink = () => sessions.createLoginLink({ return_to: "/console" }).then(({ url }) => setLink(url), toastError);
+  const createLink = () =>
+    sessions.createLoginLink({ return_to: "/console" }).then(({ url }) => setLink(url), toastError);
   const end = (session: BrowserSession) =>
     confirm({
       title: session.current ? "Sign out of this browser?" : "End this session?",

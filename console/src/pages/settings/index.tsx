@@ -1,5 +1,5 @@
 import { type ConfigSetting, type ConfigValue, createConfigService } from "@client/gen/config";
-import { createEnvironmentService, type CreateEnvironmentRequest } from "@client/gen/environment";
+import { type CreateEnvironmentRequest, createEnvironmentService } from "@client/gen/environment";
 import { createTenantService } from "@client/gen/tenant";
 import { useState } from "preact/hooks";
 import { useList, useQuery } from "../../core/query";
@@ -61,20 +61,37 @@ function Values() {
   return (
     <Ready query={schema}>
       {({ enabled, settings }) => {
-        const rows = settings.map((setting): Row => ({ setting, value: values.rows.find(({ key }) => key === setting.key) }));
+        const rows = settings.map(
+          (setting): Row => ({ setting, value: values.rows.find(({ key }) => key === setting.key) }),
+        );
         return (
           <>
-            {!enabled && <Notice tone="info">Settings of workspaces are off on this instance. The defaults apply.</Notice>}
+            {!enabled && (
+              <Notice tone="info">Settings of workspaces are off on this instance. The defaults apply.</Notice>
+            )}
             <Table
               columns={[
-                { title: "Setting", value: ({ setting }) => setting.key, render: ({ setting }) => <code>{setting.key}</code> },
-                { title: "Value", width: "160px", value: ({ value, setting }) => JSON.stringify(value?.value ?? setting.default_value) },
+                {
+                  title: "Setting",
+                  value: ({ setting }) => setting.key,
+                  render: ({ setting }) => <code>{setting.key}</code>,
+                },
+                {
+                  title: "Value",
+                  width: "160px",
+                  value: ({ value, setting }) => JSON.stringify(value?.value ?? setting.default_value),
+                },
                 { title: "Meaning", value: ({ setting }) => setting.description },
                 {
                   title: "Source",
                   width: "110px",
                   value: ({ value }) => (value?.overridden ? "set here" : "default"),
-                  render: ({ value }) => <Status of={value?.overridden ? "Set here" : "Default"} tone={value?.overridden ? "info" : "muted"} />,
+                  render: ({ value }) => (
+                    <Status
+                      of={value?.overridden ? "Set here" : "Default"}
+                      tone={value?.overridden ? "info" : "muted"}
+                    />
+                  ),
                 },
               ]}
               keyOf={({ setting }) => setting.key}
@@ -101,7 +118,15 @@ function Values() {
             {edited !== undefined && (
               <FormDialog
                 done="The setting was changed."
-                fields={[{ name: "value", label: edited.setting.key, kind: "json", required: true, hint: hintOf(edited.setting) }]}
+                fields={[
+                  {
+                    name: "value",
+                    label: edited.setting.key,
+                    kind: "json",
+                    required: true,
+                    hint: hintOf(edited.setting),
+                  },
+                ]}
                 initial={{ value: edited.value?.value ?? edited.setting.default_value }}
                 onClose={() => edit(undefined)}
                 onSubmit={async ({ value }) => {
@@ -152,8 +177,18 @@ function Environments() {
           { title: "Name", value: ({ name, key }) => name || key },
           { title: "Key", width: "160px", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
           { title: "Mode", width: "110px", value: ({ mode }) => mode, render: ({ mode }) => <Status of={mode} /> },
-          { title: "Status", width: "110px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-          { title: "Created", width: "120px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+          {
+            title: "Status",
+            width: "110px",
+            value: ({ status }) => status,
+            render: ({ status }) => <Status of={status} />,
+          },
+          {
+            title: "Created",
+            width: "120px",
+            value: ({ created_at }) => created_at,
+            render: ({ created_at }) => <Ago time={created_at} />,
+          },
         ]}
         empty={<Empty title="No environment">An environment separates production from tests.</Empty>}
         keyOf={({ id }) => id}

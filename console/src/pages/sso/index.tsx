@@ -1,4 +1,9 @@
-import { createSsoService, type CreateSsoConnectionRequest, type SetGroupRolesRequest, type SsoConnection } from "@client/gen/sso";
+import {
+  type CreateSsoConnectionRequest,
+  createSsoService,
+  type SetGroupRolesRequest,
+  type SsoConnection,
+} from "@client/gen/sso";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { setQuery, withQuery } from "../../core/router";
@@ -64,9 +69,18 @@ function Connections() {
         columns={[
           { title: "Connection", value: ({ name }) => name },
           { title: "Kind", width: "100px", value: ({ kind }) => kind },
-          { title: "Status", width: "110px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+          {
+            title: "Status",
+            width: "110px",
+            value: ({ status }) => status,
+            render: ({ status }) => <Status of={status} />,
+          },
           { title: "Domains", value: ({ email_domains }) => email_domains.join(", ") || "all" },
-          { title: "New members", width: "140px", value: ({ just_in_time }) => (just_in_time ? "created" : "only invited") },
+          {
+            title: "New members",
+            width: "140px",
+            value: ({ just_in_time }) => (just_in_time ? "created" : "only invited"),
+          },
         ]}
         empty={
           <Empty
@@ -77,7 +91,8 @@ function Connections() {
             }}
             title="No identity provider"
           >
-            Connect Entra ID, Okta or any other provider with OpenID Connect or SAML. Until then, people sign in with links.
+            Connect Entra ID, Okta or any other provider with OpenID Connect or SAML. Until then, people sign in with
+            links.
           </Empty>
         }
         hrefOf={({ id }) => withQuery({ open: id })}
@@ -189,7 +204,11 @@ function Groups() {
           { title: "Group", value: ({ group }) => group },
           { title: "Roles", value: ({ roles }) => roles.join(", "), render: ({ roles }) => <Chips of={roles} /> },
         ]}
-        empty={<Empty title="No group has roles">Groups come from the identity provider or from SCIM. Give them roles here.</Empty>}
+        empty={
+          <Empty title="No group has roles">
+            Groups come from the identity provider or from SCIM. Give them roles here.
+          </Empty>
+        }
         keyOf={({ id }) => id}
         label="Roles of groups"
         list={list}
@@ -228,8 +247,8 @@ function Provisioning() {
     <Card title="SCIM">
       <div class="stack">
         <p class="soft">
-          A directory such as Entra ID or Okta provisions people at this address. Create an API key with the scope scim:write, and give
-          both to the directory. Somebody who is deactivated there loses access within a second.
+          A directory such as Entra ID or Okta provisions people at this address. Create an API key with the scope
+          scim:write, and give both to the directory. Somebody who is deactivated there loses access within a second.
         </p>
         <Code text={`${location.origin}/scim/v2`} />
         <a class="link" href={`${location.origin}/docs`}>

@@ -1,8 +1,8 @@
-import { createWorkflowStreamService, type WorkflowStreamRecord } from "@client/gen/workflow-stream";
 import { createEventService } from "@client/gen/event";
+import { createWorkflowStreamService, type WorkflowStreamRecord } from "@client/gen/workflow-stream";
 import { useEffect, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href } from "../../core/router";
+import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -11,7 +11,6 @@ import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { Form, FormDialog } from "../../ui/form";
 import { formatClock, messageOf } from "../../ui/format";
-import { navigate } from "../../core/router";
 import { Page, Ready } from "../../ui/page";
 import { type Column, Table } from "../../ui/table";
 import { Ago, Chips, Facts, Id, Notice, Status } from "../../ui/text";
@@ -22,7 +21,8 @@ const readMax = 500;
 
 /** Streams: the records that runs exchange, as they arrive. */
 export default function Streams({ path: [runId, streamId] }: { readonly path: readonly string[] }) {
-  if (runId !== undefined && streamId !== undefined) return <StreamPage key={`${runId} ${streamId}`} runId={runId} streamId={streamId} />;
+  if (runId !== undefined && streamId !== undefined)
+    return <StreamPage key={`${runId} ${streamId}`} runId={runId} streamId={streamId} />;
   return <StreamFinder />;
 }
 
@@ -44,7 +44,8 @@ function StreamFinder() {
     const { run_id, name, stream_id } = (data ?? {}) as Record<string, string>;
     const runId = run_id ?? subject;
     const stream = name ?? stream_id;
-    if (runId && stream && !seen.has(`${runId} ${stream}`)) seen.set(`${runId} ${stream}`, { runId, name: stream, time });
+    if (runId && stream && !seen.has(`${runId} ${stream}`))
+      seen.set(`${runId} ${stream}`, { runId, name: stream, time });
   }
   return (
     <Page question="Which records does a run exchange?" title="Streams">
@@ -86,7 +87,12 @@ function StreamFinder() {
 
 const columns: readonly Column<WorkflowStreamRecord>[] = [
   { title: "#", width: "80px", isNumber: true, value: ({ sequence }) => Number(sequence) },
-  { title: "Time", width: "130px", value: ({ appended_at }) => appended_at, render: ({ appended_at }) => <span class="mono">{formatClock(appended_at)}</span> },
+  {
+    title: "Time",
+    width: "130px",
+    value: ({ appended_at }) => appended_at,
+    render: ({ appended_at }) => <span class="mono">{formatClock(appended_at)}</span>,
+  },
   { title: "Direction", width: "100px", value: ({ direction }) => direction },
   { title: "Class", width: "120px", value: ({ content_class }) => content_class },
   {
@@ -107,7 +113,10 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
       crumbs={[{ title: "Streams", path: "streams" }]}
       question={
         <>
-          Which records does the run exchange? <a class="link" href={href(`workflows/runs/${runId}`)}>Open the run</a>
+          Which records does the run exchange?{" "}
+          <a class="link" href={href(`workflows/runs/${runId}`)}>
+            Open the run
+          </a>
         </>
       }
       title={stream.data?.name ?? "Stream"}
@@ -123,14 +132,21 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
               <Stat label="Unread" value={Number(data.unread_items)} />
             </div>
             {error !== undefined && <Notice tone="bad">{error}</Notice>}
-            {records.length > 0 && <Table columns={columns} keyOf={({ sequence }) => String(sequence)} label="Records" rows={records} />}
+            {records.length > 0 && (
+              <Table columns={columns} keyOf={({ sequence }) => String(sequence)} label="Records" rows={records} />
+            )}
             <Card title="Pins">
               <Facts
                 of={{
                   Home: data.pins?.metadata_home,
                   "Kept for": data.pins?.retention ? `${data.pins.retention.max_age_s} s` : "as long as the run",
                   Classes: <Chips of={data.pins?.content_classes ?? []} />,
-                  Redacted: <Chips none="nothing" of={(data.pins?.redaction ?? []).map(({ path, action }) => `${path}: ${action}`)} />,
+                  Redacted: (
+                    <Chips
+                      none="nothing"
+                      of={(data.pins?.redaction ?? []).map(({ path, action }) => `${path}: ${action}`)}
+                    />
+                  ),
                   "When unread is full": data.pins?.on_unread_full,
                   Id: <Id id={data.id} whole />,
                 }}
@@ -196,7 +212,14 @@ function StreamActions({ id, status, refresh }: StreamActionProps) {
           done="The record was appended."
           fields={[
             { name: "payload", label: "Payload", kind: "json", required: true },
-            { name: "direction", label: "Direction", kind: "choice", required: true, choices: ["input", "output"], hint: "An input record also wakes the run." },
+            {
+              name: "direction",
+              label: "Direction",
+              kind: "choice",
+              required: true,
+              choices: ["input", "output"],
+              hint: "An input record also wakes the run.",
+            },
           ]}
           onClose={() => append(false)}
           onSubmit={async (values) => {

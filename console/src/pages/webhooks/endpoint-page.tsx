@@ -37,7 +37,12 @@ const columns: readonly Column<WebhookDelivery>[] = [
     value: ({ next_attempt_at }) => next_attempt_at,
     render: ({ next_attempt_at }) => <Ago time={next_attempt_at} />,
   },
-  { title: "Created", width: "110px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
+  {
+    title: "Created",
+    width: "110px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
 ];
 
 function lastAnswer(attempts: WebhookDelivery["attempts"]): string {
@@ -48,7 +53,9 @@ function lastAnswer(attempts: WebhookDelivery["attempts"]): string {
 
 /** One endpoint: its deliveries with every attempt, and replays. */
 export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
-  const endpoint = useQuery(`webhook ${endpointId}`, () => webhooks.getEndpoint({ endpoint_id: endpointId }), { live: ["webhook."] });
+  const endpoint = useQuery(`webhook ${endpointId}`, () => webhooks.getEndpoint({ endpoint_id: endpointId }), {
+    live: ["webhook."],
+  });
   const status = filterOf("status") as WebhookDelivery["status"] | undefined;
   const list = useList(
     `deliveries ${endpointId} ${status}`,
@@ -70,7 +77,9 @@ export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
       </div>
       <ListTable
         columns={columns}
-        empty={<Empty title="No delivery">Events of the types of this endpoint appear here with all their attempts.</Empty>}
+        empty={
+          <Empty title="No delivery">Events of the types of this endpoint appear here with all their attempts.</Empty>
+        }
         hrefOf={({ id }) => withQuery({ open: id })}
         keyOf={({ id }) => id}
         label="Deliveries"
@@ -96,7 +105,9 @@ function EndpointFacts({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           Address: <code>{endpoint.url}</code>,
           "Event types": <Chips none="all" of={endpoint.event_types} />,
           "Disabled because": endpoint.status === "STATUS_DISABLED" ? words(endpoint.disabled_reason) : undefined,
-          "Previous secret until": endpoint.previous_secret_valid_until && <Ago time={endpoint.previous_secret_valid_until} />,
+          "Previous secret until": endpoint.previous_secret_valid_until && (
+            <Ago time={endpoint.previous_secret_valid_until} />
+          ),
           Created: <Ago time={endpoint.created_at} />,
           Id: <Id id={endpoint.id} whole />,
         }}
@@ -113,11 +124,14 @@ function Actions({ endpoint, refresh }: { readonly endpoint: WebhookEndpoint; re
   if (!can("webhook:write")) return null;
   const test = () => webhooks.testEndpoint(id).then(() => toast("A test event was sent."), toastError);
   const toggle = () =>
-    webhooks.updateEndpoint({ ...id, status: isActive ? "STATUS_DISABLED" : "STATUS_ACTIVE" }).then(refresh, toastError);
+    webhooks
+      .updateEndpoint({ ...id, status: isActive ? "STATUS_DISABLED" : "STATUS_ACTIVE" })
+      .then(refresh, toastError);
   const rotate = () =>
     confirm({
       title: "Rotate the secret?",
-      consequence: "Deliveries are signed with the old and the new secret for a day, so that the receiver can change in between.",
+      consequence:
+        "Deliveries are signed with the old and the new secret for a day, so that the receiver can change in between.",
       confirm: "Rotate secret",
       done: "The endpoint has a new secret.",
       act: () => webhooks.rotateSecret(id).then((changed) => setSecret(changed.secret)),

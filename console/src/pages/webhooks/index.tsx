@@ -1,4 +1,4 @@
-import { createWebhookService, type CreateWebhookEndpointRequest, type WebhookEndpoint } from "@client/gen/webhook";
+import { type CreateWebhookEndpointRequest, createWebhookService, type WebhookEndpoint } from "@client/gen/webhook";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
@@ -74,7 +74,12 @@ function EndpointList() {
           fields={[
             { name: "url", label: "Address", required: true, placeholder: "https://shop.example/hooks" },
             { name: "description", label: "Description" },
-            { name: "event_types", label: "Event types", kind: "list", hint: "Separated by commas; order.* for all of a family. All when empty." },
+            {
+              name: "event_types",
+              label: "Event types",
+              kind: "list",
+              hint: "Separated by commas; order.* for all of a family. All when empty.",
+            },
           ]}
           onClose={() => create(false)}
           onSubmit={async (values) => {

@@ -21,7 +21,10 @@ const runs = createWorkflowRunService(transport);
 export function Approvals() {
   const mine = filterOf("for") === "me";
   const [decided, decide] = useState<{ approval: WorkflowApproval; approved: boolean }>();
-  const list = useList(`approvals ${mine}`, (page) => approvals.list({ ...page, mine }), { everyMs: 4_000, live: ["workflow."] });
+  const list = useList(`approvals ${mine}`, (page) => approvals.list({ ...page, mine }), {
+    everyMs: 4_000,
+    live: ["workflow."],
+  });
   if (list.error !== undefined) return <Notice tone="bad">{messageOf(list.error)}</Notice>;
   return (
     <>
@@ -30,7 +33,9 @@ export function Approvals() {
       </div>
       {list.isLoading && <Loading />}
       {!list.isLoading && list.rows.length === 0 && (
-        <Empty title="Nothing waits for a decision">Runs with an approval step wait here until enough people have decided.</Empty>
+        <Empty title="Nothing waits for a decision">
+          Runs with an approval step wait here until enough people have decided.
+        </Empty>
       )}
       <div class="columns">
         {list.rows.slice(0, 60).map((approval) => (
@@ -44,7 +49,12 @@ export function Approvals() {
           onClose={() => decide(undefined)}
           onSubmit={async ({ comment }) => {
             const { run_id, step } = decided.approval;
-            await runs.decideWorkflowApproval({ run_id, step, approved: decided.approved, comment: comment as string | undefined });
+            await runs.decideWorkflowApproval({
+              run_id,
+              step,
+              approved: decided.approved,
+              comment: comment as string | undefined,
+            });
             list.refresh();
           }}
           submit={decided.approved ? "Approve" : "Reject"}
@@ -63,7 +73,13 @@ export function Approvals() {
   );
 }
 
-function ApprovalCard({ approval, decide }: { readonly approval: WorkflowApproval; readonly decide: (approved: boolean) => void }) {
+function ApprovalCard({
+  approval,
+  decide,
+}: {
+  readonly approval: WorkflowApproval;
+  readonly decide: (approved: boolean) => void;
+}) {
   return (
     <Card
       actions={

@@ -16,17 +16,29 @@ const deadLetters = createWorkflowDeadLetterService(transport);
 const columns: readonly Column<WorkflowDeadLetter>[] = [
   { title: "Run", width: "140px", value: ({ run_id }) => run_id, render: ({ run_id }) => <Id id={run_id} /> },
   { title: "Workflow", value: ({ definition_key, version }) => `${definition_key} · v${version}` },
-  { title: "State", width: "120px", value: ({ state }) => state, render: ({ state }) => <Status of={state} tone={state === "open" ? "bad" : undefined} /> },
+  {
+    title: "State",
+    width: "120px",
+    value: ({ state }) => state,
+    render: ({ state }) => <Status of={state} tone={state === "open" ? "bad" : undefined} />,
+  },
   { title: "Error", value: ({ error_code, error_message }) => `${error_code}: ${error_message}` },
   { title: "Step", width: "120px", value: ({ step }) => step },
   { title: "Replays", width: "90px", isNumber: true, value: ({ replay_count }) => replay_count },
-  { title: "Failed", width: "110px", value: ({ failed_at }) => failed_at, render: ({ failed_at }) => <Ago time={failed_at} /> },
+  {
+    title: "Failed",
+    width: "110px",
+    value: ({ failed_at }) => failed_at,
+    render: ({ failed_at }) => <Ago time={failed_at} />,
+  },
 ];
 
 /** Runs that failed, and their replay. */
 export function DeadLetters() {
   const error_code = filterOf("code");
-  const list = useList(`workflow dead ${error_code}`, (page) => deadLetters.list({ ...page, error_code }), { live: ["workflow."] });
+  const list = useList(`workflow dead ${error_code}`, (page) => deadLetters.list({ ...page, error_code }), {
+    live: ["workflow."],
+  });
   const replay = ({ run_id }: WorkflowDeadLetter) =>
     deadLetters.replay({ run_id, reason: "replayed in the console" }).then(() => {
       toast("The run was replayed from the step that failed.");
@@ -49,7 +61,11 @@ export function DeadLetters() {
       </div>
       <ListTable
         columns={columns}
-        empty={<Empty title="No dead letter">Runs that fail come here, so that they can be replayed after the cause is fixed.</Empty>}
+        empty={
+          <Empty title="No dead letter">
+            Runs that fail come here, so that they can be replayed after the cause is fixed.
+          </Empty>
+        }
         hrefOf={({ run_id }) => href(`workflows/runs/${run_id}`)}
         keyOf={({ run_id }) => run_id}
         label="Failed runs"

@@ -34,7 +34,10 @@ interface Exit {
 }
 
 /** Draws a definition: a box for each step, and an arrow to each step that can follow it. */
-export function drawDefinition(document: Document | undefined, toneOf: (step: string) => Tone | undefined = () => undefined): Drawn {
+export function drawDefinition(
+  document: Document | undefined,
+  toneOf: (step: string) => Tone | undefined = () => undefined,
+): Drawn {
   const drawn: Drawn = { nodes: [], edges: [] };
   drawSteps(listOf(document?.steps), [], drawn, toneOf);
   return drawn;
@@ -45,7 +48,12 @@ export function kindOf(step: Document): string {
   return kinds.find((kind) => kind in step) ?? "step";
 }
 
-function drawSteps(steps: readonly Document[], entries: readonly Exit[], drawn: Drawn, toneOf: (step: string) => Tone | undefined): Exit[] {
+function drawSteps(
+  steps: readonly Document[],
+  entries: readonly Exit[],
+  drawn: Drawn,
+  toneOf: (step: string) => Tone | undefined,
+): Exit[] {
   let exits: readonly Exit[] = entries;
   for (const step of steps) {
     const id = String(step.id);
@@ -58,10 +66,23 @@ function drawSteps(steps: readonly Document[], entries: readonly Exit[], drawn: 
 }
 
 /** The steps that the next step follows: the step itself, or the ends of its blocks. */
-function exitsOf(step: Document, id: string, kind: string, drawn: Drawn, toneOf: (step: string) => Tone | undefined): Exit[] {
-  const inner = blocksOf(step, kind).flatMap(({ label, steps }) => drawSteps(steps, [{ from: id, label }], drawn, toneOf));
+function exitsOf(
+  step: Document,
+  id: string,
+  kind: string,
+  drawn: Drawn,
+  toneOf: (step: string) => Tone | undefined,
+): Exit[] {
+  const inner = blocksOf(step, kind).flatMap(({ label, steps }) =>
+    drawSteps(steps, [{ from: id, label }], drawn, toneOf),
+  );
   const caught = listOf(step.catch).flatMap((entry) =>
-    drawSteps(listOf(entry.steps), [{ from: id, label: `on ${(entry.on as string[] | undefined)?.join(", ") ?? "error"}` }], drawn, toneOf),
+    drawSteps(
+      listOf(entry.steps),
+      [{ from: id, label: `on ${(entry.on as string[] | undefined)?.join(", ") ?? "error"}` }],
+      drawn,
+      toneOf,
+    ),
   );
   const isOpen = inner.length === 0 || (kind === "branch" && !hasElse(step));
   return [...(isOpen && kind !== "fail" ? [{ from: id }] : []), ...inner, ...caught];
@@ -72,10 +93,15 @@ function blocksOf(step: Document, kind: string): { label?: string; steps: readon
   switch (kind) {
     case "branch":
       return listOf(content).map((arm) =>
-        "else" in arm ? { label: "else", steps: listOf(arm.else) } : { label: String(arm.when), steps: listOf(arm.steps) },
+        "else" in arm
+          ? { label: "else", steps: listOf(arm.else) }
+          : { label: String(arm.when), steps: listOf(arm.steps) },
       );
     case "parallel":
-      return Object.entries((content?.branches ?? {}) as Document).map(([label, steps]) => ({ label, steps: listOf(steps) }));
+      return Object.entries((content?.branches ?? {}) as Document).map(([label, steps]) => ({
+        label,
+        steps: listOf(steps),
+      }));
     case "map":
       return [{ label: "each", steps: listOf(content?.steps) }];
     case "wait_event":
@@ -92,7 +118,8 @@ function hasElse(step: Document): boolean {
 
 function titleOf(step: Document, kind: string): string {
   const content = step[kind] as Document | undefined;
-  const detail = content?.type ?? content?.pool ?? content?.workflow_key ?? content?.action ?? content?.event ?? content?.key;
+  const detail =
+    content?.type ?? content?.pool ?? content?.workflow_key ?? content?.action ?? content?.event ?? content?.key;
   const name = kind.replace("_", " ");
   return typeof detail === "string" ? `${name} · ${detail}` : name;
 }

@@ -54,7 +54,9 @@ function Overview({ definition }: { readonly definition: WorkflowDefinition }) {
   return (
     <>
       {definition.has_unpublished_changes && (
-        <Notice tone="warn">The draft has changes that are not published. Runs use version {definition.active_version}.</Notice>
+        <Notice tone="warn">
+          The draft has changes that are not published. Runs use version {definition.active_version}.
+        </Notice>
       )}
       <div class="columns wide-first">
         <Card flush title="Steps">
@@ -78,10 +80,12 @@ function Overview({ definition }: { readonly definition: WorkflowDefinition }) {
 
 function Actions({ definition, refresh }: { readonly definition: WorkflowDefinition; readonly refresh: () => void }) {
   const publish = () =>
-    definitions.publish({ id: definition.id, record_version: definition.record_version }).then(({ version, unchanged }) => {
-      toast(unchanged ? "The draft is the active version already." : `Version ${version?.version} is active.`);
-      refresh();
-    }, toastError);
+    definitions
+      .publish({ id: definition.id, record_version: definition.record_version })
+      .then(({ version, unchanged }) => {
+        toast(unchanged ? "The draft is the active version already." : `Version ${version?.version} is active.`);
+        refresh();
+      }, toastError);
   const archive = () =>
     confirm({
       title: `Archive ${definition.key}?`,

@@ -24,7 +24,12 @@ const columns: readonly Column<WorkflowDefinition>[] = [
     width: "150px",
     value: ({ has_unpublished_changes }) => (has_unpublished_changes ? "unpublished changes" : ""),
   },
-  { title: "Changed", width: "120px", value: ({ updated_at }) => updated_at, render: ({ updated_at }) => <Ago time={updated_at} /> },
+  {
+    title: "Changed",
+    width: "120px",
+    value: ({ updated_at }) => updated_at,
+    render: ({ updated_at }) => <Ago time={updated_at} />,
+  },
 ];
 
 const firstText = `dsl: "1"
@@ -46,7 +51,9 @@ const samples = {
 export function Definitions() {
   const [isImporting, open] = useState(false);
   const status = filterOf("status") as WorkflowDefinition["status"] | undefined;
-  const list = useList(`definitions ${status}`, (page) => definitions.list({ ...page, status }), { live: ["workflow."] });
+  const list = useList(`definitions ${status}`, (page) => definitions.list({ ...page, status }), {
+    live: ["workflow."],
+  });
   return (
     <>
       <div class="filters">
@@ -77,7 +84,15 @@ export function Definitions() {
       {isImporting && (
         <FormDialog
           done="The definition was saved as a draft."
-          fields={[{ name: "text", label: "Document", kind: "code", required: true, hint: "YAML or JSON. Publish it afterwards." }]}
+          fields={[
+            {
+              name: "text",
+              label: "Document",
+              kind: "code",
+              required: true,
+              hint: "YAML or JSON. Publish it afterwards.",
+            },
+          ]}
           initial={{ text: firstText }}
           onClose={() => open(false)}
           onSubmit={async ({ text }) => {

@@ -1,4 +1,8 @@
-import { createWorkflowDefinitionService, type ValidateWorkflowDefinitionResponse, type WorkflowDefinition } from "@client/gen/workflow-definition";
+import {
+  createWorkflowDefinitionService,
+  type ValidateWorkflowDefinitionResponse,
+  type WorkflowDefinition,
+} from "@client/gen/workflow-definition";
 import { useEffect, useId, useState } from "preact/hooks";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
@@ -14,7 +18,13 @@ const definitions = createWorkflowDefinitionService(transport);
 const delayMs = 350;
 
 /** The draft as JSON. It is validated and drawn while somebody types. */
-export function Draft({ definition, refresh }: { readonly definition: WorkflowDefinition; readonly refresh: () => void }) {
+export function Draft({
+  definition,
+  refresh,
+}: {
+  readonly definition: WorkflowDefinition;
+  readonly refresh: () => void;
+}) {
   const [text, setText] = useState(() => JSON.stringify(definition.draft, null, 2));
   const [verdict, setVerdict] = useState<ValidateWorkflowDefinitionResponse | string>();
   const id = useId();
@@ -31,10 +41,12 @@ export function Draft({ definition, refresh }: { readonly definition: WorkflowDe
   }, [text]);
   const document = parsed(text);
   const save = () =>
-    definitions.updateDraft({ id: definition.id, document: document as object, record_version: definition.record_version }).then(() => {
-      toast("The draft was saved.");
-      refresh();
-    }, toastError);
+    definitions
+      .updateDraft({ id: definition.id, document: document as object, record_version: definition.record_version })
+      .then(() => {
+        toast("The draft was saved.");
+        refresh();
+      }, toastError);
   const drawn = drawDefinition(document);
   return (
     <div class="columns">

@@ -1,4 +1,9 @@
-import { createWorkflowRunService, type ReplayWorkflowRunRequest, type SignalWorkflowRunRequest, type WorkflowRun } from "@client/gen/workflow-run";
+import {
+  createWorkflowRunService,
+  type ReplayWorkflowRunRequest,
+  type SignalWorkflowRunRequest,
+  type WorkflowRun,
+} from "@client/gen/workflow-run";
 import { useState } from "preact/hooks";
 import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
@@ -27,7 +32,8 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
   const cancel = () =>
     confirm({
       title: "Cancel this run?",
-      consequence: "No further step starts, and the run ends as cancelled. Completed steps are undone if they have a compensation.",
+      consequence:
+        "No further step starts, and the run ends as cancelled. Completed steps are undone if they have a compensation.",
       confirm: "Cancel run",
       done: "The run was cancelled.",
       act: () => runs.cancel({ ...id, reason: "cancelled in the console", compensate: true }).then(refresh),

@@ -23,7 +23,12 @@ interface Row {
 
 const columns: readonly Column<Row>[] = [
   { title: "#", width: "90px", isNumber: true, value: ({ number }) => number },
-  { title: "Time", width: "130px", value: ({ at }) => at, render: ({ at }) => <span class="mono">{formatClock(at)}</span> },
+  {
+    title: "Time",
+    width: "130px",
+    value: ({ at }) => at,
+    render: ({ at }) => <span class="mono">{formatClock(at)}</span>,
+  },
   {
     title: "What",
     width: "190px",
@@ -50,12 +55,18 @@ function toneOf(kind: string) {
 
 /** Everything that happened to a run, in order. Runs with tens of thousands of entries are read page by page. */
 export function RunHistory({ run }: { readonly run: WorkflowRun }) {
-  const list = useList(`history ${run.id}`, (page) => runs.getHistory({ ...page, run_id: run.id }), { live: ["workflow."] });
+  const list = useList(`history ${run.id}`, (page) => runs.getHistory({ ...page, run_id: run.id }), {
+    live: ["workflow."],
+  });
   const rows = useMemo(
     () =>
       list.rows
         .flatMap(({ revision, at, entries }) =>
-          (entries as unknown as readonly HistoryEntry[]).map((entry, index) => ({ key: `${revision}-${index}`, at, entry })),
+          (entries as unknown as readonly HistoryEntry[]).map((entry, index) => ({
+            key: `${revision}-${index}`,
+            at,
+            entry,
+          })),
         )
         .map((row, index): Row => ({ ...row, number: index + 1 })),
     [list.rows],

@@ -5,8 +5,8 @@ import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
-import { Graph } from "../../ui/graph";
 import { formatTime, words } from "../../ui/format";
+import { Graph } from "../../ui/graph";
 import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -88,11 +88,15 @@ function Explanation({ run }: { readonly run: WorkflowRun }) {
 }
 
 function RunGraph({ run }: { readonly run: WorkflowRun }) {
-  const version = useQuery(can("workflow_definition:read") ? `version ${run.definition_id} ${run.version}` : undefined, () =>
-    definitions.getVersion({ id: run.definition_id, version: String(run.version) }),
+  const version = useQuery(
+    can("workflow_definition:read") ? `version ${run.definition_id} ${run.version}` : undefined,
+    () => definitions.getVersion({ id: run.definition_id, version: String(run.version) }),
   );
   const states = useStepStates(run);
-  const drawn = drawDefinition(version.data?.document as Record<string, unknown> | undefined, (step) => states.get(step)?.tone);
+  const drawn = drawDefinition(
+    version.data?.document as Record<string, unknown> | undefined,
+    (step) => states.get(step)?.tone,
+  );
   return (
     <div class="columns wide-first">
       <Card flush title="Steps">
@@ -113,7 +117,9 @@ function RunFacts({ run }: { readonly run: WorkflowRun }) {
               {run.definition_key} · version {run.version}
             </a>
           ),
-          "Active steps": run.active_steps.map(({ step, activity }) => `${step} (${words(activity).toLowerCase()})`).join(", "),
+          "Active steps": run.active_steps
+            .map(({ step, activity }) => `${step} (${words(activity).toLowerCase()})`)
+            .join(", "),
           "Run key": run.run_key,
           "Started by": run.started_by,
           "Started via": run.started_via,

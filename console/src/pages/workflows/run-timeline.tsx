@@ -21,7 +21,11 @@ export function RunTimeline({ run }: { readonly run: WorkflowRun }) {
             <div class="timeline-row" key={step}>
               <span class="timeline-name">{step}</span>
               <span class="timeline-track">
-                <span class="timeline-bar" data-tone={tone} style={{ left: `${Math.min(99, left)}%`, width: `${Math.min(100 - left, width)}%` }} />
+                <span
+                  class="timeline-bar"
+                  data-tone={tone}
+                  style={{ left: `${Math.min(99, left)}%`, width: `${Math.min(100 - left, width)}%` }}
+                />
               </span>
               <span class="timeline-time number">
                 {formatSeconds((endMs - startMs) / 1000)}

@@ -14,11 +14,26 @@ const statuses = ["pending", "running", "waiting", "paused", "succeeded", "faile
 const columns: readonly Column<WorkflowRun>[] = [
   { title: "Run", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
   { title: "Workflow", value: ({ definition_key, version }) => `${definition_key} · v${version}` },
-  { title: "Status", width: "118px", value: ({ status }) => status, render: ({ status }) => <Status of={status} tone={runTone(status)} /> },
+  {
+    title: "Status",
+    width: "118px",
+    value: ({ status }) => status,
+    render: ({ status }) => <Status of={status} tone={runTone(status)} />,
+  },
   { title: "Error", value: ({ error }) => error?.message },
   { title: "Run key", width: "130px", value: ({ run_key }) => run_key },
-  { title: "Started", width: "110px", value: ({ created_at }) => created_at, render: ({ created_at }) => <Ago time={created_at} /> },
-  { title: "Ended", width: "110px", value: ({ ended_at }) => ended_at, render: ({ ended_at }) => <Ago time={ended_at} /> },
+  {
+    title: "Started",
+    width: "110px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
+  {
+    title: "Ended",
+    width: "110px",
+    value: ({ ended_at }) => ended_at,
+    render: ({ ended_at }) => <Ago time={ended_at} />,
+  },
 ];
 
 /** The tone of the status of a run. */

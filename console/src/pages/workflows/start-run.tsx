@@ -35,7 +35,11 @@ export function StartRunButton({ definition }: { readonly definition?: string })
               choices: list.data.items.map(({ key, name }) => ({ value: key, label: name || key })),
             },
             { name: "input", label: "Input", kind: "json", placeholder: "{}" },
-            { name: "run_key", label: "Run key", hint: "Your own id. Events can be sent to it, and it is unique among open runs." },
+            {
+              name: "run_key",
+              label: "Run key",
+              hint: "Your own id. Events can be sent to it, and it is unique among open runs.",
+            },
           ]}
           initial={{ definition, input: {} }}
           onClose={() => open(false)}

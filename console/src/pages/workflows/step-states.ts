@@ -30,7 +30,9 @@ const toneOfEnd: Readonly<Record<string, Tone>> = {
 
 /** The states of the steps of a run, by id. */
 export function useStepStates(run: WorkflowRun): ReadonlyMap<string, StepState> {
-  const history = useQuery(`states ${run.id} ${run.revision}`, () => runs.getHistory({ run_id: run.id, limit: advancesMax }).page());
+  const history = useQuery(`states ${run.id} ${run.revision}`, () =>
+    runs.getHistory({ run_id: run.id, limit: advancesMax }).page(),
+  );
   const states = new Map<string, StepState>();
   for (const { at, entries } of history.data?.items ?? []) {
     for (const entry of entries as unknown as readonly HistoryEntry[]) {
@@ -42,7 +44,11 @@ export function useStepStates(run: WorkflowRun): ReadonlyMap<string, StepState> 
   for (const { step, activity } of run.active_steps) {
     const before = states.get(stepId(step));
     const isWaiting = /wait|approval|event|timer|time/.test(activity);
-    states.set(stepId(step), { ...(before ?? { startedAt: undefined, attempts: 0 }), endedAt: undefined, tone: isWaiting ? "warn" : "info" });
+    states.set(stepId(step), {
+      ...(before ?? { startedAt: undefined, attempts: 0 }),
+      endedAt: undefined,
+      tone: isWaiting ? "warn" : "info",
+    });
   }
   return states;
 }
@@ -59,5 +65,8 @@ function next(before: StepState | undefined, { kind }: HistoryEntry, at: string 
 
 /** The id of a step in the definition. Steps in maps have a position in their key. */
 export function stepId(key: string): string {
-  return key.split(/[./]/).at(-1)!.replace(/\[\d+\]/g, "");
+  return key
+    .split(/[./]/)
+    .at(-1)!
+    .replace(/\[\d+\]/g, "");
 }

@@ -1,4 +1,8 @@
-import { createWorkflowDefinitionService, type DiffWorkflowDefinitionResponse, type WorkflowDefinition } from "@client/gen/workflow-definition";
+import {
+  createWorkflowDefinitionService,
+  type DiffWorkflowDefinitionResponse,
+  type WorkflowDefinition,
+} from "@client/gen/workflow-definition";
 import { useList, useQuery } from "../../core/query";
 import { setQuery } from "../../core/router";
 import { transport } from "../../core/transport";
@@ -23,11 +27,26 @@ export function Versions({ definition }: { readonly definition: WorkflowDefiniti
       <ListTable
         columns={[
           { title: "Version", width: "90px", isNumber: true, value: ({ version }) => version },
-          { title: "Status", width: "130px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+          {
+            title: "Status",
+            width: "130px",
+            value: ({ status }) => status,
+            render: ({ status }) => <Status of={status} />,
+          },
           { title: "Message", value: ({ message }) => message },
           { title: "By", value: ({ published_by }) => published_by },
-          { title: "Digest", width: "140px", value: ({ digest }) => digest, render: ({ digest }) => <Id id={digest} /> },
-          { title: "Published", width: "120px", value: ({ published_at }) => published_at, render: ({ published_at }) => <Ago time={published_at} /> },
+          {
+            title: "Digest",
+            width: "140px",
+            value: ({ digest }) => digest,
+            render: ({ digest }) => <Id id={digest} />,
+          },
+          {
+            title: "Published",
+            width: "120px",
+            value: ({ published_at }) => published_at,
+            render: ({ published_at }) => <Ago time={published_at} />,
+          },
         ]}
         empty={<Empty title="No version">Publish the draft to create the first version. Versions never change.</Empty>}
         keyOf={({ version }) => String(version)}
@@ -53,7 +72,9 @@ function Difference({ id, from, to }: { readonly id: string; readonly from: stri
   const diff = useQuery(`diff ${id} ${from} ${to}`, () => definitions.diff({ id, from, to }));
   return (
     <Card title={`From version ${from} to version ${to}`}>
-      <Ready query={diff}>{(data) => (data.equal ? <p class="soft">They are equal.</p> : <Changes diff={data} />)}</Ready>
+      <Ready query={diff}>
+        {(data) => (data.equal ? <p class="soft">They are equal.</p> : <Changes diff={data} />)}
+      </Ready>
     </Card>
   );
 }
@@ -68,7 +89,8 @@ function Changes({ diff: { fields, steps } }: { readonly diff: DiffWorkflowDefin
         {steps.map(({ id, change, moved, values }) => (
           <li data-tone={tones[change] ?? "info"} key={id}>
             <span>
-              <strong>{id}</strong> <Status of={words(change)} tone={tones[change]} /> {moved && <Status of="moved" tone="info" />}
+              <strong>{id}</strong> <Status of={words(change)} tone={tones[change]} />{" "}
+              {moved && <Status of="moved" tone="info" />}
             </span>
             <span />
             <div class="detail">

@@ -41,7 +41,11 @@ export async function seedNotifications(client: Client): Promise<void> {
       in_app: { title: "{{payload.headline}}", body: "Read more in the app." },
     },
   });
-  await client.topics.create({ key: "news", name: "Product news", description: "Everybody who wants to hear from us." });
+  await client.topics.create({
+    key: "news",
+    name: "Product news",
+    description: "Everybody who wants to hear from us.",
+  });
   await client.topics.addSubscribers({ key: "news", subscriber_ids: subscribers.map(({ id }) => id) });
   // Hedy does not want mail, so that somebody can be asked why she did not get it.
   await client.subscribers.upsertPreference({
@@ -88,7 +92,10 @@ export async function seedExperiment(client: Client): Promise<string> {
 
 /** Assigns units, and records what they do. Which of them buy follows from their names. */
 export async function scoreUnits(client: Client, experiment_id: string, names: readonly string[]): Promise<void> {
-  const { assignments } = await client.experiments.assignBatch({ experiment_id, units: names.map((unit) => ({ unit })) });
+  const { assignments } = await client.experiments.assignBatch({
+    experiment_id,
+    units: names.map((unit) => ({ unit })),
+  });
   const bought = assignments.filter(({ unit, variant }) => hash(unit) % 100 < (buyers[variant as "old" | "new"] ?? 0));
   if (bought.length === 0) return;
   await client.experiments.recordScoreBatch({

@@ -57,14 +57,20 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     );
 
   async function work(pool_id: string): Promise<void> {
-    const { items } = await client.work.leaseItems({ pool_id, max_items: 4, wait_s: 5 }, { ...call, timeoutMs: 20_000 });
+    const { items } = await client.work.leaseItems(
+      { pool_id, max_items: 4, wait_s: 5 },
+      { ...call, timeoutMs: 20_000 },
+    );
     await delay(400 + Math.random() * 1500, undefined, { signal });
     await Promise.all(
       items.map(({ queue_item_id, lease_token, type }) => {
         const item = { pool_id, queue_item_id, lease_token };
         const isHopeless = type === "bug" && chance(0.15);
         if (!isHopeless && !chance(0.12)) return client.work.completeItem({ ...item, score: Math.random() }, call);
-        const failure = { reason_code: oneOf(["timeout", "upstream_503"]), reason: "The other system did not answer in time." };
+        const failure = {
+          reason_code: oneOf(["timeout", "upstream_503"]),
+          reason: "The other system did not answer in time.",
+        };
         return client.work.failItem({ ...item, ...failure, retryable: !isHopeless }, call);
       }),
     );
@@ -92,7 +98,10 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
         build_id: "demo-1",
         slots: 4,
         wait_s: 5,
-        capabilities: ["order.check", "payment.refund", "report.collect"].map((type) => ({ type, versions: ["1.0.0"] })),
+        capabilities: ["order.check", "payment.refund", "report.collect"].map((type) => ({
+          type,
+          versions: ["1.0.0"],
+        })),
       },
       { ...call, timeoutMs: 20_000 },
     );
@@ -120,7 +129,10 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     const oldest = open.at(-1);
     if (open.length <= approvalsKept || oldest === undefined) return;
     const { run_id, step } = oldest;
-    await client.workflowRuns.decideWorkflowApproval({ run_id, step, approved: !chance(0.2), comment: "Checked." }, call);
+    await client.workflowRuns.decideWorkflowApproval(
+      { run_id, step, approved: !chance(0.2), comment: "Checked." },
+      call,
+    );
   }
 
   const notify = () =>
@@ -135,7 +147,11 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
 
   const publish = () =>
     client.events.publish(
-      { type: oneOf(["order.paid", "order.shipped"]), subject: `A-${Math.floor(Math.random() * 9000)}`, data: { amount: 42 } },
+      {
+        type: oneOf(["order.paid", "order.shipped"]),
+        subject: `A-${Math.floor(Math.random() * 9000)}`,
+        data: { amount: 42 },
+      },
       call,
     );
 

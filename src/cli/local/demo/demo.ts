@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { createClient, type Client } from "../../../../clients/typescript/src/client.ts";
-import type { Service } from "../../../app/serve.ts";
+import { type Client, createClient } from "../../../../clients/typescript/src/client.ts";
 import { readOrCreateSecret } from "../../../app/secret-file.ts";
+import type { Service } from "../../../app/serve.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import { seedExperiment, seedNotifications } from "./demo-engagement.ts";
 import { type DemoPools, seedRouting } from "./demo-routing.ts";
@@ -27,7 +27,10 @@ export interface Demo {
 export async function startDemo({ service, dataDir, onError }: Parts): Promise<Demo> {
   const { planes, admin } = service;
   if (admin === undefined) {
-    throw new CliError("--demo needs the embedded PostgreSQL and its admin key. Start it without database.url.", exitCodes.usage);
+    throw new CliError(
+      "--demo needs the embedded PostgreSQL and its admin key. Start it without database.url.",
+      exitCodes.usage,
+    );
   }
   const file = resolve(dataDir, "demo.key");
   const isNew = !existsSync(file);

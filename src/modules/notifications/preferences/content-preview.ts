@@ -1,5 +1,10 @@
 import { invalid } from "../../../errors/index.ts";
-import { compileTemplate, newWorkBudget, type RenderOptions, TemplateError } from "../../../platform/templates/index.ts";
+import {
+  compileTemplate,
+  newWorkBudget,
+  type RenderOptions,
+  TemplateError,
+} from "../../../platform/templates/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import type { ChannelContent } from "./domain/workflow.ts";
 
@@ -32,10 +37,10 @@ export function previewContent(channel: Channel, content: ChannelContent, sample
     work: newWorkBudget(),
     onMissing: (path) => missing.add(path),
   };
-  const render = (field: string, source: string, escape: RenderOptions["escape"]) => {
+  const render = (field: string, source: string, markup: RenderOptions["escape"]) => {
     if (source === "") return "";
     try {
-      return compileTemplate(content.engine, source).render(values, { ...options, escape });
+      return compileTemplate(content.engine, source).render(values, { ...options, escape: markup });
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       const place = error.line === undefined ? "" : `line ${error.line}, column ${error.column}: `;
