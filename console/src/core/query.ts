@@ -143,7 +143,8 @@ export function useList<Row>(
       const limit = Math.min(pageSizeMax, Math.max(pageSize, loaded.current));
       return toState(await read({ limit }).page());
     },
-    freshness,
+    // More rows than fit in one request stay as they were loaded.
+    loaded.current > pageSizeMax ? {} : freshness,
   );
   const isExtended = extra !== undefined && extra.key === key && extra.base === first.data;
   const state = isExtended ? extra : first.data;

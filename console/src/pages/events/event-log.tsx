@@ -5,6 +5,7 @@ import { useWindow } from "../../ui/window";
 
 const linePx = 28;
 const dataCharsMax = 200;
+const failure = /fail|dead_letter|reject|ejected|expired/;
 
 interface Props {
   readonly rows: readonly Event[];
@@ -31,7 +32,9 @@ export function EventLog({ rows, onOpen }: Props) {
         {rows.slice(first, last).map((event) => (
           <button class="line" key={event.id} onClick={() => onOpen(event)} type="button">
             <span class="when">{formatClock(event.time)}</span>
-            <span class="type">{event.type}</span>
+            <span class="type" data-tone={failure.test(event.type) ? "bad" : undefined}>
+              {event.type}
+            </span>
             <span class="rest">
               {event.subject} {JSON.stringify(event.data ?? {}).slice(0, dataCharsMax)}
             </span>

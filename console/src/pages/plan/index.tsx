@@ -97,8 +97,15 @@ function Usage() {
 
 function Subscription() {
   const [isChanging, change] = useState(false);
-  const subscription = useQuery("subscription", () => subscriptions.get().catch(() => null), { live: ["billing."] });
-  const entitled = useQuery(can("entitlement:read") ? "entitlements" : undefined, () => entitlements.get());
+  const entitled = useQuery(can("entitlement:read") ? "entitlements" : undefined, () => entitlements.get(), {
+    live: ["entitlement.", "billing."],
+  });
+  // A subscription always comes with entitlements, so that without any there is none to read.
+  const subscription = useQuery(
+    entitled.data === undefined ? undefined : `subscription ${entitled.data.snapshot?.id ?? "none"}`,
+    async () => (entitled.data?.snapshot === undefined ? null : subscriptions.get()),
+    { live: ["billing."] },
+  );
   const offered = useQuery(isChanging ? "plans" : undefined, () => plans.list({ limit: 100 }).page());
   return (
     <div class="columns">

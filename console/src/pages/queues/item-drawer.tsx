@@ -28,7 +28,10 @@ interface Props {
 export function ItemDrawer({ poolId, itemId, onClose }: Props) {
   const id = { pool_id: poolId, queue_item_id: itemId };
   const item = useQuery(`item ${itemId}`, () => queues.getItem(id), { everyMs: 3_000 });
-  const explanation = useQuery(`explanation ${itemId}`, () => admission.explain(id), { everyMs: 5_000 });
+  const isOpen = item.data !== undefined && !ended.has(item.data.state);
+  const explanation = useQuery(isOpen ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
+    everyMs: 5_000,
+  });
   return (
     <Dialog kind="drawer" onClose={onClose} title="Item">
       <div class="dialog-body">
@@ -36,7 +39,7 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
           {(data) => (
             <>
               <ItemActions item={data} refresh={item.refresh} />
-              {explanation.data && !ended.has(data.state) && <Explanation explanation={explanation.data} />}
+              {isOpen && explanation.data && <Explanation explanation={explanation.data} />}
               <ItemFacts item={data} />
               {data.failures.length > 0 && <Failures item={data} />}
               <h3>Payload</h3>
