@@ -23,3 +23,18 @@ export {
 export type { List, Page } from "./transport/list.ts";
 export type { CallOptions, Operation, ResponseInfo } from "./transport/operation.ts";
 export { createTransport, type Transport, type TransportOptions } from "./transport/transport.ts";
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from "./webhooks/verify-webhook.ts";
+export {
+  defineWorkflow,
+  type Workflow,
+  type WorkflowOptions,
+  type WorkflowScope,
+} from "./workflows/define-workflow.ts";
+export { cel, type Expression, type Ref, type Template } from "./workflows/expression.ts";
+export type { Block, StepPolicy, Steps } from "./workflows/steps.ts";
+export type { Duration, RetryPolicy } from "./workflows/work.ts";

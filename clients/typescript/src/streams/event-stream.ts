@@ -84,6 +84,7 @@ async function* readEvents(response: Response, connection: AbortController): Asy
     }
   } finally {
     clearTimeout(silence);
+    reader.cancel().catch(() => {});
   }
 }
 

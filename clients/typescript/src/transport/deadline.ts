@@ -4,9 +4,9 @@ export interface Deadline {
   /** Whether the deadline, and not the caller, has ended it. */
   readonly isOver: () => boolean;
   remainingMs(): number;
-  /** Ends the deadline; the caller's signal still counts. */
-  clearTimer(): void;
-  /** Removes everything that refers to the caller's signal. */
+  /** Ends the deadline and follows the caller's signal for as long as it lives: for a body that is read later. */
+  keepSignal(): void;
+  /** Ends everything that is not kept. */
   release(): void;
 }
 
@@ -15,6 +15,7 @@ export function createDeadline(timeoutMs: number, outer?: AbortSignal): Deadline
   const controller = new AbortController();
   const endsAt = performance.now() + timeoutMs;
   let isOver = false;
+  let isKept = false;
   const onAbort = () => controller.abort(outer!.reason);
   if (outer?.aborted) onAbort();
   outer?.addEventListener("abort", onAbort, { once: true });
@@ -28,10 +29,13 @@ export function createDeadline(timeoutMs: number, outer?: AbortSignal): Deadline
     signal: controller.signal,
     isOver: () => isOver,
     remainingMs: () => endsAt - performance.now(),
-    clearTimer: () => clearTimeout(timer),
+    keepSignal() {
+      isKept = true;
+      clearTimeout(timer);
+    },
     release() {
       clearTimeout(timer);
-      outer?.removeEventListener("abort", onAbort);
+      if (!isKept) outer?.removeEventListener("abort", onAbort);
     },
   };
 }

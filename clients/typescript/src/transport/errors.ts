@@ -92,7 +92,8 @@ export function isApiError<Code extends ErrorCode = ErrorCode>(
 export async function readError(response: Response): Promise<ApiError | ConnectionError> {
   const { status } = response;
   const retryAfterMs = readRetryAfter(response.headers.get("retry-after"), Date.now());
-  const text = await response.text();
+  // Without its body, the status still says whether a retry can help.
+  const text = await response.text().catch(() => "");
   const problem = parseProblem(text);
   if (problem !== undefined) return new ApiError(status, problem, retryAfterMs);
   return new ConnectionError(`unexpected response with status ${status}: ${text.slice(0, 200)}`, {

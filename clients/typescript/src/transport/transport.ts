@@ -57,7 +57,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
         try {
           const headers = await headersOf(http.method, http.contentType, key, call.headers);
           const init: RequestInit = { method: http.method, headers, body: http.body, signal: deadline.signal };
-          const response = await send(baseUrl + http.target, { ...init, credentials: "same-origin" });
+          const sent = send(baseUrl + http.target, { ...init, credentials: "same-origin" });
+          const response = await sent.catch(asConnectionError);
           call.onResponse?.({
             status: response.status,
             headers: response.headers,
@@ -69,11 +70,10 @@ export function createTransport(options: TransportOptions = {}): Transport {
         } catch (error) {
           if (deadline.isOver()) throw new DeadlineError(limitMs, error);
           call.signal?.throwIfAborted();
-          const failure = toFailure(error);
-          if (!failure.retryable || number > (call.maxRetries ?? maxRetries)) throw failure;
-          const retryAfterMs = (failure as ApiError | ConnectionError).retryAfterMs;
-          const waitMs = retryDelayMs(backoff, number, retryAfterMs, Math.random());
-          if (waitMs >= deadline.remainingMs()) throw failure;
+          if (!(error instanceof SwitchyardError && error.retryable)) throw error;
+          if (number > (call.maxRetries ?? maxRetries)) throw error;
+          const waitMs = retryDelayMs(backoff, number, (error as ApiError).retryAfterMs, Math.random());
+          if (waitMs >= deadline.remainingMs()) throw error;
           await sleep(waitMs, call.signal);
         }
       }
@@ -104,14 +104,14 @@ export function createTransport(options: TransportOptions = {}): Transport {
       attempt(operation, request, call, readJson<Result>),
     open: (operation, request, call = {}) =>
       attempt(operation, request, call, async (response, deadline) => {
-        deadline.clearTimer();
+        deadline.keepSignal();
         return response;
       }),
   };
 }
 
 async function readJson<Result>(response: Response): Promise<Result> {
-  const text = await response.text();
+  const text = await response.text().catch(asConnectionError);
   try {
     return JSON.parse(text) as Result;
   } catch (cause) {
@@ -123,12 +123,10 @@ function tokenOf(token: NonNullable<TransportOptions["token"]>): string | Promis
   return typeof token === "function" ? token() : token;
 }
 
-function toFailure(error: unknown): SwitchyardError {
-  if (error instanceof SwitchyardError) return error;
-  // `fetch` reports every failure of a connection as a TypeError.
-  if (error instanceof TypeError)
-    return new ConnectionError(`the connection failed: ${error.message}`, { cause: error });
-  throw error;
+/** `fetch` reports every failure of a connection as a TypeError. */
+function asConnectionError(cause: unknown): never {
+  if (!(cause instanceof TypeError)) throw cause;
+  throw new ConnectionError(`the connection failed: ${cause.message}`, { cause });
 }
 
 /** A random idempotency key. `crypto.randomUUID` is missing in pages without https. */

@@ -1,0 +1,129 @@
+import { createWorkService, type LeasedItem, type LeaseItemsRequest, type WorkResult } from "../gen/work.ts";
+import { isApiError } from "../transport/errors.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { Job, LeaseState, Report, ReportOutcome, Worker, WorkerOptions, WorkProtocol } from "./work-protocol.ts";
+import { createWorker } from "./worker.ts";
+
+/** What a handler of items can say about its result. */
+export interface ItemResult {
+  readonly cost?: number;
+  /** A quality score. */
+  readonly score?: number;
+}
+
+/** Settings of a worker for the items of a pool. */
+export interface QueueWorkerOptions extends WorkerOptions {
+  readonly poolId: string;
+  /** Only items of this recipient; any item of the pool by default. */
+  readonly recipientId?: string;
+  /** The lease of an item in seconds, which heartbeats extend; default 30. A crashed worker's items return after it. */
+  readonly leaseSeconds?: number;
+  /**
+   * Processes an item. The item is completed when it returns, and failed when it throws. Items can arrive more than once, so
+   * it must be able to repeat its work. The signal is aborted when the lease is lost or the worker must stop.
+   */
+  readonly handle: (item: LeasedItem, context: { readonly signal: AbortSignal }) => Promise<ItemResult> | Promise<void>;
+}
+
+/** The longest wait for items in one call, in seconds. */
+const waitS = 20;
+const callGraceMs = 10_000;
+
+/** The number of heartbeats that are sent at the same time. */
+const heartbeatsAtOnce = 10;
+
+/** Creates a worker for the items of a pool. */
+export function createQueueWorker(client: { readonly transport: Transport }, options: QueueWorkerOptions): Worker {
+  const { handle, concurrency = 10, onError = () => {} } = options;
+  return createWorker<LeasedItem, ItemResult | undefined>({
+    protocol: queueProtocol(client.transport, options),
+    handle: async ({ work, controller }) => (await handle(work, { signal: controller.signal })) ?? undefined,
+    concurrency,
+    onError,
+  });
+}
+
+type ItemReport = Report<LeasedItem, ItemResult | undefined>;
+
+function queueProtocol(
+  transport: Transport,
+  { poolId, recipientId, leaseSeconds = 30 }: QueueWorkerOptions,
+): WorkProtocol<LeasedItem, ItemResult | undefined> {
+  const service = createWorkService(transport);
+  const pool = { pool_id: poolId, ...(recipientId !== undefined && { recipient_id: recipientId }) };
+
+  async function report(reports: readonly ItemReport[]): Promise<readonly ReportOutcome[]> {
+    const { results } = await service.leaseItems({ ...pool, ...toReports(reports), report_only: true });
+    return toOutcomes(reports, results);
+  }
+
+  async function extend({ work }: Job<LeasedItem>): Promise<LeaseState> {
+    const { queue_item_id, lease_token } = work;
+    try {
+      // A heartbeat can be repeated without a key.
+      const lease = { pool_id: poolId, queue_item_id, lease_token, lease_s: leaseSeconds };
+      await service.heartbeatItem(lease, { idempotencyKey: null, timeoutMs: (leaseSeconds * 1000) / 3 });
+      return "extended";
+    } catch (error) {
+      return isApiError(error, "LEASE_LOST", "NOT_FOUND") ? "lost" : "unknown";
+    }
+  }
+
+  return {
+    reportsMax: 1000,
+    leaseMs: () => leaseSeconds * 1000,
+    report,
+    async lease(count, reports, signal) {
+      const { items, results } = await service.leaseItems(
+        { ...pool, ...toReports(reports), max_items: Math.min(count, 1000), wait_s: waitS, lease_s: leaseSeconds },
+        { signal, timeoutMs: waitS * 1000 + callGraceMs },
+      );
+      return { work: items, outcomes: toOutcomes(reports, results) };
+    },
+    async heartbeat(jobs) {
+      const states: LeaseState[] = [];
+      for (let from = 0; from < jobs.length; from += heartbeatsAtOnce) {
+        states.push(...(await Promise.all(jobs.slice(from, from + heartbeatsAtOnce).map(extend))));
+      }
+      return states;
+    },
+    async release(items) {
+      // Queues have no call that gives items back. A failed attempt returns after the back-off of the pool, which is sooner
+      // than the end of the lease.
+      const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
+      await service.failItems({
+        pool_id: poolId,
+        items: refs,
+        reason_code: "worker_stopped",
+        reason: "the worker stopped",
+      });
+    },
+  };
+}
+
+function toReports(reports: readonly ItemReport[]): Pick<LeaseItemsRequest, "completed" | "failed"> {
+  const completed = reports.flatMap((report) => {
+    if (report.failure !== undefined) return [];
+    const { queue_item_id, lease_token } = report.job.work;
+    return [{ queue_item_id, lease_token, cost: report.result?.cost, score: report.result?.score }];
+  });
+  const failed = reports.flatMap(({ job, failure }) => {
+    if (failure === undefined) return [];
+    const { queue_item_id, lease_token } = job.work;
+    const { code, message, retryable } = failure;
+    return [{ queue_item_id, lease_token, reason_code: code, reason: message, retryable }];
+  });
+  return { completed, failed };
+}
+
+/** The results have the order of the request: first completed, then failed items. */
+function toOutcomes(reports: readonly ItemReport[], results: readonly WorkResult[]): readonly ReportOutcome[] {
+  const sent = [
+    ...reports.filter(({ failure }) => failure === undefined),
+    ...reports.filter(({ failure }) => failure !== undefined),
+  ];
+  const outcomes = new Map(
+    sent.map((report, at) => [report, { code: results[at]!.error_code, message: results[at]!.error_message }]),
+  );
+  return reports.map((report) => outcomes.get(report)!);
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Client, createClient } from "../../clients/typescript/src/node.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { sized } from "../harness/run-size.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { until } from "./until.ts";
+
+const script = fileURLToPath(new URL("./killed-worker.ts", import.meta.url));
+
+describe("a worker process of the client", () => {
+  let service: TestService;
+  let client: Client;
+
+  before(async () => {
+    service = await startService();
+    client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
+  });
+
+  async function newPool(name: string): Promise<string> {
+    const retry = { initial_ms: 1, max_ms: 1, max_attempts: 100 };
+    const config = { retry, item_events: true };
+    return (await client.pools.create({ name, strategy: "first_accept", config })).id;
+  }
+
+  async function route(poolId: string, keys: readonly string[]): Promise<void> {
+    await client.routing.routeBatch({ items: keys.map((key) => ({ pool_id: poolId, type: "job", key })) });
+  }
+
+  /** Starts a worker and resolves when it has started this many items. */
+  async function startWorker(poolId: string, itemMs: number, startedCount: number) {
+    const env = { ...process.env, ADDRESS: service.baseUrl, KEY: service.adminKey };
+    const child = spawn(process.execPath, [script, poolId, String(itemMs)], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    afterFile(() => child.kill("SIGKILL"));
+    const started: string[] = [];
+    const reached = new Promise<void>((resolve) => {
+      createInterface({ input: child.stdout! }).on("line", (key) => {
+        if (started.push(key) === startedCount) resolve();
+      });
+    });
+    await Promise.race([reached, once(child, "exit")]);
+    return { child, started };
+  }
+
+  async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+    const exited = once(child, "exit");
+    child.kill(signal);
+    const [code] = await exited;
+    return code;
+  }
+
+  const items = async (poolId: string) => client.queues.listItems({ pool_id: poolId }).take(10_000);
+
+  test("killed in the middle of items, again and again: nothing is lost, nothing is completed twice", async () => {
+    const rounds = sized(3, 50);
+    const poolId = await newPool("killed");
+    const keys: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const added = Array.from({ length: 8 }, (_, number) => `${round}.${number}`);
+      keys.push(...added);
+      await route(poolId, added);
+      // Killed at another place each time: in the first items, and between reports of finished ones.
+      const { child, started } = await startWorker(poolId, 15, 1 + ((round * 3) % 8));
+      assert.notEqual(started.length, 0, "the worker is killed while it works");
+      await end(child, "SIGKILL");
+    }
+    const { child } = await startWorker(poolId, 1, 1);
+    await until(async () => (await items(poolId)).every(({ state }) => state === "completed"));
+    assert.equal(await end(child, "SIGTERM"), 0);
+    const completions = await client.events.list({ types: ["queue.item.completed"], limit: 1000 }).take(10_000);
+    const completed = completions.map(({ subject }) => subject).sort();
+    assert.equal(completed.length, keys.length);
+    assert.deepEqual(completed, (await items(poolId)).map(({ id }) => id).sort());
+    assert.equal((await client.queues.getStatus({ pool_id: poolId })).throughput_today, keys.length);
+  });
+
+  test("SIGTERM completes what runs, starts nothing else and ends the process", async () => {
+    const poolId = await newPool("drained");
+    await route(poolId, ["a", "b", "c", "d", "e", "f"]);
+    const { child, started } = await startWorker(poolId, 400, 4);
+    assert.equal(await end(child, "SIGTERM"), 0);
+    const byState = Object.groupBy(await items(poolId), ({ state }) => state);
+    assert.deepEqual(byState.completed?.map(({ key }) => key).sort(), started.sort());
+    assert.equal(started.length, 4);
+    assert.equal(byState.leased, undefined);
+    assert.ok((byState.completed ?? []).every(({ attempt, failures }) => attempt === 1 && failures.length === 0));
+  });
+});
