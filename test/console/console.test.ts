@@ -32,7 +32,9 @@ const sizeOf = (name: string) => gzipSync(readFileSync(new URL(name, dist))).len
 test("the first load is at most 160 kB of JavaScript and 25 kB of styles, compressed", () => {
   const first = new Set(["main.js"]);
   for (const name of first) {
-    const imports = readFileSync(new URL(name, dist), "utf8").matchAll(/(?:from|import)"(?:\.|\/console)\/([\w-]+\.js)"/g);
+    const imports = readFileSync(new URL(name, dist), "utf8").matchAll(
+      /(?:from|import)"(?:\.|\/console)\/([\w-]+\.js)"/g,
+    );
     for (const [, imported] of imports) first.add(imported!);
   }
   assert.ok(first.size > 1, "the shared code was found");

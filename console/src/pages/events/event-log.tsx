@@ -1,7 +1,7 @@
 import type { Event } from "@client/gen/event";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatClock } from "../../ui/format";
-import { useWindow } from "../../ui/window";
+import { useWindow } from "../../ui/table/window";
 
 const linePx = 28;
 const dataCharsMax = 200;

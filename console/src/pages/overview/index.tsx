@@ -10,10 +10,10 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
 import { Chart } from "../../ui/chart";
+import { useSamples } from "../../ui/chart/samples";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds } from "../../ui/format";
 import { Page, Ready } from "../../ui/page";
-import { useSamples } from "../../ui/samples";
 import { Table } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
 
