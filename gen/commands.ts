@@ -334,7 +334,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification-workflow",
     description: "The content of one kind of notification, and the author's preferences for everybody.",
     isGroup: true,
-    verbs: {"service.api.NotificationWorkflowService/UpsertNotificationWorkflow":"upsert","service.api.NotificationWorkflowService/GetNotificationWorkflow":"get","service.api.NotificationWorkflowService/ListNotificationWorkflows":"list","service.api.NotificationWorkflowService/DeleteNotificationWorkflow":"delete","service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser":"upsert-user","service.api.NotificationWorkflowService/GetNotificationWorkflowUser":"get-user","service.api.NotificationWorkflowService/ListNotificationWorkflowUsers":"list-users","service.api.NotificationWorkflowService/DeleteNotificationWorkflowUser":"delete-user"},
+    verbs: {"service.api.NotificationWorkflowService/UpsertNotificationWorkflow":"upsert","service.api.NotificationWorkflowService/GetNotificationWorkflow":"get","service.api.NotificationWorkflowService/ListNotificationWorkflows":"list","service.api.NotificationWorkflowService/DeleteNotificationWorkflow":"delete","service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser":"upsert-user","service.api.NotificationWorkflowService/GetNotificationWorkflowUser":"get-user","service.api.NotificationWorkflowService/ListNotificationWorkflowUsers":"list-users","service.api.NotificationWorkflowService/DeleteNotificationWorkflowUser":"delete-user","service.api.NotificationWorkflowService/PreviewNotificationContent":"preview"},
     services: () => Promise.all([import("./service/api/notification_workflow_pb.ts").then((file) => file.NotificationWorkflowService)]),
   },
   {

@@ -18,6 +18,8 @@ const steps = [
     "types of the client",
     () => run("node", ["node_modules/typescript-native/bin/tsc", "-p", "clients/typescript", "--noEmit"]),
   ],
+  ["types of the console", () => run("node", ["node_modules/typescript-native/bin/tsc", "-p", "console"])],
+  ["the built console matches its sources", checkConsole],
   ["import boundaries", checkBoundaries],
   ["no dead code", () => run("knip", [])],
 ];
@@ -50,6 +52,18 @@ function checkGenerated() {
       .map((folder) => run("git", ["diff", "--no-index", "--stat", folder, join(fresh, folder)]) ?? "")
       .join("");
     return drift === "" ? undefined : `Run npm run generate and commit the changes:\n${drift}`;
+  } finally {
+    rmSync(fresh, { recursive: true });
+  }
+}
+
+/** A clean build of the console must be byte-identical to the committed one, which nodes serve. */
+function checkConsole() {
+  const fresh = mkdtempSync(join(tmpdir(), "switchyard-console-"));
+  try {
+    execFileSync("node", ["scripts/console-build.mjs", fresh], { stdio: "inherit" });
+    const drift = run("git", ["diff", "--no-index", "--stat", "console/dist", fresh]);
+    return drift && `Run npm run console:build and commit the changes:\n${drift}`;
   } finally {
     rmSync(fresh, { recursive: true });
   }

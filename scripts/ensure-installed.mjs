@@ -41,7 +41,10 @@ function isInstalled({ withDev = dev } = {}) {
 
 function install() {
   console.log("Installing dependencies (npm ci) …");
-  const include = dev ? ["--include=dev"] : [];
+  // A start needs no development package, such as those that build the console.
+  const include = [dev ? "--include=dev" : "--omit=dev"];
+  // What a start has installed is completed in place, because that service may still be running.
+  if (dev && isInstalled({ withDev: false }) && npm(["install", "--no-save", ...include]).status === 0) return;
   const clean = npm(["ci", ...include]);
   if (clean.status === 0) return;
   // npm 11 refuses a lock file without optional packages of other platforms, even if they are not needed here.

@@ -79,7 +79,7 @@ export function createTypeWriter(responseMessages: ReadonlySet<string>): TypeWri
     };
     switch (field.fieldKind) {
       case "list":
-        return `readonly (${valueType(rules.repeated?.items?.string?.in)})[]`.replace(/\((\w+)\)/, "$1");
+        return arrayOf(valueType(rules.repeated?.items?.string?.in));
       case "map":
         return `Readonly<Record<string, ${valueType(rules.map?.values?.string?.in)}>>`;
       default:
@@ -130,6 +130,10 @@ function wellKnownType(message: DescMessage, direction: Direction): string | und
       if (message.typeName.startsWith("google.")) throw new Error(`${message.typeName} has no type in the client`);
       return undefined;
   }
+}
+
+function arrayOf(type: string): string {
+  return /^\w+$/.test(type) ? `readonly ${type}[]` : `readonly (${type})[]`;
 }
 
 function scalarType(scalar: ScalarType): string {

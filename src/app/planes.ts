@@ -7,6 +7,7 @@ import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks.ts";
 import { createConnectPageHandler } from "../gateway/connect-pages.ts";
 import { createConnectorCallbacks } from "../gateway/connector-callbacks.ts";
+import { createConsoleHandler } from "../gateway/console.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
@@ -141,6 +142,7 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
         readWorkspace: node.tenancy.tenants.find,
       }),
     );
+    handlers.push(createConsoleHandler({ findWorkspace: (cookie) => findWorkspace(node, cookie) }));
     const { scim } = node.identity;
     if (scim !== undefined) handlers.push(createScimEndpoint({ handle: scim }));
     handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
@@ -152,6 +154,12 @@ function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: (
     handlers,
     rest: createRestHandler({ operations, invoke, errorsUrl }),
   });
+}
+
+async function findWorkspace({ identity, tenancy }: Node, cookie: string | undefined) {
+  const id = await identity.tenantOfBrowser(cookie);
+  const slug = id && (await tenancy.tenants.findSlug(id));
+  return id && slug ? { id, slug } : undefined;
 }
 
 function mcpHandler(

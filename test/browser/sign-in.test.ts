@@ -42,6 +42,14 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     return context;
   }
 
+  /** Waits until a sign-in has led to the console, and opens the page with the own sessions. */
+  async function landInConsole(page: Page): Promise<void> {
+    await page.waitForURL(`${service.baseUrl}/workspaces/${slug}`);
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.goto(`${service.baseUrl}/auth/sessions`);
+    await page.getByRole("heading", { name: "You are signed in" }).waitFor();
+  }
+
   /** Calls the API from a page of the service that may do so. The sign-in pages may not. */
   async function callFrom(page: Page, method: string, path: string, body?: object) {
     const reference = await page.context().newPage();
@@ -61,7 +69,7 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     await page.goto(body.data.url);
     assert.equal(page.url(), `${service.baseUrl}/auth/link`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "You are signed in" }).waitFor();
+    await landInConsole(page);
     assert.equal(await page.evaluate("document.cookie"), "", "scripts do not see the cookie");
     const [cookie] = await context.cookies(service.baseUrl);
     assert.deepEqual([cookie!.httpOnly, cookie!.sameSite], [true, "Lax"]);
@@ -89,7 +97,7 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     await page.getByRole("link", { name: "Continue with Issuer" }).click();
     await page.getByLabel("Account").fill("tim");
     await page.getByRole("button", { name: "Allow" }).click();
-    await page.getByRole("heading", { name: "You are signed in" }).waitFor();
+    await landInConsole(page);
     const { body } = await callFrom(page, "GET", "/api/v2/identity/session");
     assert.deepEqual(body.data.roles, ["viewer"]);
     await rest.call("DELETE", `/api/v2/identity/connections/${created.body.data.id}`);
@@ -112,8 +120,7 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     await page.goto(created.body.data.sign_in_url);
     await page.getByLabel("Email").fill("ada@acme.example");
     await page.getByRole("button", { name: "Sign in here" }).click();
-    await page.getByRole("heading", { name: "You are signed in" }).waitFor();
-    assert.equal(page.url(), `${service.baseUrl}/auth/sessions`);
+    await landInConsole(page);
     const { body } = await callFrom(page, "GET", "/api/v2/identity/session");
     assert.equal((body.data.session as { method: string }).method, "saml");
     assert.ok(idp.signedIn.has("ada@acme.example"));

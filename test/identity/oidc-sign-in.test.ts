@@ -71,7 +71,7 @@ describe("sign-in with OpenID Connect", () => {
     const invited = await rest.call("POST", "/api/v2/members", { email: "ada@acme.example", roles: ["viewer"] });
     const browser = new PlainBrowser();
     const done = await signIn("ada", browser);
-    assert.equal(done.headers.location, "/auth/sessions", done.body);
+    assert.equal(done.headers.location, "/console", done.body);
     const caller = await me(browser);
     assert.deepEqual(
       [caller.kind, caller.subject, caller.roles],

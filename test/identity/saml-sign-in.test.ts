@@ -83,7 +83,7 @@ describe("sign-in with SAML", () => {
     await rest.call("PUT", "/api/v2/identity/group-roles", { group: "Operators", roles: ["operator"] });
     const browser = new PlainBrowser();
     const done = await signIn(browser, { groups: ["Operators"] });
-    assert.deepEqual([done.status, done.headers.location], [303, "/auth/sessions"]);
+    assert.deepEqual([done.status, done.headers.location], [303, "/console"]);
     const caller = await me(browser);
     assert.deepEqual([caller.kind, caller.roles, caller.session.method], ["user", ["viewer", "operator"], "saml"]);
     const again = new PlainBrowser();

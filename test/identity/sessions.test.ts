@@ -27,7 +27,7 @@ describe("browser sessions", () => {
   async function signedIn(key?: string): Promise<PlainBrowser> {
     const browser = new PlainBrowser();
     const response = await browser.openLink(await newLink(key));
-    assert.deepEqual([response.status, response.headers.location], [303, "/auth/sessions"]);
+    assert.deepEqual([response.status, response.headers.location], [303, "/console"]);
     return browser;
   }
 
@@ -66,11 +66,11 @@ describe("browser sessions", () => {
     for (const [wanted, path] of [
       ["/docs", "/docs"],
       ["/docs?a=1#b", "/docs?a=1#b"],
-      ["//evil.example", "/auth/sessions"],
-      ["https://evil.example", "/auth/sessions"],
-      ["/\\evil.example", "/auth/sessions"],
+      ["//evil.example", "/console"],
+      ["https://evil.example", "/console"],
+      ["/\\evil.example", "/console"],
       ["/%0d%0aset-cookie:a=b", "/%0d%0aset-cookie:a=b"],
-      ["javascript:alert(1)", "/auth/sessions"],
+      ["javascript:alert(1)", "/console"],
     ]) {
       const { body } = await rest.call("POST", "/api/v2/identity/login-links", { return_to: wanted });
       assert.equal((await new PlainBrowser().openLink(body.data.url)).headers.location, path, wanted);

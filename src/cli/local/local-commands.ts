@@ -17,7 +17,11 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
         .choices(["all", "api", "worker"])
         .default("all"),
     )
-    .action(async (options: SettingsOptions & { role: "all" | "api" | "worker" }) => {
+    .option(
+      "--demo",
+      "Create a tenant with pools, workflows, an experiment and notifications, and keep light traffic going.",
+    )
+    .action(async (options: SettingsOptions & { role: "all" | "api" | "worker"; demo?: boolean }) => {
       const { serveCommand } = await import("./serve-command.ts");
       end(await serveCommand(io, options));
     });

@@ -10,12 +10,19 @@ import type { LoadedConfig } from "../../config/index.ts";
 export function formatStartMessage(
   { planes, admin, loginLink }: Pick<Service, "planes" | "admin" | "loginLink">,
   { config }: LoadedConfig,
+  demoLink?: string,
 ): string {
   const { baseUrl } = planes;
-  const lines = ["", `Switchyard is serving at ${baseUrl}`, `  reference   ${baseUrl}/docs`];
+  const lines = [
+    "",
+    `Switchyard is serving at ${baseUrl}`,
+    `  console     ${baseUrl}/console`,
+    `  reference   ${baseUrl}/docs`,
+  ];
   if (config["notification.outbox.enabled"]) {
     lines.push(`  outbox      ${baseUrl}/outbox${admin?.isNew ? `#key=${admin.key}` : ""}`);
   }
+  if (demoLink !== undefined) lines.push(`  demo        ${demoLink} (signs in once, within ten minutes)`);
   if (loginLink !== undefined) lines.push(`  sign in     ${loginLink} (works once, within ten minutes)`);
   if (config["auth.api_key_enabled"]) lines.push(`  admin key   ${adminKeyText(admin)}`);
   const key = admin?.file === undefined ? "<your key>" : `$(cat ${quoted(admin.file)})`;

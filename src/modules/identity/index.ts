@@ -22,7 +22,7 @@ import {
 } from "./connections/index.ts";
 import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
 import { createScimHandler, createScimService, scimScope } from "./scim/index.ts";
-import { createSessions } from "./sessions/index.ts";
+import { createSessions, readCookie } from "./sessions/index.ts";
 import { createSignIn } from "./sign-in/index.ts";
 
 export type { SessionAuthenticator } from "./sessions/index.ts";
@@ -90,6 +90,11 @@ export function createIdentity(parts: Parts) {
     jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(parts)],
     workers: [],
     sessions: sessions.authenticator,
+    /** The tenant that a browser with this Cookie header is signed in to, for pages. */
+    async tenantOfBrowser(cookieHeader: string | undefined): Promise<TenantId | undefined> {
+      const cookie = readCookie("session", cookieHeader, new URL(publicUrl()));
+      return cookie === undefined ? undefined : (await sessions.authenticator.find(cookie))?.session.tenantId;
+    },
     /** A link that signs a browser in with the access of an API key. */
     async createLoginLink(apiKeyId: string): Promise<string> {
       const context = { sql: parts.db.sql, tenantId: parts.platformTenantId(), nowMs: parts.clock.now() };

@@ -31,6 +31,9 @@ export interface NotificationWorkflowService {
 
   /** Deletes the author's preferences of a workflow for one user. */
   deleteUser(request: DeleteNotificationWorkflowUserRequest, options?: CallOptions): Promise<NotificationWorkflowUser>;
+
+  /** Renders content with sample data, without a layout. Nothing is stored and nothing is sent. */
+  previewNotificationContent(request: PreviewNotificationContentRequest, options?: CallOptions): Promise<PreviewNotificationContentResponse>;
 }
 
 const notificationWorkflowServiceOperations = {
@@ -42,6 +45,7 @@ const notificationWorkflowServiceOperations = {
   getUser: { verb: "GET", path: "/api/v2/notification/workflows/{workflow_key}/users/{user_id}" },
   listUsers: { verb: "GET", path: "/api/v2/notification/workflows/{workflow_key}/users", result: "cursor" },
   deleteUser: { verb: "DELETE", path: "/api/v2/notification/workflows/{workflow_key}/users/{user_id}", keyed: true },
+  previewNotificationContent: { verb: "POST", path: "/api/v2/notification/workflows:preview", body: "*" },
 } as const satisfies Record<keyof NotificationWorkflowService, Operation>;
 
 /** Creates the service over a transport. */
@@ -233,4 +237,30 @@ export type DeleteNotificationWorkflowUserRequest = {
   readonly workflow_key: string;
   /** The user's id, any text that the tenant chooses. */
   readonly user_id: string;
+};
+
+/** Content to render. */
+export type PreviewNotificationContentRequest = {
+  /** The channel: email, sms, push, chat or in_app. */
+  readonly channel: "email" | "sms" | "push" | "chat" | "in_app";
+  /** The templates. */
+  readonly content: ChannelContentInput;
+  /** The sample payload, at most 64 KiB as JSON. */
+  readonly payload?: object;
+  /** The sample subscriber; locale and timezone are used for formats. */
+  readonly subscriber?: object;
+};
+
+/** The rendered content. */
+export type PreviewNotificationContentResponse = {
+  /** The subject line. */
+  readonly subject: string;
+  /** The title. */
+  readonly title: string;
+  /** The text; HTML on email. */
+  readonly body: string;
+  /** The text without markup. */
+  readonly text_body: string;
+  /** Variables of the templates that the sample does not have, sorted. */
+  readonly unresolved_variables: readonly string[];
 };

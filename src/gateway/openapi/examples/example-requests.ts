@@ -400,6 +400,12 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     preferences,
   },
   UpsertNotificationWorkflowUserRequest: { preferences },
+  PreviewNotificationContentRequest: {
+    channel: "email",
+    content: { subject: "Order {{payload.order}}", body: "<p>Dear {{subscriber.first_name}}, it is on its way.</p>" },
+    payload: { order: "A-4711" },
+    subscriber: { first_name: "Ada" },
+  },
   UpsertPreferenceRequest: { layer: 4, workflow_key: "order.shipped", ...preferences },
   UpsertSubscriptionRequest: { topic_key: "order.updates" },
 };

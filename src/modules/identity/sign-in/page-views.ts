@@ -91,6 +91,7 @@ ${isCurrent ? html`<strong>this browser</strong>` : html`<button class="plain">E
   };
   const main = html`<h1>You are signed in</h1>
 <p class="quiet">${principal.subject}, ${principal.roles.join(", ") || "without a role"}</p>
+<p><a class="button" href="/console">Open the console</a></p>
 <h2>Your sessions</h2><ul>${sessions.map(row)}</ul>
 <form method="post" action="/auth/sign-out">${hidden}<button>Sign out</button></form>`;
   return { title: "You are signed in", main };

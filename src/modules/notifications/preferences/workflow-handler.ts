@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import {
+  type ChannelContent as ChannelContentMessage,
   type ChannelContents,
   ChannelContentsSchema,
   DeleteNotificationWorkflowResponseSchema,
@@ -10,6 +11,7 @@ import {
   ListNotificationWorkflowUsersResponseSchema,
   NotificationWorkflowSchema,
   NotificationWorkflowUserSchema,
+  PreviewNotificationContentResponseSchema,
   type NotificationWorkflowService as Rpc,
   type UpsertNotificationWorkflowRequest,
   UpsertNotificationWorkflowResponseSchema,
@@ -21,6 +23,7 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
 import type { Channel } from "../subscribers/index.ts";
+import { previewContent } from "./content-preview.ts";
 import { channels, emptySettings, type PreferenceSettings } from "./domain/settings.ts";
 import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
 import { fieldNames, fromSettings, toSettings } from "./settings-message.ts";
@@ -89,6 +92,13 @@ export function workflowHandlers(service: WorkflowService, cursors: Cursors): Ha
       const user = await service.deleteUser(context, workflowKey, userId);
       return create(DeleteNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
     },
+
+    async previewNotificationContent(_context, { channel, content, payload = {}, subscriber = {} }) {
+      const shown = previewContent(channel as Channel, toChannelContent(content!), { payload, subscriber });
+      const { subject, title, body, textBody, unresolved } = shown;
+      const texts = { subject, title, body, textBody };
+      return create(PreviewNotificationContentResponseSchema, { ...texts, unresolvedVariables: [...unresolved] });
+    },
   };
 }
 
@@ -116,12 +126,15 @@ function toContents(message: ChannelContents | undefined): WorkflowContent["chan
   const contents: { [C in Channel]?: ChannelContent } = {};
   for (const channel of channels) {
     const content = message?.[fieldNames[channel]];
-    if (content === undefined) continue;
-    const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = content;
-    const texts = { subject, title, body, textBody, layoutId, strictVariables };
-    contents[channel] = { ...texts, engine: (engine || "handlebars") as Engine, data };
+    if (content !== undefined) contents[channel] = toChannelContent(content);
   }
   return contents;
+}
+
+function toChannelContent(message: ChannelContentMessage): ChannelContent {
+  const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = message;
+  const texts = { subject, title, body, textBody, layoutId, strictVariables };
+  return { ...texts, engine: (engine || "handlebars") as Engine, data };
 }
 
 function fromContents(contents: WorkflowContent["channels"]): ChannelContents {

@@ -71,6 +71,11 @@ export function createTenants({
     find: (tenantId: TenantId): Promise<Tenant | undefined> => tenantStore(db.sql).find(tenantId),
     scratch: createScratchTenants({ ...parts, addTenant: service.addTenant }),
 
+    /** The tenant as the address of its workspace names it. */
+    async findSlug(tenantId: TenantId): Promise<string | undefined> {
+      return (await tenantStore(db.sql).find(tenantId))?.slug;
+    },
+
     /** Charges a tenant's daily quota for work that no call asked for, or throws QUOTA_EXCEEDED; undefined if unlimited. */
     async takeQuota(tenantId: TenantId, operation: string, count: number): Promise<QuotaReceipt | undefined> {
       const limit = (await readTenantState(tenantId))?.quotas[operation];

@@ -48,7 +48,7 @@ export type NewSession = SessionOwner &
     readonly notAfter: Date | undefined;
   };
 
-const landing = "/auth/sessions";
+const landing = "/console";
 
 /**
  * The path that a browser goes to after a sign-in. Anything but a path of this service is replaced, because a link must not

@@ -1,0 +1,182 @@
+import type { List, Page } from "@client/transport/list";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { onEvents } from "./live";
+
+/** What a page knows about something that it reads. */
+export interface Query<Data> {
+  readonly data: Data | undefined;
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+  refresh(): void;
+}
+
+/** When data is read again. */
+export interface Freshness {
+  /** Prefixes of the event types that change the data. */
+  readonly live?: readonly string[];
+  /** The interval for data without events. */
+  readonly everyMs?: number;
+}
+
+const cache = new Map<string, unknown>();
+const cacheMax = 200;
+/** Many events in a short time cause one request. */
+const liveDelayMs = 800;
+
+function remember(key: string, value: unknown): void {
+  cache.delete(key);
+  cache.set(key, value);
+  if (cache.size > cacheMax) cache.delete(cache.keys().next().value!);
+}
+
+/** Reads data and keeps it fresh. Without a key nothing is read. Data of an earlier visit is shown until the new data is there. */
+export function useQuery<Data>(
+  key: string | undefined,
+  read: () => Promise<Data>,
+  freshness: Freshness = {},
+): Query<Data> {
+  const [state, setState] = useState<{ key?: string; data?: Data; error?: Error; isLoading: boolean }>({
+    isLoading: key !== undefined,
+  });
+  const current = useRef({ key, read });
+  current.current = { key, read };
+
+  const refresh = useCallback(() => {
+    const { key: wanted, read: load } = current.current;
+    if (wanted === undefined) return;
+    load().then(
+      (data) => {
+        remember(wanted, data);
+        if (current.current.key === wanted) setState({ key: wanted, data, isLoading: false });
+      },
+      (error: Error) => {
+        if (current.current.key !== wanted) return;
+        setState((before) => ({ ...(before.key === wanted && before), key: wanted, error, isLoading: false }));
+      },
+    );
+  }, []);
+
+  useEffect(() => {
+    if (key === undefined) return;
+    setState({ key, data: cache.get(key) as Data | undefined, isLoading: !cache.has(key) });
+    refresh();
+  }, [key, refresh]);
+  useFreshness(key === undefined ? {} : freshness, refresh);
+
+  const isCurrent = state.key === key;
+  const cached = key === undefined ? undefined : (cache.get(key) as Data | undefined);
+  return {
+    data: isCurrent ? state.data : cached,
+    error: isCurrent ? state.error : undefined,
+    isLoading: isCurrent ? state.isLoading : key !== undefined && cached === undefined,
+    refresh,
+  };
+}
+
+/** Calls a function after events of some types, and at an interval while the page is visible. */
+function useFreshness({ live, everyMs }: Freshness, refresh: () => void): void {
+  const prefixes = live?.join(" ") ?? "";
+  useEffect(() => {
+    if (prefixes === "") return;
+    const wanted = prefixes.split(" ");
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = onEvents((events) => {
+      if (timer !== undefined || !events.some(({ type }) => wanted.some((prefix) => type.startsWith(prefix)))) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        refresh();
+      }, liveDelayMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [prefixes, refresh]);
+  useEffect(() => {
+    if (everyMs === undefined) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") refresh();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, refresh]);
+}
+
+/** A list, of which as many rows are loaded as were looked at. */
+export interface ListQuery<Row> {
+  readonly rows: readonly Row[];
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+  readonly hasMore: boolean;
+  /** For example "12", or "10,000+" if counting stopped early. */
+  readonly total: string;
+  more(): void;
+  refresh(): void;
+}
+
+interface ListState<Row> {
+  readonly rows: readonly Row[];
+  readonly cursor: string;
+  readonly total: string;
+}
+
+const pageSize = 100;
+const pageSizeMax = 1000;
+
+/** The position of a page in a list. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** Reads a list page by page. A refresh reads what is loaded again, in one request. */
+export function useList<Row>(
+  key: string | undefined,
+  read: (page: PageRequest) => List<Row>,
+  freshness: Freshness = {},
+): ListQuery<Row> {
+  const loaded = useRef(0);
+  const isMoreLoading = useRef(false);
+  const [extra, setExtra] = useState<{ key: string | undefined; base: unknown } & ListState<Row>>();
+  const first = useQuery<ListState<Row>>(
+    key,
+    async () => {
+      const limit = Math.min(pageSizeMax, Math.max(pageSize, loaded.current));
+      return toState(await read({ limit }).page());
+    },
+    // More rows than fit in one request stay as they were loaded.
+    loaded.current > pageSizeMax ? {} : freshness,
+  );
+  const isExtended = extra !== undefined && extra.key === key && extra.base === first.data;
+  const state = isExtended ? extra : first.data;
+  loaded.current = state?.rows.length ?? 0;
+
+  const more = useCallback(() => {
+    if (state === undefined || state.cursor === "" || isMoreLoading.current) return;
+    isMoreLoading.current = true;
+    const limit = state.rows.length >= pageSizeMax ? pageSizeMax : pageSize;
+    read({ limit, cursor: state.cursor })
+      .page()
+      .then((page) => {
+        const next = toState(page);
+        setExtra({ ...next, rows: [...state.rows, ...next.rows], key, base: first.data });
+      })
+      .catch(() => {})
+      .finally(() => {
+        isMoreLoading.current = false;
+      });
+  }, [state, key, read, first.data]);
+
+  return {
+    rows: state?.rows ?? [],
+    error: first.error,
+    isLoading: first.isLoading,
+    hasMore: (state?.cursor ?? "") !== "",
+    total: state?.total ?? "",
+    more,
+    refresh: first.refresh,
+  };
+}
+
+function toState<Row>({ items, nextCursor, total, totalCapped }: Page<Row>): ListState<Row> {
+  return { rows: items, cursor: nextCursor, total: `${total.toLocaleString("en-US")}${totalCapped ? "+" : ""}` };
+}

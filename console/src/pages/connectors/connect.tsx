@@ -1,0 +1,62 @@
+import { createConnectSessionService } from "@client/gen/connect-session";
+import type { ConnectorProvider } from "@client/gen/connector-catalog";
+import { useState } from "preact/hooks";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { FormDialog } from "../../ui/form";
+import { Code } from "../../ui/text";
+
+const sessions = createConnectSessionService(transport);
+
+/** Creates a link with which an account is connected. Credentials are entered there, and never pass through the console. */
+export function ConnectButton({ provider }: { readonly provider: ConnectorProvider }) {
+  const [isOpen, open] = useState(false);
+  const [link, setLink] = useState<string>();
+  if (!can("connect_session:write") || provider.auth.every(({ mode }) => mode === "none")) return null;
+  return (
+    <>
+      <Button onClick={() => open(true)} small tone="primary">
+        Connect
+      </Button>
+      {isOpen && (
+        <FormDialog
+          fields={[
+            {
+              name: "connection_name",
+              label: "Name of the connection",
+              placeholder: `${provider.name} of the support team`,
+            },
+            {
+              name: "end_user.id",
+              label: "End user",
+              hint: "Your own id of the person or organization, if it is not you.",
+              required: true,
+            },
+          ]}
+          initial={{ end_user: { id: "console" } }}
+          onClose={() => open(false)}
+          onSubmit={async (values) => {
+            const request = { ...values, allowed_provider_keys: [provider.key] };
+            const session = await sessions.create(request as unknown as Parameters<typeof sessions.create>[0]);
+            setLink(session.connect_url);
+          }}
+          submit="Create link"
+          title={`Connect an account of ${provider.name}`}
+        />
+      )}
+      {link !== undefined && (
+        <Dialog onClose={() => setLink(undefined)} title="Connect the account">
+          <div class="dialog-body">
+            <p class="soft">The link works once. Open it, or send it to whoever owns the account.</p>
+            <Code text={link} />
+            <a class="button primary" href={link} rel="noreferrer" target="_blank">
+              Open the link
+            </a>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

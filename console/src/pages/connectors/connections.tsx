@@ -1,0 +1,96 @@
+import { type Connection, createConnectionService } from "@client/gen/connection";
+import { useList } from "../../core/query";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { confirm } from "../../ui/dialog";
+import { Empty } from "../../ui/empty";
+import { words } from "../../ui/format";
+import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Status } from "../../ui/text";
+import { toast, toastError } from "../../ui/toast";
+
+const connections = createConnectionService(transport);
+const statuses = ["active", "expired", "needs_reauthorization", "revoked"];
+
+const columns: readonly Column<Connection>[] = [
+  { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },
+  { title: "Provider", width: "150px", value: ({ provider_key }) => provider_key },
+  { title: "Account", value: ({ account }) => account?.label },
+  { title: "Status", width: "150px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "Last test", width: "130px", value: ({ last_test_class }) => words(last_test_class) },
+  {
+    title: "Expires",
+    width: "120px",
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Ago time={expires_at} />,
+  },
+];
+
+/** The accounts that are connected. */
+export function Connections() {
+  const filters = { status: filterOf("status"), provider_key: filterOf("provider") };
+  const list = useList(
+    `connections ${JSON.stringify(filters)}`,
+    (page) => connections.list({ ...page, ...filters } as Parameters<typeof connections.list>[0]),
+    { live: ["connection."] },
+  );
+  const test = (connection: Connection) =>
+    connections.test({ id: connection.id }).then(({ ok, message }) => {
+      toast(ok ? "The connection works." : message, ok ? "ok" : "bad");
+      list.refresh();
+    }, toastError);
+  const revoke = (connection: Connection) =>
+    confirm({
+      title: `Revoke ${connection.name || connection.provider_key}?`,
+      consequence:
+        "Its credentials are deleted here and, where possible, at the provider. Actions and workflows that use it fail.",
+      confirm: "Revoke connection",
+      done: "The connection was revoked.",
+      act: () => connections.revoke({ id: connection.id }).then(list.refresh),
+    });
+  return (
+    <>
+      <div class="filters">
+        <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
+        <TextFilter label="Provider" name="provider" />
+      </div>
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty
+            samples={{
+              curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/connect-sessions' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"allowed_provider_keys": ["github"], "end_user": {"id": "ada"}}'`,
+              cli: `service connect-session create --allowed-provider-keys github --end-user '{"id": "ada"}'`,
+              sdk: `await client.connectSessions.create({ allowed_provider_keys: ["github"], end_user: { id: "ada" } });`,
+            }}
+            title="No connection"
+          >
+            Open a provider in the catalogue and connect an account. Credentials are sealed, and nobody can read them
+            again.
+          </Empty>
+        }
+        keyOf={({ id }) => id}
+        label="Connections"
+        list={list}
+        rowActions={
+          can("connection:write")
+            ? (connection) =>
+                connection.status !== "revoked" && (
+                  <>
+                    <Button onClick={() => test(connection)} small tone="quiet">
+                      Test
+                    </Button>
+                    <Button onClick={() => revoke(connection)} small tone="quiet">
+                      Revoke
+                    </Button>
+                  </>
+                )
+            : undefined
+        }
+        rowActionsWidth="150px"
+      />
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+import { createEventService, type Event, type PublishEventRequest } from "@client/gen/event";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { onEvents } from "../../core/live";
+import { useList, useQuery } from "../../core/query";
+import { setQuery } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { Empty, samplesOf } from "../../ui/empty";
+import { FormDialog } from "../../ui/form";
+import { formatTime } from "../../ui/format";
+import { JsonView } from "../../ui/json-view";
+import { filterOf, Page, Ready, TextFilter } from "../../ui/page";
+import { Facts, Id } from "../../ui/text";
+import { EventLog } from "./event-log";
+
+const events = createEventService(transport);
+/** Older events are dropped from the view, not from the log. */
+const keptMax = 50_000;
+
+/** Events: everything that happens in the workspace, as it happens. */
+export default function Events() {
+  const [isPublishing, publish] = useState(false);
+  const [isPaused, pause] = useState(false);
+  const opened = filterOf("open");
+  const rows = useTail(isPaused);
+  return (
+    <Page
+      actions={
+        <>
+          <Button onClick={() => pause(!isPaused)}>{isPaused ? "Continue" : "Pause"}</Button>
+          {can("event:write") && (
+            <Button icon="plus" onClick={() => publish(true)}>
+              Publish
+            </Button>
+          )}
+        </>
+      }
+      question="What is happening right now?"
+      title="Events"
+    >
+      <div class="filters">
+        <TextFilter label="Type, such as queue.*" name="type" />
+        <TextFilter label="Subject" name="subject" />
+        <span class="spacer" />
+        <span class="faint number" data-testid="event-count">
+          {rows.length.toLocaleString("en-US")} events
+        </span>
+      </div>
+      {rows.length === 0 ? (
+        <Empty
+          samples={samplesOf({
+            path: "/api/events",
+            body: { type: "order.paid", subject: "order-4711", data: { amount: 4200 } },
+            cli: `event publish --type order.paid --subject order-4711 --data '{"amount": 4200}'`,
+            sdk: `events.publish({ type: "order.paid", subject: "order-4711", data: { amount: 4200 } })`,
+          })}
+          title="No event matches"
+        >
+          Every change in the workspace is an event. Publish your own too: workflows, webhooks and this page receive
+          them.
+        </Empty>
+      ) : (
+        <EventLog onOpen={({ id }) => setQuery({ open: id }, { replace: false })} rows={rows} />
+      )}
+      {opened !== undefined && <EventDrawer id={opened} onClose={() => setQuery({ open: undefined })} />}
+      {isPublishing && (
+        <FormDialog
+          done="The event was published."
+          fields={[
+            { name: "type", label: "Type", required: true, placeholder: "order.paid" },
+            { name: "subject", label: "Subject", placeholder: "order-4711" },
+            { name: "data", label: "Data", kind: "json", placeholder: `{ "amount": 4200 }` },
+          ]}
+          onClose={() => publish(false)}
+          onSubmit={(values) => events.publish(values as unknown as PublishEventRequest)}
+          submit="Publish event"
+          title="Publish an event"
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The newest stored events and, after them, those that arrive. Newest first. */
+function useTail(isPaused: boolean): readonly Event[] {
+  const type = filterOf("type");
+  const subject = filterOf("subject");
+  const types =
+    type === undefined ? undefined : type.split(/[\s,]+/).filter((each) => /^[a-z][a-z0-9_.]*(\.\*)?$/.test(each));
+  const key = `events ${types?.join() ?? ""} ${subject ?? ""}`;
+  const stored = useList(key, (page) => events.list({ ...page, limit: 200, types, subject }));
+  const arrived = useRef<{ key: string; rows: Event[] }>({ key, rows: [] });
+  const [, redraw] = useState(0);
+  if (arrived.current.key !== key) arrived.current = { key, rows: [] };
+  useEffect(() => {
+    if (isPaused) return;
+    return onEvents((batch) => {
+      const wanted = batch.filter((event) => matches(event, types, subject));
+      if (wanted.length === 0) return;
+      arrived.current.rows = [...wanted.toReversed(), ...arrived.current.rows].slice(0, keptMax);
+      redraw((count) => count + 1);
+    });
+  }, [isPaused, key]);
+  const known = new Set(arrived.current.rows.slice(-400).map(({ id }) => id));
+  return [...arrived.current.rows, ...stored.rows.filter(({ id }) => !known.has(id))];
+}
+
+function matches(event: Event, types: readonly string[] | undefined, subject: string | undefined): boolean {
+  if (subject !== undefined && event.subject !== subject) return false;
+  if (types === undefined || types.length === 0) return true;
+  return types.some((type) => (type.endsWith(".*") ? event.type.startsWith(type.slice(0, -1)) : event.type === type));
+}
+
+function EventDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const event = useQuery(`event ${id}`, () => events.get({ event_id: id }));
+  return (
+    <Dialog kind="drawer" onClose={onClose} title={event.data?.type ?? "Event"}>
+      <div class="dialog-body">
+        <Ready query={event}>
+          {(data) => (
+            <>
+              <Facts
+                of={{
+                  Subject: <Id id={data.subject} whole />,
+                  Time: formatTime(data.time),
+                  Source: data.source,
+                  Environment: data.environment_id && <Id id={data.environment_id} />,
+                  Id: <Id id={data.id} whole />,
+                }}
+              />
+              <h3>Data</h3>
+              <JsonView label="Data of the event" value={data.data ?? {}} />
+            </>
+          )}
+        </Ready>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,126 @@
+import { type CreateExperimentRequest, createExperimentService, type Experiment } from "@client/gen/experiment";
+import { useState } from "preact/hooks";
+import { useList } from "../../core/query";
+import { href, navigate } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Empty, samplesOf } from "../../ui/empty";
+import { FormDialog } from "../../ui/form";
+import { words } from "../../ui/format";
+import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Chips, Status } from "../../ui/text";
+import { ExperimentPage } from "./experiment-page";
+
+const experiments = createExperimentService(transport);
+const statuses = ["draft", "running", "paused", "completed", "stopped"];
+
+const columns: readonly Column<Experiment>[] = [
+  { title: "Experiment", value: ({ name, key }) => name || key },
+  { title: "Key", width: "170px", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
+  { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  {
+    title: "Variants",
+    value: ({ variants }) => variants.map(({ key }) => key).join(", "),
+    render: ({ variants }) => <Chips of={variants.map(({ key }) => key)} />,
+  },
+  { title: "Decision", width: "140px", value: ({ decision }) => decision?.variant },
+  {
+    title: "Started",
+    width: "120px",
+    value: ({ started_at }) => started_at,
+    render: ({ started_at }) => <Ago time={started_at} />,
+  },
+];
+
+/** Experiments: is the new variant better? */
+export default function Experiments({ path: [id] }: { readonly path: readonly string[] }) {
+  return id === undefined ? <ExperimentList /> : <ExperimentPage id={id} key={id} />;
+}
+
+function ExperimentList() {
+  const [isCreating, create] = useState(false);
+  const status = filterOf("status");
+  const list = useList(
+    `experiments ${status}`,
+    (page) => experiments.list({ ...page, status } as Parameters<typeof experiments.list>[0]),
+    {
+      live: ["experiment."],
+    },
+  );
+  return (
+    <Page
+      actions={
+        can("experiment:write") && (
+          <Button icon="plus" onClick={() => create(true)} tone="primary">
+            New experiment
+          </Button>
+        )
+      }
+      question="Is the new variant better, or does it only look better by chance?"
+      title="Experiments"
+    >
+      <div class="filters">
+        <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
+      </div>
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty
+            samples={samplesOf({
+              path: "/api/experiments",
+              body: {
+                key: "checkout",
+                variants: [
+                  { key: "old", weight: 50 },
+                  { key: "new", weight: 50 },
+                ],
+                metrics: [{ key: "bought", type: "proportion" }],
+              },
+              cli: `experiment create --key checkout --variants '[{"key": "old", "weight": 50}, {"key": "new", "weight": 50}]' --metrics '[{"key": "bought", "type": "proportion"}]'`,
+              sdk: `experiments.create({ key: "checkout", variants: [{ key: "old", weight: 50 }, { key: "new", weight: 50 }], metrics: [{ key: "bought", type: "proportion" }] })`,
+            })}
+            title="No experiment"
+          >
+            An experiment gives each unit a variant and compares what they do. Its results are valid whenever you look.
+          </Empty>
+        }
+        hrefOf={({ id }) => href(`experiments/${id}`)}
+        keyOf={({ id }) => id}
+        label="Experiments"
+        list={list}
+      />
+      {isCreating && (
+        <FormDialog
+          done="The experiment was created as a draft."
+          fields={[
+            { name: "key", label: "Key", required: true, row: "names", placeholder: "checkout" },
+            { name: "name", label: "Name", row: "names" },
+            { name: "description", label: "Question", kind: "long" },
+            { name: "variants", label: "Variants", kind: "json", required: true },
+            { name: "metrics", label: "Metrics", kind: "json", required: true },
+            { name: "score_window_s", label: "Score window, seconds", kind: "number", row: "numbers" },
+            { name: "planned_units", label: "Planned units", kind: "number", row: "numbers" },
+          ]}
+          initial={{
+            variants: [
+              { key: "old", weight: 50 },
+              { key: "new", weight: 50 },
+            ],
+            metrics: [{ key: "bought", type: "proportion" }],
+            score_window_s: 86400,
+          }}
+          onClose={() => create(false)}
+          onSubmit={async (values) => {
+            const { id } = await experiments.create(values as unknown as CreateExperimentRequest);
+            navigate(href(`experiments/${id}`));
+          }}
+          submit="Create draft"
+          title="New experiment"
+          wide
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,162 @@
+import { createNotificationService, type Delivery } from "@client/gen/notification";
+import { useList, useQuery } from "../../core/query";
+import { href, setQuery, withQuery } from "../../core/router";
+import { transport } from "../../core/transport";
+import { Dialog } from "../../ui/dialog";
+import { Empty, samplesOf } from "../../ui/empty";
+import { formatTime, words } from "../../ui/format";
+import { filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
+import { useSubscriberNames } from "./subscriber-names";
+
+const notifications = createNotificationService(transport);
+
+/** The messages, newest first. The filter "subscriber" answers why somebody did not get one. */
+export function Deliveries({ subscriberId }: { readonly subscriberId?: string }) {
+  const names = useSubscriberNames();
+  const filters = { subscriber_id: subscriberId ?? filterOf("subscriber"), transaction_id: filterOf("transaction") };
+  const list = useList(
+    `notification deliveries ${JSON.stringify(filters)}`,
+    (page) => notifications.listDeliveries({ ...page, ...filters }),
+    { everyMs: 4_000, live: ["notification."] },
+  );
+  const opened = filterOf("open");
+  const columns: readonly Column<Delivery>[] = [
+    { title: "Workflow", value: ({ workflow_key }) => workflow_key },
+    { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? subscriber_id },
+    { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
+    { title: "Status", width: "130px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+    { title: "Why", value: (delivery) => whyOf(delivery) },
+    {
+      title: "When",
+      width: "110px",
+      value: ({ queued_at }) => queued_at,
+      render: ({ queued_at }) => <Ago time={queued_at} />,
+    },
+  ];
+  return (
+    <>
+      {subscriberId === undefined && (
+        <div class="filters">
+          <TextFilter label="Subscriber id" name="subscriber" />
+          <TextFilter label="Transaction id" name="transaction" />
+        </div>
+      )}
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty
+            samples={samplesOf({
+              path: "/api/v2/notifications/trigger",
+              body: { workflow_key: "order.shipped", subscriber_external_id: "ada", payload: { order: "A-1" } },
+              cli: `notification trigger --workflow-key order.shipped --subscriber-external-id ada --payload '{"order": "A-1"}'`,
+              sdk: `notifications.trigger({ workflow_key: "order.shipped", subscriber_external_id: "ada", payload: { order: "A-1" } })`,
+            })}
+            title="No delivery"
+          >
+            Every message is here with its outcome: sent, skipped because of a preference, or failed and why.
+          </Empty>
+        }
+        hrefOf={({ id }) => withQuery({ open: id })}
+        keyOf={({ id }) => id}
+        label="Deliveries"
+        list={list}
+      />
+      {opened !== undefined && (
+        <DeliveryDrawer id={opened} name={names} onClose={() => setQuery({ open: undefined })} />
+      )}
+    </>
+  );
+}
+
+/** The reason of the outcome, in words. */
+function whyOf({ status, failure_code, preference_reason_code }: Delivery): string {
+  if (failure_code !== "") return words(failure_code);
+  return status === "skipped" ? words(preference_reason_code) : "";
+}
+
+interface DrawerProps {
+  readonly id: string;
+  readonly name: ReadonlyMap<string, string>;
+  readonly onClose: () => void;
+}
+
+function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
+  const delivery = useQuery(`notification delivery ${id}`, () => notifications.getDelivery({ delivery_id: id }));
+  const observations = useQuery(`observations ${id}`, () =>
+    notifications.listObservations({ delivery_id: id, limit: 50 }).page(),
+  );
+  return (
+    <Dialog kind="drawer" onClose={onClose} title={delivery.data?.workflow_key ?? "Delivery"}>
+      <div class="dialog-body">
+        <Ready query={delivery}>
+          {(data) => (
+            <>
+              <Answer delivery={data} name={name.get(data.subscriber_id) ?? "The subscriber"} />
+              <Facts
+                of={{
+                  Status: <Status of={data.status} />,
+                  Subscriber: (
+                    <a class="link" href={href(`notifications/subscribers/${data.subscriber_id}`)}>
+                      {name.get(data.subscriber_id) ?? data.subscriber_id}
+                    </a>
+                  ),
+                  Channel: words(data.channel),
+                  Provider: data.provider_key,
+                  "Provider's id": data.provider_message_id,
+                  Attempts: `${data.provider_attempt} of ${data.max_attempts}`,
+                  "Winning layer": data.preference_winning_layer,
+                  Queued: formatTime(data.queued_at),
+                  Sent: data.sent_at && formatTime(data.sent_at),
+                  Transaction: <Id id={data.transaction_id} whole />,
+                  Id: <Id id={data.id} whole />,
+                }}
+              />
+              {(observations.data?.items.length ?? 0) > 0 && (
+                <>
+                  <h3>What the provider reported</h3>
+                  <ol class="steps">
+                    {observations.data!.items.map(({ sequence, kind, occurred_at, category }) => (
+                      <li data-tone="info" key={sequence}>
+                        <span>
+                          <strong>{words(kind)}</strong> <span class="soft">{words(category)}</span>
+                        </span>
+                        <span class="when">
+                          <Ago time={occurred_at} />
+                        </span>
+                      </li>
+                    ))}
+                  </ol>
+                </>
+              )}
+            </>
+          )}
+        </Ready>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The answer to "did it arrive, and why not?". */
+function Answer({ delivery, name }: { readonly delivery: Delivery; readonly name: string }) {
+  const { status, channel, failure_code, failure_detail, preference_reason_code, preference_winning_layer } = delivery;
+  const where = words(channel).toLowerCase();
+  if (status === "sent") return <Notice tone="ok">The message was handed over for {where}.</Notice>;
+  if (status === "skipped") {
+    const layer = preference_winning_layer === undefined ? "" : ` Layer ${preference_winning_layer} decided.`;
+    return (
+      <Notice tone="warn">
+        {name} did not get it on {where}: {words(preference_reason_code).toLowerCase()}.{layer}
+      </Notice>
+    );
+  }
+  if (failure_code !== "") {
+    return (
+      <Notice tone="bad">
+        {name} did not get it on {where}: {words(failure_code).toLowerCase()}. {failure_detail}
+      </Notice>
+    );
+  }
+  return <Notice tone="info">The message is on its way.</Notice>;
+}

@@ -1,0 +1,54 @@
+import { currentTab, Page, Tabs } from "../../ui/page";
+import { Broadcasts } from "./broadcasts";
+import { DeadLetters } from "./dead-letters";
+import { Deliveries } from "./deliveries";
+import { Outbox } from "./outbox";
+import { SubscriberPage } from "./subscriber-page";
+import { Subscribers } from "./subscribers";
+import { TopicPage } from "./topic-page";
+import { Topics } from "./topics";
+import { TriggerButton } from "./trigger";
+import { WorkflowPage } from "./workflow-page";
+import { Workflows } from "./workflows";
+
+const tabs = {
+  deliveries: "Deliveries",
+  subscribers: "Subscribers",
+  workflows: "Workflows",
+  topics: "Topics",
+  broadcasts: "Broadcasts",
+  outbox: "Outbox",
+  failed: "Dead letters",
+};
+
+/** Notifications: who got what, and why not. */
+export default function Notifications({ path: [kind, id] }: { readonly path: readonly string[] }) {
+  if (kind === "subscribers" && id !== undefined) return <SubscriberPage id={id} key={id} />;
+  if (kind === "workflows" && id !== undefined) return <WorkflowPage key={id} workflowKey={id} />;
+  if (kind === "topics" && id !== undefined) return <TopicPage key={id} topicKey={id} />;
+  return (
+    <Page actions={<TriggerButton />} question="Who got what, and why not?" title="Notifications">
+      <Tabs label="Parts of notifications" tabs={tabs} />
+      <Part />
+    </Page>
+  );
+}
+
+function Part() {
+  switch (currentTab(tabs)) {
+    case "deliveries":
+      return <Deliveries />;
+    case "subscribers":
+      return <Subscribers />;
+    case "workflows":
+      return <Workflows />;
+    case "topics":
+      return <Topics />;
+    case "broadcasts":
+      return <Broadcasts />;
+    case "outbox":
+      return <Outbox />;
+    case "failed":
+      return <DeadLetters />;
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  type ChannelContent,
+  createNotificationWorkflowService,
+  type PreviewNotificationContentResponse,
+} from "@client/gen/notification-workflow";
+import { useEffect, useState } from "preact/hooks";
+import { transport } from "../../core/transport";
+import { messageOf } from "../../ui/format";
+import { Facts, Notice } from "../../ui/text";
+import { MailFrame } from "./mail-frame";
+
+const workflows = createNotificationWorkflowService(transport);
+const delayMs = 300;
+const sampleSubscriber = { first_name: "Ada", last_name: "Lovelace", email: "ada@example.org", locale: "en-GB" };
+
+interface Props {
+  readonly channel: string;
+  readonly content: Partial<ChannelContent>;
+  readonly payload: string;
+}
+
+/** The message as the service renders it for a sample. */
+export function Preview({ channel, content, payload }: Props) {
+  const [shown, show] = useState<PreviewNotificationContentResponse | string>();
+  useEffect(() => {
+    let isOld = false;
+    const timer = setTimeout(async () => {
+      const next = await render(channel, content, payload);
+      if (!isOld) show(next);
+    }, delayMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [channel, content, payload]);
+  if (shown === undefined) return <p class="faint">Rendering…</p>;
+  if (typeof shown === "string") return <Notice tone="bad">{shown}</Notice>;
+  return (
+    <div class="stack">
+      <Facts of={{ Subject: shown.subject, Title: shown.title }} />
+      {channel === "email" ? <MailFrame html={shown.body} title="Preview of the mail" /> : <p>{shown.body}</p>}
+      {shown.unresolved_variables.length > 0 && (
+        <Notice tone="warn">The sample has no {shown.unresolved_variables.join(", ")}. They render as nothing.</Notice>
+      )}
+    </div>
+  );
+}
+
+async function render(channel: string, content: Partial<ChannelContent>, payloadText: string) {
+  let payload: object;
+  try {
+    payload = JSON.parse(payloadText) as object;
+  } catch {
+    return "The sample payload is not valid JSON.";
+  }
+  const request = { channel, content, payload, subscriber: sampleSubscriber };
+  return workflows
+    .previewNotificationContent(request as Parameters<typeof workflows.previewNotificationContent>[0])
+    .catch(messageOf);
+}

@@ -1,0 +1,104 @@
+import { createTopicService } from "@client/gen/topic";
+import { useState } from "preact/hooks";
+import { useList, useQuery } from "../../core/query";
+import { href, navigate } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { confirm } from "../../ui/dialog";
+import { Empty } from "../../ui/empty";
+import { FormDialog } from "../../ui/form";
+import { ListTable, Page } from "../../ui/page";
+import { Ago } from "../../ui/text";
+import { toastError } from "../../ui/toast";
+import { useSubscriberNames } from "./subscriber-names";
+
+const topics = createTopicService(transport);
+
+/** One topic and its members. */
+export function TopicPage({ topicKey }: { readonly topicKey: string }) {
+  const [isAdding, add] = useState(false);
+  const names = useSubscriberNames();
+  const topic = useQuery(`topic ${topicKey}`, () => topics.get({ key: topicKey }));
+  const list = useList(`topic members ${topicKey}`, (page) => topics.listSubscribers({ ...page, key: topicKey }), {
+    live: ["topic."],
+  });
+  const remove = (id: string) =>
+    topics.removeSubscribers({ key: topicKey, subscriber_ids: [id] }).then(list.refresh, toastError);
+  const removeTopic = () =>
+    confirm({
+      title: `Delete the topic ${topicKey}?`,
+      consequence: "Its memberships are deleted. A broadcast that is being sent still reaches those who were members.",
+      confirm: "Delete topic",
+      typed: topicKey,
+      done: "The topic was deleted.",
+      act: () => topics.delete({ key: topicKey }).then(() => navigate(href("notifications", { tab: "topics" }))),
+    });
+  return (
+    <Page
+      actions={
+        can("notification:write") && (
+          <>
+            <Button icon="plus" onClick={() => add(true)}>
+              Add members
+            </Button>
+            <Button onClick={removeTopic} tone="danger-text">
+              Delete
+            </Button>
+          </>
+        )
+      }
+      crumbs={[{ title: "Notifications", path: "notifications" }]}
+      question={topic.data?.description || "Who is in it?"}
+      title={topic.data?.name || topicKey}
+    >
+      <ListTable
+        columns={[
+          { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? subscriber_id },
+          { title: "Context", value: ({ context_keys }) => context_keys.join(", ") },
+          {
+            title: "Since",
+            width: "130px",
+            value: ({ created_at }) => created_at,
+            render: ({ created_at }) => <Ago time={created_at} />,
+          },
+        ]}
+        empty={<Empty title="No member">Add subscribers by their id or by your own id of them.</Empty>}
+        hrefOf={({ subscriber_id }) => href(`notifications/subscribers/${subscriber_id}`)}
+        keyOf={({ id }) => id}
+        label="Members of the topic"
+        list={list}
+        rowActions={
+          can("notification:write")
+            ? ({ subscriber_id }) => (
+                <Button onClick={() => remove(subscriber_id)} small tone="quiet">
+                  Remove
+                </Button>
+              )
+            : undefined
+        }
+      />
+      {isAdding && (
+        <FormDialog
+          done="The members were added."
+          fields={[
+            {
+              name: "subscriber_ids",
+              label: "Subscribers",
+              kind: "list",
+              required: true,
+              hint: "Ids or external ids, separated by commas.",
+            },
+          ]}
+          onClose={() => add(false)}
+          onSubmit={async ({ subscriber_ids }) => {
+            await topics.addSubscribers({ key: topicKey, subscriber_ids: subscriber_ids as string[] });
+            list.refresh();
+          }}
+          submit="Add members"
+          title="Add members"
+        />
+      )}
+    </Page>
+  );
+}

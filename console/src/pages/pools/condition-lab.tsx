@@ -1,0 +1,101 @@
+import { createRuleService, type ValidateRuleResponse } from "@client/gen/rule";
+import { useEffect, useId, useState } from "preact/hooks";
+import { transport } from "../../core/transport";
+import { CelEditor } from "../../ui/cel-editor";
+import { messageOf } from "../../ui/format";
+import { Status } from "../../ui/text";
+
+const rules = createRuleService(transport);
+const delayMs = 250;
+
+const firstSample = JSON.stringify(
+  {
+    item: { type: "ticket", attributes: { language: "de", tier: "gold" } },
+    recipient: { name: "ada", skills: { german: 4 } },
+  },
+  null,
+  2,
+);
+
+interface Props {
+  readonly id: string;
+  readonly text: string;
+  readonly onInput: (text: string) => void;
+}
+
+/** The editor of a condition. It is checked, and tried on a sample, while somebody types. */
+export function ConditionLab({ id, text, onInput }: Props) {
+  const [sample, setSample] = useState(firstSample);
+  const [result, setResult] = useState<ValidateRuleResponse | string>();
+  const sampleId = useId();
+  useEffect(() => {
+    let isOld = false;
+    const timer = setTimeout(async () => {
+      const next = await check(text, sample);
+      if (!isOld) setResult(next);
+    }, delayMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [text, sample]);
+  const errorAt = typeof result === "object" && !result.valid ? result.errors[0]?.offset : undefined;
+  return (
+    <div class="stack">
+      <CelEditor errorAt={errorAt} id={id} label="Condition, in CEL" onInput={onInput} text={text} />
+      <Verdict result={result} />
+      <div class="field">
+        <label for={sampleId}>Try it on a sample</label>
+        <textarea
+          class="textarea code"
+          id={sampleId}
+          onInput={(event) => setSample(event.currentTarget.value)}
+          rows={6}
+          spellcheck={false}
+          value={sample}
+        />
+      </div>
+    </div>
+  );
+}
+
+async function check(condition: string, sampleText: string): Promise<ValidateRuleResponse | string> {
+  let sample: object;
+  try {
+    sample = JSON.parse(sampleText) as object;
+  } catch {
+    return "The sample is not valid JSON.";
+  }
+  return rules.validate({ condition, sample }).catch(messageOf);
+}
+
+/** What the service says about the condition. */
+function Verdict({ result }: { readonly result: ValidateRuleResponse | string | undefined }) {
+  return (
+    <div aria-live="polite" class="filters">
+      {result === undefined && <span class="faint">Checking…</span>}
+      {typeof result === "string" && <span class="soft">{result}</span>}
+      {typeof result === "object" && !result.valid && (
+        <>
+          <Status of="Not valid" tone="bad" />
+          <span class="soft">
+            {result.errors.map(({ line, column, message }) => `Line ${line}, column ${column}: ${message}`).join(" ")}
+          </span>
+        </>
+      )}
+      {typeof result === "object" && result.valid && (
+        <>
+          <Status of="Valid" tone="ok" />
+          {result.result !== undefined && (
+            <Status
+              of={result.result ? "Matches the sample" : "Does not match the sample"}
+              tone={result.result ? "info" : "muted"}
+            />
+          )}
+          {result.evaluation_error !== undefined && <span class="soft">{result.evaluation_error.message}</span>}
+          {result.paths.length > 0 && <span class="faint">reads {result.paths.join(", ")}</span>}
+        </>
+      )}
+    </div>
+  );
+}

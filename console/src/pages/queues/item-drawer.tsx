@@ -1,0 +1,173 @@
+import { type AdmissionExplanation, createAdmissionService } from "@client/gen/admission";
+import { createQueueService, type QueueItem } from "@client/gen/queue";
+import { createRecipientService } from "@client/gen/recipient";
+import { useState } from "preact/hooks";
+import { useQuery } from "../../core/query";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { confirm, Dialog } from "../../ui/dialog";
+import { FormDialog } from "../../ui/form";
+import { formatSeconds, formatTime, words } from "../../ui/format";
+import { JsonView } from "../../ui/json-view";
+import { Ready } from "../../ui/page";
+import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
+
+const queues = createQueueService(transport);
+const admission = createAdmissionService(transport);
+const recipients = createRecipientService(transport);
+const ended = new Set(["completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"]);
+
+interface Props {
+  readonly poolId: string;
+  readonly itemId: string;
+  readonly onClose: () => void;
+}
+
+/** One item: where it stands, what holds it, and its failures. */
+export function ItemDrawer({ poolId, itemId, onClose }: Props) {
+  const id = { pool_id: poolId, queue_item_id: itemId };
+  const item = useQuery(`item ${itemId}`, () => queues.getItem(id), { everyMs: 3_000 });
+  const isOpen = item.data !== undefined && !ended.has(item.data.state);
+  const explanation = useQuery(isOpen ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
+    everyMs: 5_000,
+  });
+  return (
+    <Dialog kind="drawer" onClose={onClose} title="Item">
+      <div class="dialog-body">
+        <Ready query={item}>
+          {(data) => (
+            <>
+              <ItemActions item={data} refresh={item.refresh} />
+              {isOpen && explanation.data && <Explanation explanation={explanation.data} />}
+              <ItemFacts item={data} />
+              {data.failures.length > 0 && <Failures item={data} />}
+              <h3>Payload</h3>
+              <JsonView label="Payload of the item" value={data.payload ?? {}} />
+              <h3>Attributes</h3>
+              <JsonView label="Attributes of the item" value={data.attributes ?? {}} />
+            </>
+          )}
+        </Ready>
+      </div>
+    </Dialog>
+  );
+}
+
+function ItemFacts({ item }: { readonly item: QueueItem }) {
+  return (
+    <Facts
+      of={{
+        State: <Status of={item.state} />,
+        Type: item.type,
+        Key: item.key,
+        Recipient: item.recipient_id && <Id id={item.recipient_id} />,
+        Priority: item.priority,
+        Attempt: item.attempt,
+        Queued: formatTime(item.enqueued_at),
+        Due: item.due_at && formatTime(item.due_at),
+        "Lease ends": item.lease_expires_at && <Ago time={item.lease_expires_at} />,
+        Expires: item.expires_at && <Ago time={item.expires_at} />,
+        Id: <Id id={item.id} whole />,
+      }}
+    />
+  );
+}
+
+/** Why the item has not been handed out. */
+function Explanation({ explanation }: { readonly explanation: AdmissionExplanation }) {
+  const { status, constraint_kind, ahead, not_before, retry_after_s, assignment, verdicts } = explanation;
+  const held = constraint_kind === "" ? words(status) : `Held by ${words(constraint_kind).toLowerCase()}`;
+  const parts = [
+    held,
+    ahead > 0 ? `${ahead} ahead of it` : "",
+    retry_after_s > 0 ? `next try in ${formatSeconds(retry_after_s)}` : "",
+    not_before ? `not before ${formatTime(not_before)}` : "",
+    assignment?.reason ? `no recipient: ${words(assignment.reason).toLowerCase()} after ${assignment.tries} tries` : "",
+  ];
+  return (
+    <Notice tone={status === "admitted" || status === "ready" ? "info" : "warn"}>
+      <strong>Why it waits. </strong>
+      {parts.filter(Boolean).join(", ")}.
+      {verdicts.length > 0 && (
+        <div>
+          {verdicts.map((each) => `${words(each.constraint_kind)}: ${words(each.verdict).toLowerCase()}`).join("; ")}
+        </div>
+      )}
+    </Notice>
+  );
+}
+
+function Failures({ item }: { readonly item: QueueItem }) {
+  return (
+    <>
+      <h3>Failed attempts</h3>
+      <ol class="steps">
+        {item.failures.map(({ attempt, failed_at, reason_code, reason }) => (
+          <li data-tone="bad" key={attempt}>
+            <span>
+              <strong>Attempt {attempt}</strong> <span class="soft">{reason_code}</span>
+            </span>
+            <span class="when">
+              <Ago time={failed_at} />
+            </span>
+            {reason !== "" && <span class="detail">{reason}</span>}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly refresh: () => void }) {
+  const [isAssigning, assign] = useState(false);
+  const choices = useQuery(isAssigning ? `recipient choices ${item.pool_id}` : undefined, () =>
+    recipients.list({ pool_id: item.pool_id, limit: 200 }).page(),
+  );
+  if (!can("queue:write") || ended.has(item.state)) return null;
+  const cancel = () =>
+    confirm({
+      title: "Cancel this item?",
+      consequence:
+        "The item leaves the queue and is not processed. A worker that has it loses its lease. This cannot be undone.",
+      confirm: "Cancel item",
+      done: "The item was cancelled.",
+      act: () =>
+        queues
+          .cancelItem({ pool_id: item.pool_id, queue_item_id: item.id, reason: "cancelled in the console" })
+          .then(refresh),
+    });
+  return (
+    <div class="actions">
+      {item.state !== "leased" && <Button onClick={() => assign(true)}>Assign</Button>}
+      <Button onClick={cancel} tone="danger-text">
+        Cancel item
+      </Button>
+      {isAssigning && choices.data && (
+        <FormDialog
+          done="The item was assigned."
+          fields={[
+            {
+              name: "recipient_id",
+              label: "Recipient",
+              kind: "choice",
+              required: true,
+              choices: choices.data.items.map(({ id, name }) => ({ value: id, label: name })),
+            },
+          ]}
+          onClose={() => assign(false)}
+          onSubmit={async ({ recipient_id }) => {
+            await queues.assignItem({
+              pool_id: item.pool_id,
+              queue_item_id: item.id,
+              recipient_id: String(recipient_id),
+            });
+            refresh();
+          }}
+          submit="Assign"
+          title="Assign the item to a recipient"
+        />
+      )}
+    </div>
+  );
+}

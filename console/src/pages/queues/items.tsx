@@ -1,0 +1,81 @@
+import { createQueueService, type QueueItem } from "@client/gen/queue";
+import { useList } from "../../core/query";
+import { withQuery } from "../../core/router";
+import { transport } from "../../core/transport";
+import { Empty, samplesOf } from "../../ui/empty";
+import { words } from "../../ui/format";
+import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Id, Status } from "../../ui/text";
+
+const queues = createQueueService(transport);
+const states = [
+  "pending",
+  "held",
+  "ready",
+  "leased",
+  "completed",
+  "dead_lettered",
+  "cancelled",
+  "expired",
+  "drained",
+  "superseded",
+];
+
+const columns: readonly Column<QueueItem>[] = [
+  { title: "Item", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
+  { title: "State", width: "120px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
+  { title: "Type", value: ({ type }) => type },
+  { title: "Key", value: ({ key }) => key },
+  {
+    title: "Held by",
+    width: "150px",
+    value: ({ hold_reason, assignment }) => words(hold_reason || assignment?.reason),
+  },
+  { title: "Priority", width: "86px", isNumber: true, value: ({ priority }) => priority },
+  { title: "Attempt", width: "86px", isNumber: true, value: ({ attempt }) => attempt },
+  {
+    title: "Since",
+    width: "110px",
+    value: ({ enqueued_at }) => enqueued_at,
+    render: ({ enqueued_at }) => <Ago time={enqueued_at} />,
+  },
+];
+
+/** The items of a queue. */
+export function Items({ poolId }: { readonly poolId: string }) {
+  const filters = { state: filterOf("state"), recipient_id: filterOf("recipient") };
+  const list = useList(
+    `items ${poolId} ${JSON.stringify(filters)}`,
+    (page) => queues.listItems({ ...page, ...filters, pool_id: poolId }),
+    { everyMs: 4_000 },
+  );
+  return (
+    <>
+      <div class="filters">
+        <ChoiceFilter choices={states.map((each) => [each, words(each)])} label="State" name="state" />
+        <TextFilter label="Recipient id" name="recipient" />
+      </div>
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty
+            samples={samplesOf({
+              path: "/api/route",
+              body: { pool_id: poolId, type: "ticket" },
+              cli: `route --pool-id ${poolId} --type ticket`,
+              sdk: `routing.route({ pool_id: "${poolId}", type: "ticket" })`,
+            })}
+            title="No item"
+          >
+            Nothing waits and nothing is in progress.
+          </Empty>
+        }
+        hrefOf={({ id }) => withQuery({ open: id })}
+        keyOf={({ id }) => id}
+        label="Items of the queue"
+        list={list}
+      />
+    </>
+  );
+}

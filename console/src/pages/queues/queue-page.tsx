@@ -1,0 +1,197 @@
+import { createQueueService, type Queue } from "@client/gen/queue";
+import { useState } from "preact/hooks";
+import { useQuery } from "../../core/query";
+import { href, setQuery } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Card, Stat } from "../../ui/card";
+import { Chart } from "../../ui/chart";
+import { useSamples } from "../../ui/chart/samples";
+import { confirm } from "../../ui/dialog";
+import { FormDialog } from "../../ui/form";
+import { formatSeconds } from "../../ui/format";
+import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
+import { Ago, Notice, Status } from "../../ui/text";
+import { toast, toastError } from "../../ui/toast";
+import { AdmissionGroups } from "./admission-groups";
+import { ItemDrawer } from "./item-drawer";
+import { Items } from "./items";
+
+const queues = createQueueService(transport);
+const sampleMs = 2_000;
+const tabs = { items: "Items", charts: "Charts", admission: "Admission groups" };
+
+/** One queue: its depth over time, its items, and the control of it. */
+export function QueuePage({ poolId }: { readonly poolId: string }) {
+  const queue = useQuery(`queue ${poolId}`, () => queues.getStatus({ pool_id: poolId }), {
+    everyMs: sampleMs,
+    live: ["queue.paused", "queue.resumed", "queue.drained"],
+  });
+  const opened = filterOf("open");
+  return (
+    <Page
+      actions={queue.data && <QueueActions queue={queue.data} refresh={queue.refresh} />}
+      badge={queue.data && <Status of={queue.data.paused ? "paused" : "running"} />}
+      crumbs={[{ title: "Queues", path: "queues" }]}
+      question={
+        <>
+          What waits here, and what holds it?{" "}
+          <a class="link" href={href(`pools/${poolId}`)}>
+            Open the pool
+          </a>
+        </>
+      }
+      title={queue.data?.pool_name ?? "Queue"}
+    >
+      <Ready query={queue}>
+        {(data) => (
+          <>
+            {data.paused && (
+              <Notice tone="warn">
+                Paused by {data.paused_by || "somebody"} <Ago time={data.paused_at} />
+                {data.pause_reason && `: ${data.pause_reason}`}. Items are accepted, and none is handed out.
+              </Notice>
+            )}
+            <div class="stats">
+              <Stat label="Waiting" note={`${data.ready_count} ready`} value={Number(data.depth)} />
+              <Stat label="In progress" value={Number(data.in_flight)} />
+              <Stat label="Oldest" value={formatSeconds(data.oldest_age_s)} />
+              <Stat label="Average wait" value={formatSeconds(data.average_wait_s)} />
+              <Stat label="Completed today" value={Number(data.throughput_today)} />
+              <Stat label="Failed attempts today" value={Number(data.failed_today)} />
+            </div>
+            <Tabs label="Parts of the queue" tabs={tabs} />
+            <Part queue={data} />
+          </>
+        )}
+      </Ready>
+      {opened !== undefined && (
+        <ItemDrawer itemId={opened} onClose={() => setQuery({ open: undefined })} poolId={poolId} />
+      )}
+    </Page>
+  );
+}
+
+function Part({ queue }: { readonly queue: Queue }) {
+  switch (currentTab(tabs)) {
+    case "items":
+      return <Items poolId={queue.pool_id} />;
+    case "charts":
+      return <Charts queue={queue} />;
+    case "admission":
+      return <AdmissionGroups poolId={queue.pool_id} />;
+  }
+}
+
+function Charts({ queue }: { readonly queue: Queue }) {
+  const samples = useSamples(queue.pool_id, {
+    depth: Number(queue.depth),
+    inFlight: Number(queue.in_flight),
+    oldest: queue.oldest_age_s,
+    done: Number(queue.throughput_today),
+    accepted: Number(queue.accepted_today),
+  });
+  const perSecond = (values: readonly number[]) =>
+    values.slice(1).map((value, index) => Math.max(0, value - values[index]!) / (sampleMs / 1000));
+  return (
+    <div class="columns">
+      <Card title="Depth">
+        <Chart
+          label="Items that wait and items in progress"
+          positions={samples.times}
+          series={[
+            { name: "Waiting", values: samples.of("depth") },
+            { name: "In progress", values: samples.of("inFlight") },
+          ]}
+        />
+      </Card>
+      <Card title="Throughput per second">
+        <Chart
+          label="Items accepted and completed per second"
+          positions={samples.times.slice(1)}
+          series={[
+            { name: "Accepted", values: perSecond(samples.of("accepted")) },
+            { name: "Completed", values: perSecond(samples.of("done")) },
+          ]}
+        />
+      </Card>
+      <Card title="Age of the oldest item">
+        <Chart
+          format={formatSeconds}
+          label="Age of the oldest item, in seconds"
+          positions={samples.times}
+          series={[{ name: "Oldest", values: samples.of("oldest") }]}
+        />
+      </Card>
+    </div>
+  );
+}
+
+function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refresh: () => void }) {
+  const [isPausing, pause] = useState(false);
+  const [isDraining, drain] = useState(false);
+  if (!can("queue:write")) return null;
+  const resume = () =>
+    queues.resume({ pool_id: queue.pool_id }).then(() => {
+      toast("The queue hands out items again.");
+      refresh();
+    }, toastError);
+  return (
+    <>
+      {queue.paused ? (
+        <Button onClick={resume} tone="primary">
+          Resume
+        </Button>
+      ) : (
+        <Button onClick={() => pause(true)}>Pause</Button>
+      )}
+      <Button onClick={() => drain(true)} tone="danger-text">
+        Drain
+      </Button>
+      {isPausing && (
+        <FormDialog
+          done="The queue is paused."
+          fields={[{ name: "reason", label: "Reason", hint: "Shown to everybody who looks at the queue." }]}
+          onClose={() => pause(false)}
+          onSubmit={async (values) => {
+            await queues.pause({ ...values, pool_id: queue.pool_id });
+            refresh();
+          }}
+          submit="Pause queue"
+          title={`Pause ${queue.pool_name}? Items are still accepted, and none is handed out`}
+        />
+      )}
+      {isDraining && (
+        <FormDialog
+          fields={[
+            {
+              name: "max_items",
+              label: "At most",
+              kind: "number",
+              required: true,
+              hint: "Items are removed oldest first.",
+            },
+            { name: "reason", label: "Reason" },
+          ]}
+          initial={{ max_items: 1000 }}
+          onClose={() => drain(false)}
+          onSubmit={async (values) => askToDrain(queue, values, refresh)}
+          submit="Continue"
+          title={`Drain ${queue.pool_name}`}
+        />
+      )}
+    </>
+  );
+}
+
+function askToDrain(queue: Queue, values: Record<string, unknown>, refresh: () => void): void {
+  confirm({
+    title: `Remove waiting items from ${queue.pool_name}?`,
+    consequence: `Up to ${values.max_items} items are removed without being processed, oldest first. They cannot be brought back.`,
+    confirm: "Remove items",
+    typed: queue.pool_name,
+    done: "The queue was drained.",
+    act: () => queues.drain({ ...values, max_items: Number(values.max_items), pool_id: queue.pool_id }).then(refresh),
+  });
+}

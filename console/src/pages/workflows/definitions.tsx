@@ -1,0 +1,109 @@
+import { createWorkflowDefinitionService, type WorkflowDefinition } from "@client/gen/workflow-definition";
+import { useState } from "preact/hooks";
+import { useList } from "../../core/query";
+import { href, navigate } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Empty } from "../../ui/empty";
+import { FormDialog } from "../../ui/form";
+import { words } from "../../ui/format";
+import { ChoiceFilter, filterOf, ListTable } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Status } from "../../ui/text";
+
+const definitions = createWorkflowDefinitionService(transport);
+
+const columns: readonly Column<WorkflowDefinition>[] = [
+  { title: "Name", value: ({ name, key }) => name || key },
+  { title: "Key", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
+  { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "Version", width: "90px", isNumber: true, value: ({ active_version }) => active_version },
+  {
+    title: "Draft",
+    width: "150px",
+    value: ({ has_unpublished_changes }) => (has_unpublished_changes ? "unpublished changes" : ""),
+  },
+  {
+    title: "Changed",
+    width: "120px",
+    value: ({ updated_at }) => updated_at,
+    render: ({ updated_at }) => <Ago time={updated_at} />,
+  },
+];
+
+const firstText = `dsl: "1"
+key: greeting
+name: Greeting
+timeout: 1h
+steps:
+  - id: hello
+    transform: { text: "='Hello ' + input.name" }
+`;
+
+const samples = {
+  curl: `curl -sS -X POST '$ORIGIN/api/workflow-definitions:import' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ text: firstText })}'`,
+  cli: "service workflow-definition import --text @greeting.yaml",
+  sdk: `await client.workflowDefinitions.import({ text: await readFile("greeting.yaml", "utf8") });`,
+};
+
+/** The definitions of workflows. */
+export function Definitions() {
+  const [isImporting, open] = useState(false);
+  const status = filterOf("status") as WorkflowDefinition["status"] | undefined;
+  const list = useList(`definitions ${status}`, (page) => definitions.list({ ...page, status }), {
+    live: ["workflow."],
+  });
+  return (
+    <>
+      <div class="filters">
+        <ChoiceFilter
+          choices={["DRAFT", "PUBLISHED", "ARCHIVED"].map((each) => [`STATUS_${each}`, words(each)])}
+          label="Status"
+          name="status"
+        />
+        <span class="spacer" />
+        {can("workflow_definition:write") && (
+          <Button icon="plus" onClick={() => open(true)}>
+            New definition
+          </Button>
+        )}
+      </div>
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty samples={samples} title="No definition">
+            A definition is a document in YAML or JSON: steps, branches, waits, approvals and retries.
+          </Empty>
+        }
+        hrefOf={({ id }) => href(`workflows/definitions/${id}`)}
+        keyOf={({ id }) => id}
+        label="Definitions"
+        list={list}
+      />
+      {isImporting && (
+        <FormDialog
+          done="The definition was saved as a draft."
+          fields={[
+            {
+              name: "text",
+              label: "Document",
+              kind: "code",
+              required: true,
+              hint: "YAML or JSON. Publish it afterwards.",
+            },
+          ]}
+          initial={{ text: firstText }}
+          onClose={() => open(false)}
+          onSubmit={async ({ text }) => {
+            const { workflow_definition } = await definitions.import({ text: String(text) });
+            navigate(href(`workflows/definitions/${workflow_definition!.id}`));
+          }}
+          submit="Save draft"
+          title="New definition"
+          wide
+        />
+      )}
+    </>
+  );
+}

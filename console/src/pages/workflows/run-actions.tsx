@@ -1,0 +1,104 @@
+import {
+  createWorkflowRunService,
+  type ReplayWorkflowRunRequest,
+  type SignalWorkflowRunRequest,
+  type WorkflowRun,
+} from "@client/gen/workflow-run";
+import { useState } from "preact/hooks";
+import { href, navigate } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { confirm } from "../../ui/dialog";
+import { FormDialog } from "../../ui/form";
+import { toast, toastError } from "../../ui/toast";
+import { useStepStates } from "./step-states";
+
+const runs = createWorkflowRunService(transport);
+const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
+
+/** What somebody can do with a run. */
+export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readonly refresh: () => void }) {
+  const [dialog, open] = useState<"signal" | "replay">();
+  const close = () => open(undefined);
+  if (!can("workflow_run:write")) return null;
+  const id = { run_id: run.id };
+  const isPaused = run.status === "paused";
+  const toggle = () =>
+    (isPaused ? runs.resume(id) : runs.pause({ ...id, reason: "paused in the console" })).then(() => {
+      toast(isPaused ? "The run continues." : "The run is paused. Tasks that workers have can still end.");
+      refresh();
+    }, toastError);
+  const cancel = () =>
+    confirm({
+      title: "Cancel this run?",
+      consequence:
+        "No further step starts, and the run ends as cancelled. Completed steps are undone if they have a compensation.",
+      confirm: "Cancel run",
+      done: "The run was cancelled.",
+      act: () => runs.cancel({ ...id, reason: "cancelled in the console", compensate: true }).then(refresh),
+    });
+  return (
+    <>
+      {ended.has(run.status) ? (
+        <Button onClick={() => open("replay")} tone="primary">
+          Replay
+        </Button>
+      ) : (
+        <>
+          <Button onClick={() => open("signal")}>Send event</Button>
+          <Button onClick={toggle}>{isPaused ? "Resume" : "Pause"}</Button>
+          <Button onClick={cancel} tone="danger-text">
+            Cancel run
+          </Button>
+        </>
+      )}
+      {dialog === "signal" && (
+        <FormDialog
+          done="The event was sent to the run."
+          fields={[
+            { name: "event", label: "Event", required: true, placeholder: "contract.signed" },
+            { name: "scope", label: "Scope" },
+            { name: "payload", label: "Payload", kind: "json" },
+          ]}
+          onClose={close}
+          onSubmit={async (values) => {
+            await runs.signal({ ...values, ...id } as unknown as SignalWorkflowRunRequest);
+            refresh();
+          }}
+          submit="Send event"
+          title="Send an event to the run"
+        />
+      )}
+      {dialog === "replay" && <ReplayDialog onClose={close} run={run} />}
+    </>
+  );
+}
+
+function ReplayDialog({ run, onClose }: { readonly run: WorkflowRun; readonly onClose: () => void }) {
+  const states = useStepStates(run);
+  return (
+    <FormDialog
+      done="The run was replayed."
+      fields={[
+        {
+          name: "from_step",
+          label: "From step",
+          kind: "choice",
+          choices: [...states.keys()],
+          hint: "The outputs of the steps before it are kept. From the start when empty.",
+        },
+        { name: "input", label: "Another input", kind: "json", hint: "Only from the start." },
+        { name: "reason", label: "Reason" },
+      ]}
+      initial={{ from_step: run.error?.step || undefined }}
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const { run: replay } = await runs.replay({ ...values, run_id: run.id } as unknown as ReplayWorkflowRunRequest);
+        navigate(href(`workflows/runs/${replay!.id}`));
+      }}
+      submit="Replay"
+      title="Replay as a new run"
+    />
+  );
+}

@@ -1,0 +1,82 @@
+import { createWorkflowRunService, type WorkflowRun } from "@client/gen/workflow-run";
+import { useList } from "../../core/query";
+import { href } from "../../core/router";
+import { transport } from "../../core/transport";
+import { Empty, samplesOf } from "../../ui/empty";
+import { words } from "../../ui/format";
+import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Id, Status } from "../../ui/text";
+
+const runs = createWorkflowRunService(transport);
+const statuses = ["pending", "running", "waiting", "paused", "succeeded", "failed", "cancelled", "timed_out"];
+
+const columns: readonly Column<WorkflowRun>[] = [
+  { title: "Run", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
+  { title: "Workflow", value: ({ definition_key, version }) => `${definition_key} · v${version}` },
+  {
+    title: "Status",
+    width: "118px",
+    value: ({ status }) => status,
+    render: ({ status }) => <Status of={status} tone={runTone(status)} />,
+  },
+  { title: "Error", value: ({ error }) => error?.message },
+  { title: "Run key", width: "130px", value: ({ run_key }) => run_key },
+  {
+    title: "Started",
+    width: "110px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
+  {
+    title: "Ended",
+    width: "110px",
+    value: ({ ended_at }) => ended_at,
+    render: ({ ended_at }) => <Ago time={ended_at} />,
+  },
+];
+
+/** The tone of the status of a run. */
+export function runTone(status: string) {
+  if (status === "running") return "info" as const;
+  if (status === "timed_out") return "bad" as const;
+  return undefined;
+}
+
+/** The runs of all workflows, or of one. */
+export function Runs({ definitionId }: { readonly definitionId?: string }) {
+  const filters = { status: filterOf("status"), run_key: filterOf("run_key"), definition_id: definitionId };
+  const list = useList(
+    `runs ${JSON.stringify(filters)}`,
+    (page) => runs.list({ ...page, ...filters } as Parameters<typeof runs.list>[0]),
+    { everyMs: 4_000, live: ["workflow."] },
+  );
+  return (
+    <>
+      <div class="filters">
+        <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
+        <TextFilter label="Run key" name="run_key" />
+      </div>
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty
+            samples={samplesOf({
+              path: "/api/workflow-runs",
+              body: { definition: "refund", input: { order: "A-1", amount: 20 } },
+              cli: `workflow-run start --definition refund --input '{"order": "A-1", "amount": 20}'`,
+              sdk: `workflowRuns.start({ definition: "refund", input: { order: "A-1", amount: 20 } })`,
+            })}
+            title="No run"
+          >
+            A run executes one published version of a workflow to its end, whatever crashes in between.
+          </Empty>
+        }
+        hrefOf={({ id }) => href(`workflows/runs/${id}`)}
+        keyOf={({ id }) => id}
+        label="Runs"
+        list={list}
+      />
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { href, workspace } from "./core/router";
+import { callerName, can, session } from "./core/session";
+import { theme, toggleTheme } from "./core/theme";
+import { pageGroups } from "./registry";
+import { Button } from "./ui/button";
+import { Icon } from "./ui/icon";
+
+/** The menu with the pages that the caller may see. */
+export function Sidebar({ current, onSearch }: { readonly current: string; readonly onSearch: () => void }) {
+  const who = session.value!;
+  const groups = pageGroups
+    .map(({ title, pages }) => ({ title, pages: pages.filter(({ scope }) => can(scope)) }))
+    .filter(({ pages }) => pages.length > 0);
+  return (
+    <aside class="sidebar">
+      <div class="workspace">
+        <svg aria-hidden="true" class="logo" fill="none" stroke="currentColor" stroke-width="2" viewBox="0 0 24 24">
+          <path d="M3 12h6c5 0 4-7 9-7h3M9 12c5 0 4 7 9 7h3M9 12h12" stroke-linecap="round" />
+        </svg>
+        <span class="name">
+          {who.tenantName || workspace.value}
+          <span class="product">Switchyard</span>
+        </span>
+      </div>
+      <button class="jump" onClick={onSearch} type="button">
+        <Icon name="search" size={14} />
+        Search
+        <kbd>⌘K</kbd>
+      </button>
+      <nav aria-label="Pages" class="nav">
+        {groups.map(({ title, pages }) => (
+          <div key={title}>
+            {title !== "" && <h2>{title}</h2>}
+            {pages.map((page) => (
+              <a aria-current={page.path === current ? "page" : undefined} href={href(page.path)} key={page.path}>
+                <Icon name={page.icon} />
+                {page.title}
+              </a>
+            ))}
+          </div>
+        ))}
+      </nav>
+      <footer>
+        <span class="who" title={who.subject}>
+          {callerName(who)}
+          <br />
+          <span class="faint">{who.roles.join(", ") || "own scopes"}</span>
+        </span>
+        <Button
+          icon={theme.value === "dark" ? "sun" : "moon"}
+          label={theme.value === "dark" ? "Use the light theme" : "Use the dark theme"}
+          onClick={toggleTheme}
+          small
+          tone="quiet"
+        />
+        <a
+          aria-label="Sessions and sign-out"
+          class="button icon small quiet"
+          href="/auth/sessions"
+          title="Sessions and sign-out"
+        >
+          <Icon name="exit" size={14} />
+        </a>
+      </footer>
+    </aside>
+  );
+}

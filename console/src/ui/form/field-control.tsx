@@ -1,0 +1,112 @@
+import { useId } from "preact/hooks";
+import type { Field } from "./field";
+
+interface ControlProps {
+  readonly field: Field;
+  readonly text: string;
+  readonly error: string | undefined;
+  readonly set: (text: string) => void;
+}
+
+/** A field with its label, its hint and its error. */
+export function FieldControl({ field, text, error, set }: ControlProps) {
+  const id = useId();
+  const { label, hint, required, kind = "text" } = field;
+  const noteId = `${id}-note`;
+  const described = error !== undefined || hint !== undefined ? noteId : undefined;
+  const note =
+    error === undefined ? (
+      hint && (
+        <span class="hint" id={noteId}>
+          {hint}
+        </span>
+      )
+    ) : (
+      <span class="error" id={noteId} role="alert">
+        {error}
+      </span>
+    );
+  if (kind === "flag") {
+    return (
+      <div class="field inline">
+        <input
+          aria-describedby={described}
+          checked={text === "true"}
+          id={id}
+          onChange={(event) => set(String(event.currentTarget.checked))}
+          type="checkbox"
+        />
+        <label for={id}>{label}</label>
+        {note}
+      </div>
+    );
+  }
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {!required && <span class="faint"> · optional</span>}
+      </label>
+      {field.control?.({ id, text, set }) ?? (
+        <Input described={described} field={field} id={id} isInvalid={error !== undefined} set={set} text={text} />
+      )}
+      {note}
+    </div>
+  );
+}
+
+interface InputProps {
+  readonly field: Field;
+  readonly id: string;
+  readonly text: string;
+  readonly set: (text: string) => void;
+  readonly described: string | undefined;
+  readonly isInvalid: boolean;
+}
+
+const inputTypes = { number: "number", password: "password", time: "datetime-local" } as const;
+
+function Input({ field, id, text, set, described, isInvalid }: InputProps) {
+  const { kind = "text", choices = [], placeholder, required } = field;
+  const common = { id, "aria-describedby": described, "aria-invalid": isInvalid, "aria-required": required };
+  if (kind === "choice") {
+    return (
+      <select {...common} class="select" onChange={(event) => set(event.currentTarget.value)} value={text}>
+        {!required && <option value="">–</option>}
+        {choices.map((choice) => {
+          const { value, label } = typeof choice === "string" ? { value: choice, label: choice } : choice;
+          return (
+            <option key={value} selected={value === text} value={value}>
+              {label}
+            </option>
+          );
+        })}
+      </select>
+    );
+  }
+  if (kind === "long" || kind === "json" || kind === "code") {
+    return (
+      <textarea
+        {...common}
+        class={kind === "long" ? "textarea" : "textarea code"}
+        onInput={(event) => set(event.currentTarget.value)}
+        placeholder={placeholder}
+        rows={kind === "long" ? 3 : 6}
+        spellcheck={kind === "long"}
+        value={text}
+      />
+    );
+  }
+  return (
+    <input
+      {...common}
+      autocomplete="off"
+      class="input"
+      onInput={(event) => set(event.currentTarget.value)}
+      placeholder={placeholder}
+      step="any"
+      type={inputTypes[kind as keyof typeof inputTypes] ?? "text"}
+      value={text}
+    />
+  );
+}

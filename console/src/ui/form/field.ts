@@ -1,0 +1,23 @@
+import type { ComponentChildren } from "preact";
+
+/** A field of a form. */
+export interface Field {
+  /** The name in the request; a dot leads into a nested object. */
+  readonly name: string;
+  readonly label: string;
+  /** text by default. `list` is separated by commas; `json` is parsed. */
+  readonly kind?: "text" | "number" | "flag" | "choice" | "long" | "list" | "json" | "password" | "time" | "code";
+  readonly hint?: string;
+  readonly required?: boolean;
+  readonly choices?: readonly (string | { readonly value: string; readonly label: string })[];
+  readonly placeholder?: string;
+  /** Fields with the same row stand side by side. */
+  readonly row?: string;
+  /** Whether the field applies to what is entered so far; always by default. */
+  readonly appliesTo?: (texts: Texts) => boolean;
+  /** Another control in place of the usual one, such as an editor. */
+  readonly control?: (props: { id: string; text: string; set: (text: string) => void }) => ComponentChildren;
+}
+
+/** What is entered, by the name of the field. */
+export type Texts = Readonly<Record<string, string>>;

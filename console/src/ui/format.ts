@@ -1,0 +1,86 @@
+/** A number with separators; large ones are shortened. */
+export function formatCount(value: number | string | undefined): string {
+  const number = Number(value ?? 0);
+  if (Math.abs(number) >= 1_000_000) return `${trim(number / 1_000_000)}M`;
+  if (Math.abs(number) >= 100_000) return `${trim(number / 1000)}k`;
+  return number.toLocaleString("en-US", { maximumFractionDigits: 2 });
+}
+
+function trim(value: number): string {
+  return value.toFixed(value >= 100 ? 0 : 1).replace(/\.0$/, "");
+}
+
+/** A duration in its two largest units. */
+export function formatSeconds(seconds: number | undefined): string {
+  if (seconds === undefined || Number.isNaN(seconds)) return "–";
+  if (seconds < 1) return seconds === 0 ? "0 s" : `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 60) return `${seconds < 10 ? trim(seconds) : Math.round(seconds)} s`;
+  const units = [
+    ["d", 86400],
+    ["h", 3600],
+    ["min", 60],
+    ["s", 1],
+  ] as const;
+  const first = units.findIndex(([, size]) => seconds >= size);
+  let rest = Math.round(seconds);
+  return units
+    .slice(first, first + 2)
+    .flatMap(([name, size]) => {
+      const count = Math.floor(rest / size);
+      rest -= count * size;
+      return count === 0 ? [] : [`${count} ${name}`];
+    })
+    .join(" ");
+}
+
+/** A time, relative to now. */
+export function formatAgo(time: string | undefined, nowMs: number): string {
+  if (time === undefined || time === "") return "–";
+  const seconds = (nowMs - Date.parse(time)) / 1000;
+  const text = formatSeconds(Math.abs(seconds) < 1 ? 0 : Math.round(Math.abs(seconds)))
+    .split(" ")
+    .slice(0, 2)
+    .join(" ");
+  if (Math.abs(seconds) < 5) return "just now";
+  return seconds < 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** The time of day, with milliseconds. */
+export function formatClock(time: string | undefined): string {
+  if (time === undefined) return "";
+  const at = new Date(time);
+  return `${at.toLocaleTimeString("en-GB")}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+}
+
+/** A date and time. */
+export function formatTime(time: string | undefined): string {
+  if (time === undefined || time === "") return "–";
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** A share as a percentage. */
+export function formatPercent(share: number | undefined, digits = 1): string {
+  return share === undefined ? "–" : `${(share * 100).toFixed(digits)} %`;
+}
+
+/** A constant such as `STATUS_ACTIVE` or `weighted_random` in words. */
+export function words(constant: string | undefined): string {
+  if (constant === undefined || constant === "") return "–";
+  const text = constant
+    .replace(/^(STATUS|MODE|INTERVAL|AGGREGATION|FAILURE|SELECTION|DISABLED_REASON)_/, "")
+    .replaceAll("_", " ")
+    .toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The end of a long id, which is the part that differs. */
+export function shortId(id: string | undefined): string {
+  if (id === undefined || id === "") return "–";
+  return id.length > 14 ? `…${id.slice(-10)}` : id;
+}
+
+/** What an error means for the person. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message.replace(/^[A-Z_]+: /, "");
+}

@@ -1,0 +1,205 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { liveState } from "../core/live";
+import type { ListQuery, Query } from "../core/query";
+import { href, query, setQuery, withQuery } from "../core/router";
+import { forgetRequests, sentRequests, toCurl } from "../core/transport";
+import { Button } from "./button";
+import { Loading } from "./card";
+import { Dialog } from "./dialog";
+import { messageOf } from "./format";
+import { type Column, Table } from "./table";
+import { Code, Notice } from "./text";
+
+/** A page above the current one. */
+export interface Crumb {
+  readonly title: string;
+  readonly path: string;
+}
+
+interface PageProps {
+  readonly title: string;
+  /** The question that the page answers. */
+  readonly question?: ComponentChildren;
+  readonly crumbs?: readonly Crumb[];
+  /** Beside the title, such as a status. */
+  readonly badge?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The frame of every page: its title, its actions, whether it is live, and its requests as curl commands. */
+export function Page({ title, question, crumbs = [], badge, actions, children }: PageProps) {
+  const [isShown, show] = useState(false);
+  useEffect(() => {
+    document.title = `${title} · Switchyard`;
+  }, [title]);
+  useEffect(() => forgetRequests, []);
+  return (
+    <div class="page">
+      <header class="page-head">
+        <div class="title">
+          {crumbs.length > 0 && (
+            <nav aria-label="Path" class="crumbs">
+              {crumbs.map((crumb) => [
+                <a href={href(crumb.path)} key={crumb.path}>
+                  {crumb.title}
+                </a>,
+                <span aria-hidden="true" key={`${crumb.path} end`}>
+                  /
+                </span>,
+              ])}
+            </nav>
+          )}
+          <h1>
+            {title} {badge}
+          </h1>
+          {question !== undefined && <p>{question}</p>}
+        </div>
+        <div class="actions">
+          <span class="live" data-state={liveState.value}>
+            {liveState.value === "live" ? "Live" : "Connecting"}
+          </span>
+          <Button icon="terminal" onClick={() => show(true)} tone="quiet">
+            Copy as curl
+          </Button>
+          {actions}
+        </div>
+      </header>
+      {children}
+      {isShown && <CurlDialog onClose={() => show(false)} />}
+    </div>
+  );
+}
+
+function CurlDialog({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog onClose={onClose} title="This page as curl" wide>
+      <div class="dialog-body">
+        <p class="soft">
+          The console uses the public API. These are the requests of this page, newest first. Set <code>KEY</code> to an
+          API key.
+        </p>
+        {sentRequests.value.map((request) => (
+          <Code key={`${request.method} ${request.target} ${request.body}`} text={toCurl(request)} />
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+/** Links between the parts of a page. The part is in the address. */
+export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: Readonly<Record<string, string>> }) {
+  const current = query.value.get("tab") ?? Object.keys(tabs)[0];
+  return (
+    <nav aria-label={label} class="tabs">
+      {Object.entries(tabs).map(([key, title], index) => (
+        <a
+          aria-current={key === current ? "page" : undefined}
+          href={withQuery({ tab: index === 0 ? undefined : key, open: undefined, sort: undefined, status: undefined })}
+          key={key}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The chosen tab. */
+export function currentTab<Key extends string>(tabs: Readonly<Record<Key, string>>): Key {
+  const wanted = query.value.get("tab") as Key | null;
+  return wanted !== null && wanted in tabs ? wanted : (Object.keys(tabs)[0] as Key);
+}
+
+interface FilterProps {
+  readonly name: string;
+  readonly label: string;
+}
+
+/** A choice that is part of the address. */
+export function ChoiceFilter({
+  name,
+  label,
+  choices,
+}: FilterProps & { readonly choices: readonly (string | readonly [value: string, text: string])[] }) {
+  const value = query.value.get(name) ?? "";
+  return (
+    <select
+      aria-label={label}
+      class="select"
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+      value={value}
+    >
+      <option value="">{label}: all</option>
+      {choices.map((choice) => {
+        const [key, text] = typeof choice === "string" ? [choice, choice] : choice;
+        return (
+          <option key={key} selected={key === value} value={key}>
+            {text}
+          </option>
+        );
+      })}
+    </select>
+  );
+}
+
+/** A text that is part of the address. */
+export function TextFilter({ name, label }: FilterProps) {
+  return (
+    <input
+      aria-label={label}
+      class="input"
+      onInput={(event) => setQuery({ [name]: event.currentTarget.value })}
+      placeholder={label}
+      type="search"
+      value={query.value.get(name) ?? ""}
+    />
+  );
+}
+
+/** The value of a filter; undefined if it is not set. */
+export function filterOf(name: string): string | undefined {
+  return query.value.get(name) || undefined;
+}
+
+/** Shows a record when it is there, and why not otherwise. */
+export function Ready<Data>({
+  query: { data, error },
+  children,
+}: {
+  query: Query<Data>;
+  children: (data: Data) => ComponentChildren;
+}) {
+  if (data !== undefined) {
+    return (
+      <>
+        {error !== undefined && <Notice tone="warn">This is not the newest state: {messageOf(error)}</Notice>}
+        {children(data)}
+      </>
+    );
+  }
+  if (error !== undefined) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  return <Loading />;
+}
+
+interface ListTableProps<Row> {
+  readonly label: string;
+  readonly list: ListQuery<Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly hrefOf?: (row: Row) => string;
+  readonly empty: ComponentChildren;
+  readonly selection?: Parameters<typeof Table>[0]["selection"];
+  readonly rowActions?: (row: Row) => ComponentChildren;
+  readonly rowActionsWidth?: string;
+}
+
+/** A list as a table. Without rows, it shows how to get some. */
+export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
+  if (list.rows.length === 0) {
+    if (list.error !== undefined) return <Notice tone="bad">{messageOf(list.error)}</Notice>;
+    return list.isLoading ? <Loading lines={6} /> : empty;
+  }
+  return <Table {...table} hasMore={list.hasMore} onMore={list.more} rows={list.rows} total={list.total} />;
+}

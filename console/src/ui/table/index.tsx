@@ -1,0 +1,230 @@
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { query, setQuery } from "../../core/router";
+import { Button } from "../button";
+import { toCsv } from "./csv";
+import { useWindow } from "./window";
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly title: string;
+  /** The value for sorting and for the exported file. */
+  readonly value: (row: Row) => string | number | undefined;
+  /** How the value is shown; as text by default. */
+  readonly render?: (row: Row) => ComponentChildren;
+  /** A CSS width; columns without one share the rest. */
+  readonly width?: string;
+  readonly isNumber?: boolean;
+}
+
+/** The rows that are selected, by key. */
+export interface Selection {
+  readonly keys: ReadonlySet<string>;
+  set(keys: ReadonlySet<string>): void;
+}
+
+interface Props<Row> {
+  /** What the rows are; also the name of the exported file. */
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  /** Where the first column of a row leads. */
+  readonly hrefOf?: (row: Row) => string;
+  readonly total?: string;
+  readonly hasMore?: boolean;
+  readonly onMore?: () => void;
+  readonly selection?: Selection;
+  /** Actions at the end of each row. */
+  readonly rowActions?: (row: Row) => ComponentChildren;
+  readonly rowActionsWidth?: string;
+}
+
+const rowPx = 40;
+/** More rows are loaded when so few are left below. */
+const moreRows = 30;
+
+/** A table that renders only the rows in view. The column titles sort it; the order is part of the address. */
+export function Table<Row>(props: Props<Row>) {
+  const { label, rows, columns, keyOf, hrefOf, total, hasMore = false, onMore, selection, rowActions } = props;
+  const scroller = useRef<HTMLElement>(null);
+  const order = query.value.get("sort") ?? "";
+  const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order]);
+  const { first, last, refresh } = useWindow(scroller, sorted.length, rowPx);
+  useLayoutEffect(refresh, [sorted.length, refresh]);
+  useLayoutEffect(() => {
+    if (hasMore && last >= sorted.length - moreRows) onMore?.();
+  }, [hasMore, last, sorted.length, onMore]);
+  const width = columns.length + (selection ? 1 : 0) + (rowActions ? 1 : 0);
+
+  return (
+    <div class="table-card">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: A region that scrolls must be reachable with the keyboard. */}
+      <section aria-label={label} class="table-scroll" onKeyDown={moveFocus} ref={scroller} tabIndex={0}>
+        <table aria-rowcount={hasMore ? -1 : sorted.length + 1} class="table">
+          <colgroup>
+            {selection && <col style={{ width: "44px" }} />}
+            {columns.map(({ title, width: own }) => (
+              <col key={title} style={own === undefined ? {} : { width: own }} />
+            ))}
+            {rowActions && <col style={{ width: props.rowActionsWidth ?? "120px" }} />}
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1}>
+              {selection && (
+                <th scope="col">
+                  <SelectAll keys={sorted.map(keyOf)} selection={selection} />
+                </th>
+              )}
+              {columns.map((column) => (
+                <Heading column={column} key={column.title} order={order} />
+              ))}
+              {rowActions && (
+                <th scope="col">
+                  <span class="visually-hidden">Actions</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            <Spacer columns={width} rows={first} />
+            {sorted.slice(first, last).map((row, index) => {
+              const key = keyOf(row);
+              return (
+                <tr
+                  aria-rowindex={first + index + 2}
+                  class="row"
+                  data-selected={selection?.keys.has(key) ?? false}
+                  key={key}
+                >
+                  {selection && (
+                    <td>
+                      <SelectRow name={key} selection={selection} />
+                    </td>
+                  )}
+                  {columns.map((column, at) => (
+                    <Cell column={column} href={at === 0 ? hrefOf?.(row) : undefined} key={column.title} row={row} />
+                  ))}
+                  {rowActions && <td class="end">{rowActions(row)}</td>}
+                </tr>
+              );
+            })}
+            <Spacer columns={width} rows={sorted.length - last} />
+          </tbody>
+        </table>
+      </section>
+      <div class="table-foot">
+        {selection !== undefined && selection.keys.size > 0 && (
+          <span class="selected">{selection.keys.size} selected</span>
+        )}
+        <span class="number">{countText(sorted.length, hasMore, total)}</span>
+        {order !== "" && hasMore && <span>Sorted among the loaded rows.</span>}
+        <span class="spacer" />
+        <Button icon="download" onClick={() => download(`${label}.csv`, toCsv(sorted, columns))} small tone="quiet">
+          CSV
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function countText(loaded: number, hasMore: boolean, total: string | undefined): string {
+  const count = loaded.toLocaleString("en-US");
+  if (!hasMore) return `${count} ${loaded === 1 ? "row" : "rows"}`;
+  return total === undefined || total === "" ? `${count} rows loaded` : `${count} of ${total} rows loaded`;
+}
+
+function Heading<Row>({ column: { title, isNumber }, order }: { column: Column<Row>; order: string }) {
+  const isSorted = order.replace(/^-/, "") === title;
+  const isDescending = order.startsWith("-");
+  const next = !isSorted ? title : isDescending ? "" : `-${title}`;
+  const sort = isSorted ? (isDescending ? "descending" : "ascending") : undefined;
+  return (
+    <th aria-sort={sort} class={isNumber ? "end" : undefined} scope="col">
+      <button onClick={() => setQuery({ sort: next })} type="button">
+        {title}
+        {isSorted && <span aria-hidden="true">{isDescending ? "↓" : "↑"}</span>}
+      </button>
+    </th>
+  );
+}
+
+function Cell<Row>({ column, row, href }: { column: Column<Row>; row: Row; href: string | undefined }) {
+  const content = column.render?.(row) ?? column.value(row) ?? "–";
+  return (
+    <td class={column.isNumber ? "end" : undefined}>
+      {href === undefined ? (
+        content
+      ) : (
+        <a class="row-link" href={href}>
+          {content}
+        </a>
+      )}
+    </td>
+  );
+}
+
+/** Stands for the rows that are not rendered. */
+function Spacer({ rows, columns }: { readonly rows: number; readonly columns: number }) {
+  if (rows <= 0) return null;
+  return (
+    <tr class="spacer" style={{ height: `${rows * rowPx}px` }}>
+      <td colSpan={columns} />
+    </tr>
+  );
+}
+
+function SelectAll({ keys, selection }: { readonly keys: readonly string[]; readonly selection: Selection }) {
+  const isAll = keys.length > 0 && keys.every((key) => selection.keys.has(key));
+  return (
+    <input
+      aria-label="Select all loaded rows"
+      checked={isAll}
+      onChange={() => selection.set(new Set(isAll ? [] : keys))}
+      type="checkbox"
+    />
+  );
+}
+
+function SelectRow({ name, selection }: { readonly name: string; readonly selection: Selection }) {
+  const toggle = () => {
+    const keys = new Set(selection.keys);
+    if (!keys.delete(name)) keys.add(name);
+    selection.set(keys);
+  };
+  return <input aria-label={`Select ${name}`} checked={selection.keys.has(name)} onChange={toggle} type="checkbox" />;
+}
+
+/** Moves between rows with the arrow keys. */
+function moveFocus(event: KeyboardEvent): void {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const row = (event.target as Element).closest("tr.row");
+  const next = event.key === "ArrowDown" ? row?.nextElementSibling : row?.previousElementSibling;
+  const target =
+    row === null ? (event.currentTarget as Element).querySelector("a.row-link") : next?.querySelector("a.row-link");
+  if (!(target instanceof HTMLElement)) return;
+  event.preventDefault();
+  target.focus();
+  target.scrollIntoView({ block: "nearest" });
+}
+
+function sortRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], order: string): readonly Row[] {
+  const column = columns.find(({ title }) => title === order.replace(/^-/, ""));
+  if (column === undefined) return rows;
+  const direction = order.startsWith("-") ? -1 : 1;
+  return rows.toSorted((a, b) => direction * compare(column.value(a), column.value(b)));
+}
+
+function compare(a: string | number | undefined, b: string | number | undefined): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
+}
+
+/** Saves a text as a file. */
+export function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name.toLowerCase().replaceAll(" ", "-");
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,127 @@
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Button } from "./button";
+import { formatAgo, formatTime, shortId, words } from "./format";
+
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 5_000);
+
+/** A time, relative to now. The exact time is its title. */
+export function Ago({ time }: { readonly time: string | undefined }) {
+  if (time === undefined || time === "") return <span class="faint">–</span>;
+  return (
+    <time class="number" dateTime={time} title={formatTime(time)}>
+      {formatAgo(time, Math.max(now.value, Date.now()))}
+    </time>
+  );
+}
+
+/** An id, shortened. The whole id is its title. */
+export function Id({ id, whole = false }: { readonly id: string | undefined; readonly whole?: boolean }) {
+  if (id === undefined || id === "") return <span class="faint">–</span>;
+  return (
+    <span class="mono" title={id}>
+      {whole ? id : shortId(id)}
+    </span>
+  );
+}
+
+/** How good or bad something is. */
+export type Tone = "ok" | "warn" | "bad" | "info" | "muted";
+
+const tones: Readonly<Record<Tone, readonly string[]>> = {
+  ok: "active routed completed succeeded success sent delivered published approved live pass connected ok equal running winner ship promoted executable verified admitted committed better published issued".split(
+    " ",
+  ),
+  warn: "paused draining pending queued held waiting draft skipped grace invited degraded warn debounced quarantined canceling unknown outcome_unknown suspended expiring catalogue_only partial".split(
+    " ",
+  ),
+  bad: "failed dead dead_lettered rejected error disabled ejected exhausted revoked expired timeout cancelled canceled deny offline lost bad removed failing harmful missing stopped worse timed_out gone".split(
+    " ",
+  ),
+  info: "leased in_flight processing ready scheduled deduplicated info superseded sandbox new continued".split(" "),
+  muted: [],
+};
+
+/** The tone of a status. */
+export function toneOf(status: string | undefined): Tone {
+  const plain = (status ?? "").replace(/^[A-Z]+_(?=[A-Z])/, "").toLowerCase();
+  const found = (Object.keys(tones) as Tone[]).find((tone) => tones[tone].includes(plain));
+  return found ?? "muted";
+}
+
+/** A status in words, coloured by its tone. */
+export function Status({ of: status, tone }: { readonly of: string | undefined; readonly tone?: Tone }) {
+  if (status === undefined || status === "") return <span class="faint">–</span>;
+  return (
+    <span class="badge" data-tone={tone ?? toneOf(status)}>
+      {words(status)}
+    </span>
+  );
+}
+
+/** A few short texts. */
+export function Chips({ of: texts, none = "–" }: { readonly of: readonly string[]; readonly none?: string }) {
+  if (texts.length === 0) return <span class="faint">{none}</span>;
+  return (
+    <span class="chips">
+      {texts.map((text) => (
+        <span class="badge" key={text}>
+          {text}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Names and values of a record. */
+export function Facts({ of: facts }: { readonly of: Readonly<Record<string, ComponentChildren>> }) {
+  const shown = Object.entries(facts).filter(([, value]) => value !== undefined && value !== "" && value !== null);
+  return (
+    <dl class="facts">
+      {shown.map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{value}</dd>])}
+    </dl>
+  );
+}
+
+/** Text that can be copied. */
+export function Code({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
+  return (
+    <div class="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: A region that scrolls must be reachable with the keyboard. */}
+      <pre tabIndex={0}>{text}</pre>
+      <span class="copy">
+        <CopyButton label={label} text={text} />
+      </span>
+    </div>
+  );
+}
+
+const copiedMs = 1_500;
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), copiedMs);
+  };
+  return (
+    <Button icon="copy" onClick={copy} small tone="quiet">
+      {isCopied ? "Copied" : label}
+    </Button>
+  );
+}
+
+/** A message to the person. */
+export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+  return (
+    <div class="notice" data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
+      <div>{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { invalid } from "../../../errors/index.ts";
+import {
+  compileTemplate,
+  newWorkBudget,
+  type RenderOptions,
+  TemplateError,
+} from "../../../platform/templates/index.ts";
+import type { Channel } from "../subscribers/index.ts";
+import type { ChannelContent } from "./domain/workflow.ts";
+
+/** Content that was rendered with sample values. */
+export interface ContentPreview {
+  readonly subject: string;
+  readonly title: string;
+  readonly body: string;
+  readonly textBody: string;
+  /** Variables that the sample does not have, sorted. */
+  readonly unresolved: readonly string[];
+}
+
+interface Sample {
+  readonly payload: object;
+  readonly subscriber: object;
+}
+
+/** Rendered previews are for people to read. */
+const bytesMax = 256 * 1024;
+
+/** Renders the templates of a channel with sample values. Throws when a template is invalid or exceeds its work budget. */
+export function previewContent(channel: Channel, content: ChannelContent, sample: Sample): ContentPreview {
+  const missing = new Set<string>();
+  const { locale = "", timezone = "" } = sample.subscriber as { locale?: string; timezone?: string };
+  const values = { ...sample, workflow_key: "preview", transaction_id: "preview" };
+  const options: RenderOptions = {
+    ...{ locale: String(locale), timezone: String(timezone), bytesMax },
+    escape: "none",
+    work: newWorkBudget(),
+    onMissing: (path) => missing.add(path),
+  };
+  const render = (field: string, source: string, markup: RenderOptions["escape"]) => {
+    if (source === "") return "";
+    try {
+      return compileTemplate(content.engine, source).render(values, { ...options, escape: markup });
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      const place = error.line === undefined ? "" : `line ${error.line}, column ${error.column}: `;
+      throw invalid(`content.${field}`, `template.${error.code}`, place + error.message);
+    }
+  };
+  return {
+    subject: render("subject", content.subject, "none"),
+    title: render("title", content.title, "none"),
+    body: render("body", content.body, channel === "email" ? "html" : "none"),
+    textBody: render("text_body", content.textBody, "none"),
+    unresolved: [...missing].sort(),
+  };
+}

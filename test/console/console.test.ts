@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { readOperations } from "../../src/definitions/index.ts";
+import { findChromium } from "../browser/chromium.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser } from "./console-browser.ts";
+import { changingControls } from "./read-only-controls.ts";
+
+const program = findChromium();
+const none = "This machine has no Chromium: the console was not looked at in a browser. Install it, or set CHROMIUM.";
+if (program === undefined) console.error(none);
+
+let service: TestService;
+let rest: ReturnType<typeof restClient>;
+let poolId: string;
+
+before(async () => {
+  service = await startService({ "notification.outbox.enabled": "true" });
+  rest = restClient(service.baseUrl, service.adminKey);
+  const { body } = await rest.call("POST", "/api/pools", { name: "tickets", config: { item_events: true } });
+  poolId = body.data.id;
+  await rest.call("POST", `/api/pools/${poolId}/recipients`, { name: "ada", capacity: 2 });
+  await rest.call("POST", "/api/route", { pool_id: poolId, type: "ticket", attributes: { language: "de" } });
+});
+
+const dist = new URL("../../console/dist/", import.meta.url);
+const sizeOf = (name: string) => gzipSync(readFileSync(new URL(name, dist))).length;
+
+test("the first load is at most 160 kB of JavaScript and 25 kB of styles, compressed", () => {
+  const first = new Set(["main.js"]);
+  for (const name of first) {
+    const imports = readFileSync(new URL(name, dist), "utf8").matchAll(
+      /(?:from|import)"(?:\.|\/console)\/([\w-]+\.js)"/g,
+    );
+    for (const [, imported] of imports) first.add(imported!);
+  }
+  assert.ok(first.size > 1, "the shared code was found");
+  assert.ok([...first].reduce((sum, name) => sum + sizeOf(name), 0) <= 160_000);
+  assert.ok(sizeOf("main.css") <= 25_000);
+});
+
+test("every scope that the console asks for is one of an operation", () => {
+  const known = new Set(readOperations().flatMap(({ scopes }) => scopes));
+  const sources = globSync("console/src/**/*.{ts,tsx}").map((file) => readFileSync(file, "utf8"));
+  const asked = sources.flatMap((text) => [...text.matchAll(/can\("([^"]+)"\)|"([a-z_]+:(?:read|write))"/g)]);
+  assert.ok(asked.length > 50);
+  for (const [, called, listed] of asked) assert.ok(known.has(called ?? listed!), called ?? listed);
+});
+
+test("a browser without a session is sent to the sign-in and back, and unknown files do not exist", async () => {
+  const page = await rest.call("GET", "/workspaces/platform/pools?status=STATUS_ACTIVE", undefined, {
+    "x-api-key": "",
+  });
+  assert.equal(page.status, 303);
+  assert.equal(
+    page.headers.get("location"),
+    `/auth/sign-in?return_to=${encodeURIComponent("/workspaces/platform/pools?status=STATUS_ACTIVE")}`,
+  );
+  assert.equal((await rest.call("GET", "/console")).headers.get("location"), "/auth/sign-in?return_to=%2Fconsole");
+  for (const path of [
+    "/console/index.html",
+    "/console/../package.json",
+    "/console/..%2fpackage.json",
+    "/console/none.js",
+  ]) {
+    assert.equal((await rest.call("GET", path)).status, 404, path);
+  }
+  assert.equal((await rest.call("POST", "/console/main.js", {})).status, 405);
+});
+
+describe("in a browser", { skip: program === undefined && none }, () => {
+  let browser: ConsoleBrowser;
+  before(async () => {
+    browser = await startConsoleBrowser(program!);
+  });
+  after(() => browser?.close());
+
+  test("somebody who signs in lands in the console, and creates a pool with a rule that is checked while it is typed", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    assert.equal(root, `${service.baseUrl}/workspaces/platform`);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("pools");
+    await page.getByRole("option", { name: "Pools" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "New pool" }).click();
+    await page.getByLabel("Name").fill("leads");
+    await page.getByRole("button", { name: "Create pool" }).click();
+    await page.getByRole("heading", { name: "leads" }).waitFor();
+
+    await page.getByRole("link", { name: "Rules" }).click();
+    await page.getByRole("button", { name: "Add rule" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("German");
+    await page.getByLabel("Condition, in CEL").fill(`item.attributes.language === "de"`);
+    await page.getByText("Not valid").waitFor();
+    await page.getByLabel("Condition, in CEL").fill(`item.attributes.language == "de"`);
+    await page.getByText("Matches the sample").waitFor();
+    await page.getByLabel("Then").selectOption("hold");
+    await page.getByLabel("Hold, seconds").fill("30");
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.getByRole("button", { name: "Add rule" }).last().click();
+    await page.getByRole("cell", { name: "German" }).waitFor();
+
+    const { body } = await rest.call("GET", "/api/pools");
+    const leads = body.data.find(({ name }: { name: string }) => name === "leads");
+    assert.equal(leads.rule_count, 1);
+    assert.deepEqual(
+      await page.evaluate("[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)]"),
+      [""],
+    );
+    await context.close();
+  });
+
+  test("pages are live: an event appears without a reload", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
+    await page.goto(`${root}/events?type=order.*`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await rest.call("POST", "/api/events", { type: "order.paid", subject: "A-4711" });
+    await page.getByRole("button", { name: /order\.paid/ }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.getByRole("button", { name: /order\.paid/ }).click();
+    await page.getByRole("heading", { name: "order.paid" }).waitFor();
+    assert.match(page.url(), /open=01/);
+    await context.close();
+  });
+
+  test("a viewer sees no control that would be refused", async () => {
+    const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
+    const { page, root, context } = await browser.signIn(service.baseUrl, body.data.secret);
+    assert.equal(await page.getByRole("link", { name: "Secrets" }).count(), 0, "viewers read no secrets");
+    for (const path of ["/pools", `/pools/${poolId}?tab=recipients`, `/queues/${poolId}`, "/keys", "/members"]) {
+      await page.goto(root + path);
+      await page.locator("table, .empty").first().waitFor();
+      assert.deepEqual(await changingControls(page), [], path);
+    }
+    await context.close();
+  });
+
+  test("the workspace of another tenant does not exist", async () => {
+    await rest.call("POST", "/api/tenants", { name: "Globex", slug: "globex" });
+    const { page, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    const foreign = await page.goto(`${service.baseUrl}/workspaces/globex/pools`);
+    assert.equal(foreign!.status(), 404);
+    const unknown = await page.goto(`${service.baseUrl}/workspaces/nobody`);
+    assert.equal(unknown!.status(), 404);
+    const own = await page.goto(`${service.baseUrl}/workspaces/platform/pools`);
+    assert.match(
+      own!.headers()["content-security-policy"]!,
+      /^default-src 'none';.*script-src 'self'; style-src 'self'/,
+    );
+    await context.close();
+  });
+
+  test("no page violates its policy, fails in a script, or sends a key", () => {
+    const expected = /workspaces\/(globex|nobody).*404/;
+    assert.deepEqual(
+      browser.problems.filter((problem) => !expected.test(problem)),
+      [],
+    );
+  });
+});

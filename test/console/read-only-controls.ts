@@ -1,0 +1,18 @@
+import type { Page } from "playwright-core";
+
+/** Buttons that change nothing but the view, and those of the own sessions, which everybody may end. */
+const harmless =
+  /^(|Copy as curl|CSV|Copy|curl|CLI|TypeScript|Menu|Preview|Compare with \d+|Show \d+ more|Login link|Sign out|End|(Email|Sms|Push|Chat|In app)( ·)?)$/;
+/** Buttons that are harmless on one page only: the tail is paused in the browser, and a replay of a decision stores nothing. */
+const harmlessOn: Readonly<Record<string, RegExp>> = {
+  events: /^(Pause|Continue|\d\d:\d\d:\d\d.*)$/s,
+  decisions: /^Replay$/,
+  streams: /^Open$/,
+};
+
+/** The texts of the buttons of a page that may change something. Titles of columns only sort. */
+export async function changingControls(page: Page): Promise<string[]> {
+  const [, , , name = ""] = new URL(page.url()).pathname.split("/");
+  const texts = await page.locator("main button:not(th button)").allInnerTexts();
+  return texts.map((text) => text.trim()).filter((text) => !harmless.test(text) && !harmlessOn[name]?.test(text));
+}
