@@ -23,8 +23,9 @@ interface Parts {
 
 /** A dependency snapshot is stale after 30 seconds. */
 const everyMs = 10_000;
-/** How soon to look again for the first pass of a source. */
+/** How soon to look again for the first pass of a source, and how often: a node without shards of runs has none. */
 const firstPassMs = 250;
+const firstPassLooks = 40;
 const passAgeMaxMs = 30_000;
 const checkMs = 1000;
 /** Long enough to see that a node has died. */
@@ -36,6 +37,7 @@ const keptMs = 3_600_000;
  */
 export function createCollector({ db, clock, log, sources, dependencies }: Parts): BackgroundWorker {
   const nodeId = ulid(clock.now());
+  let looks = 0;
 
   async function collect(): Promise<number> {
     const nowMs = performance.now();
@@ -51,7 +53,8 @@ export function createCollector({ db, clock, log, sources, dependencies }: Parts
     ];
     await recordObservations(db.sql, nodeId, new Date(clock.now()), observations);
     await deleteOldObservations(db.sql, keptMs);
-    return passes.some(({ passedAtMs }) => passedAtMs === undefined) ? firstPassMs : everyMs;
+    const isStarting = passes.some(({ passedAtMs }) => passedAtMs === undefined) && looks++ < firstPassLooks;
+    return isStarting ? firstPassMs : everyMs;
   }
 
   const task = createRepeatedTask({

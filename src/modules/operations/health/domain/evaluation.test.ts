@@ -173,6 +173,8 @@ test("the newest heartbeat of any node counts, and the clock of every node with 
     beat("workflow_tasks", 300_001, 90_000),
     beat("queue_items", 300_001, -70_000),
   ]);
+  const [future] = combineSources([beat("workflow_runs", -31_000, 0)]);
+  assert.equal(future!.skewMs, 31_000, "the clock of the database has moved back");
   assert.deepEqual(combined, [
     { name: "workflow_runs", ageMs: 1000, skewMs: 20 },
     { name: "workflow_tasks", ageMs: 1000, skewMs: 40_000 },

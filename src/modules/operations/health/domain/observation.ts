@@ -48,8 +48,13 @@ export function combineSources(observations: readonly NodeObservation[]): Source
     const { ageMs, seen } = newestOf(observations, "source", name);
     const current = seen.filter((each) => each.ageMs <= telemetryMsMax);
     const counted = current.length > 0 ? current : seen;
-    return { name, ageMs, skewMs: Math.max(0, ...counted.map(({ skewMs }) => Math.abs(skewMs))) };
+    return { name, ageMs, skewMs: Math.max(0, ...counted.map(deviationOf)) };
   });
+}
+
+/** How far a clock is off. A heartbeat from the future shows that the clock of the database has moved back. */
+function deviationOf({ skewMs, ageMs }: NodeObservation): number {
+  return Math.max(Math.abs(skewMs), -ageMs);
 }
 
 /** Combines what the nodes have seen of the dependencies. The worst recent state counts. */

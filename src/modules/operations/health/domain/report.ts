@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Confidence, evaluate, type Signal, startedSeconds, type Verdict } from "./evaluation.ts";
+import { atMost, type Confidence, evaluate, type Signal, startedSeconds, type Verdict } from "./evaluation.ts";
 import { isKnown, type Observation } from "./observation.ts";
 import { digestOf, type ReasonCode, ruleset, rulesetDigest } from "./ruleset.ts";
 
@@ -47,7 +47,7 @@ export interface Report {
 }
 
 /** The window ends at a multiple of this time, so that equal states have equal reports. */
-export const alignmentMs = 15_000;
+const alignmentMs = 15_000;
 
 /** The aligned window before a time. */
 export function windowBefore(nowMs: number, periodMs: number): ReportWindow {
@@ -93,7 +93,7 @@ function toFreshness({ name, ageMs, skewMs }: Observation["sources"][number]): S
   if (ageMs === undefined) return { name, freshness: "missing", ageS: undefined, skewMs: undefined };
   const { telemetry_age: age, source_clock_skew: skew } = ruleset.signals;
   const ageS = startedSeconds(ageMs);
-  const wholeSkewMs = Math.ceil(skewMs);
+  const wholeSkewMs = atMost(Math.ceil(skewMs));
   const freshness = ageS > age.unknownAbove ? "stale" : wholeSkewMs > skew.unknownAbove ? "skewed" : "current";
   return { name, freshness, ageS, skewMs: wholeSkewMs };
 }
