@@ -12,8 +12,15 @@ test("the tools read and trigger workflows, runs, connectors and pools, in a sta
   assert.deepEqual(
     tools.map(({ name }) => name),
     [
-      ...["cancel_workflow_run", "decide_workflow_approval", "execute_action", "explain_execution"],
-      ...["explain_workflow_run", "fire_workflow_trigger", "get_action", "get_connection", "get_decision"],
+      ...["cancel_workflow_run", "decide_workflow_approval", "execute_action", "explain"],
+      ...[
+        "explain_execution",
+        "explain_workflow_run",
+        "fire_workflow_trigger",
+        "get_action",
+        "get_connection",
+        "get_decision",
+      ],
       ...["get_execution", "get_pool", "get_provider", "get_queue_status", "get_workflow_definition"],
       ...["get_workflow_run", "get_workflow_run_history", "list_actions", "list_connections", "list_decisions"],
       ...["list_executions", "list_pools", "list_providers", "list_recipients", "list_workflow_approvals"],
