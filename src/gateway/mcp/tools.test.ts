@@ -13,7 +13,7 @@ test("the tools read health, and read and trigger workflows, runs, connectors an
     tools.map(({ name }) => name),
     [
       "api_operationalhealthservice_getoperationalhealthreport",
-      ...["cancel_workflow_run", "decide_workflow_approval", "execute_action", "explain_execution"],
+      ...["cancel_workflow_run", "decide_workflow_approval", "execute_action", "explain", "explain_execution"],
       ...["explain_workflow_run", "fire_workflow_trigger", "get_action", "get_connection", "get_decision"],
       ...["get_execution", "get_pool", "get_provider", "get_queue_status", "get_workflow_definition"],
       ...["get_workflow_run", "get_workflow_run_history", "list_actions", "list_connections", "list_decisions"],
