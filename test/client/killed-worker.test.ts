@@ -84,7 +84,8 @@ describe("a worker process of the client", () => {
   test("SIGTERM completes what runs, starts nothing else and ends the process", async () => {
     const poolId = await newPool("drained");
     await route(poolId, ["a", "b", "c", "d", "e", "f"]);
-    const { child, started } = await startWorker(poolId, 400, 4);
+    // Longer than the lease, and than the time that an aborted handler has.
+    const { child, started } = await startWorker(poolId, 1_500, 4);
     assert.equal(await end(child, "SIGTERM"), 0);
     const byState = Object.groupBy(await items(poolId), ({ state }) => state);
     assert.deepEqual(byState.completed?.map(({ key }) => key).sort(), started.sort());
