@@ -22,11 +22,7 @@ export interface Environments {
   /** Adds the environments of a new tenant in the caller's transaction. */
   add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void>;
   /** Finds an environment that is not deleted by its id or its key. */
-  find(
-    sql: Sql,
-    tenantId: TenantId,
-    idOrKey: string,
-  ): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
+  find(sql: Sql, tenantId: TenantId, idOrKey: string): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
 }
 
 /** Creates the module. */
