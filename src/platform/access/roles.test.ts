@@ -49,6 +49,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "event:write": ["operator", "admin", "service"],
   "invoice:read": ["viewer", "operator", "admin"],
   "invoice:write": ["admin"],
+  "evidence:export": ["viewer", "operator", "admin"],
   "evidence:read": ["viewer", "operator", "admin", "service"],
   "evidence:rotate": ["admin"],
   "evidence:run": ["operator", "admin", "service"],
