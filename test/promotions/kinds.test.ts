@@ -28,8 +28,8 @@ async function approve(id: string): Promise<void> {
 }
 
 const documentOf = (key: string, text: string) => ({
-  ...{ dsl: "1", key, name: key },
-  steps: [{ id: "done", kind: "transform", output: { text } }],
+  ...{ dsl: "1", key, name: key, timeout: "1h" },
+  steps: [{ id: "done", transform: { text } }],
 });
 
 test("a staged workflow version starts for the canary's keys, then for all, and for none after a rollback", async () => {
