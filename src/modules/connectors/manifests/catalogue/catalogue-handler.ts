@@ -19,7 +19,7 @@ import type { Provider } from "../domain/provider.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { fromAction, fromProvider, fromTrigger } from "./catalogue-message.ts";
 import { type ConfigStates, providerRuntime, runtimeOf } from "./runtime-status.ts";
-import { type Ranked, type Searchable, searchPage } from "./search.ts";
+import { type Ranked, type SearchIndex, searchPage } from "./search.ts";
 
 /** Reads the states of a tenant's provider configs. */
 export type ReadConfigStates = (tenantId: TenantId) => Promise<ConfigStates>;
@@ -44,7 +44,7 @@ export function catalogueHandlers(
     { tenantId, operation }: Context,
     request: ListRequest,
     filter: readonly string[],
-    entries: readonly Searchable<T>[],
+    index: SearchIndex<T>,
     matches: (value: T) => boolean,
   ) {
     const scope = { tenantId, operation: operation.id, filter: [request.query, ...filter] };
@@ -53,7 +53,7 @@ export function catalogueHandlers(
       request,
       scope,
       ({ sortKey }) => sortKey,
-      async (page) => searchPage(entries, request.query, matches, page),
+      async (page) => searchPage(index, request.query, matches, page),
     );
   }
 

@@ -1,7 +1,7 @@
 import type { Action } from "../domain/action.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { Trigger } from "../domain/trigger.ts";
-import { type Searchable, searchableText } from "./search.ts";
+import { type Searchable, SearchIndex, searchableText } from "./search.ts";
 
 /** Where a manifest comes from. Built-in ones exist for all tenants. */
 export type ManifestSource = "builtin" | "tenant" | "pack";
@@ -24,17 +24,17 @@ export interface TriggerEntry {
 
 /** All providers, actions and triggers at one time, sorted by key. It never changes. */
 export class CatalogueSnapshot {
-  readonly providers: readonly Searchable<ProviderEntry>[];
-  readonly actions: readonly Searchable<ActionEntry>[];
-  readonly triggers: readonly Searchable<TriggerEntry>[];
+  readonly providers: SearchIndex<ProviderEntry>;
+  readonly actions: SearchIndex<ActionEntry>;
+  readonly triggers: SearchIndex<TriggerEntry>;
   readonly #providers: ReadonlyMap<string, ProviderEntry>;
 
   constructor(entries: readonly ProviderEntry[]) {
     this.#providers = new Map(entries.map((entry) => [entry.provider.key, entry]));
     const own = [...this.#providers.values()];
-    this.providers = sorted(own.map(listedProvider));
-    this.actions = sorted(own.flatMap(({ provider }) => listedActions(provider)));
-    this.triggers = sorted(own.flatMap(({ provider }) => listedTriggers(provider)));
+    this.providers = new SearchIndex(own.map(listedProvider));
+    this.actions = new SearchIndex(own.flatMap(({ provider }) => listedActions(provider)));
+    this.triggers = new SearchIndex(own.flatMap(({ provider }) => listedTriggers(provider)));
   }
 
   /** A snapshot with further providers, which hide those with the same key. */
@@ -79,8 +79,4 @@ function listedTriggers(provider: Provider): readonly Searchable<TriggerEntry>[]
 function listedProvider(entry: ProviderEntry): Searchable<ProviderEntry> {
   const { key, name, description, category } = entry.provider;
   return { key, text: searchableText([key, name], [description, category]), value: entry };
-}
-
-function sorted<T>(entries: readonly Searchable<T>[]): readonly Searchable<T>[] {
-  return entries.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
 }

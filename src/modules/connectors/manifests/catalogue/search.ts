@@ -26,17 +26,43 @@ export interface Searchable<T> {
   readonly value: T;
 }
 
+/** Entries that are searched together, sorted by key. */
+export class SearchIndex<T> {
+  readonly entries: readonly Searchable<T>[];
+  /** The texts of all entries. One search of a long text is much faster than many searches of short ones. */
+  readonly #text: string;
+  /** The position of each entry in the text, and the end of the text. */
+  readonly #starts: Int32Array;
+
+  constructor(entries: readonly Searchable<T>[]) {
+    this.entries = entries.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
+    const texts = this.entries.map(({ text }) => `${text.head}\n${text.rest}\n`);
+    this.#text = texts.join("");
+    this.#starts = new Int32Array(texts.length + 1);
+    for (const [at, text] of texts.entries()) this.#starts[at + 1] = this.#starts[at]! + text.length;
+  }
+
+  /** The entries whose text contains a word. */
+  *containing(word: string): Generator<Searchable<T>> {
+    let nth = 0;
+    for (let at = this.#text.indexOf(word); at >= 0; at = this.#text.indexOf(word, this.#starts[nth])) {
+      while (this.#starts[nth + 1]! <= at) nth++;
+      yield this.entries[nth++]!;
+    }
+  }
+}
+
 /**
  * Finds one page of the entries that match all words of a query and a filter. The best matches come first: the key itself, then
- * words at the start of names, then words anywhere in names, then the rest. The entries must be sorted by key.
+ * words at the start of names, then words anywhere in names, then the rest.
  */
 export function searchPage<T>(
-  entries: readonly Searchable<T>[],
+  index: SearchIndex<T>,
   query: string,
   filter: (value: T) => boolean,
   page: Page,
 ): PageRows<Ranked<T>> {
-  const byRank = rankEntries(entries, query.trim().toLowerCase(), filter);
+  const byRank = rankEntries(index, query.trim().toLowerCase(), filter);
   const count = byRank.reduce((sum, each) => sum + each.length, 0);
   const rows: Ranked<T>[] = [];
   let skip = page.offset;
@@ -69,16 +95,18 @@ function firstAfter<T>(ranked: readonly Searchable<T>[], rank: number, after: st
 
 /** The matching entries by rank, each sorted by key. */
 function rankEntries<T>(
-  entries: readonly Searchable<T>[],
+  index: SearchIndex<T>,
   text: string,
   filter: (value: T) => boolean,
 ): readonly (readonly Searchable<T>[])[] {
-  if (text === "") return [entries.filter(({ value }) => filter(value))];
+  if (text === "") return [index.entries.filter(({ value }) => filter(value))];
   const words = text.split(/\s+/);
   const starts = words.map((word) => new RegExp(`[ ._-]${word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}`));
   const suffix = `.${text}`;
   const byRank: Searchable<T>[][] = [[], [], [], []];
-  for (const entry of entries) {
+  // The longest word is usually the rarest one.
+  const rarest = words.reduce((longest, word) => (word.length > longest.length ? word : longest));
+  for (const entry of index.containing(rarest)) {
     const isKey = entry.key === text || entry.key.endsWith(suffix);
     const rank = isKey ? 0 : rankOf(entry.text, words, starts);
     if (rank !== undefined && filter(entry.value)) byRank[rank]!.push(entry);
