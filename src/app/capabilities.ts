@@ -128,6 +128,17 @@ export function createCapabilitySources({
       mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
     },
     {
+      ...simple(
+        "rollout_evidence",
+        "Rollout evidence",
+        "Signed receipts of checks, and the gates that promotions depend on.",
+        "RolloutEvidenceService",
+      ),
+      settings: ["connector.encryption_key"],
+      dependencies: ["database", "master_key"],
+      mode: () => (keyring === undefined ? { mode: "unwired", reason: "connector.encryption_key is not set" } : active),
+    },
+    {
       ...simple("billing", "Billing", "Plans, subscriptions, meters, usage and invoices as records.", "PlanService"),
       services: [
         "service.api.PlanService",

@@ -15,6 +15,8 @@ export interface Party {
   readonly roleless: Caller;
   /** A service token on the internal plane. */
   readonly service: Caller;
+  /** An admin's browser session. */
+  readonly person: Caller;
   /** The tenant's database, for records that no operation creates. */
   readonly sql: TestSql;
 }
@@ -22,8 +24,12 @@ export interface Party {
 /** Values of valid requests that the definition does not determine, by operation. */
 export type FixtureRequests = Readonly<Record<string, (party: Party) => Promise<Json> | Json>>;
 
+/** Operations that only a person can call. */
+const personal: ReadonlySet<string> = new Set(["service.api.PromotionService/ApproveCandidate"]);
+
 /** The callers of an operation: an internal one is reachable only on the internal plane. */
-export function callerFor(party: Party, { governance }: Operation): Caller {
+export function callerFor(party: Party, { governance, id }: Operation): Caller {
+  if (personal.has(id)) return party.person;
   return governance.internalOnly ? party.service : party.admin;
 }
 

@@ -1,7 +1,9 @@
+import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import type { ErrorCode } from "../../src/errors/index.ts";
+import { ulid } from "../../src/platform/ids/ulid.ts";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { creatorOf, freshWord, idFields, type Json, operations, validRequest } from "../harness/operations.ts";
@@ -27,6 +29,7 @@ import { notificationRequests } from "./fixtures/notifications.ts";
 import { operationsRequests, startEmptyMetricsStore } from "./fixtures/operations.ts";
 import { poolRequests } from "./fixtures/pools.ts";
 import { preferenceRequests } from "./fixtures/preferences.ts";
+import { promotionRequests } from "./fixtures/promotions.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
@@ -105,8 +108,27 @@ async function partyOf(
     nobody: await keyWith({}),
     roleless: await keyWith({ scopes: ["*:*"] }),
     service,
+    person: await signIn(baseUrl, sql, tenantId),
     sql,
   };
+}
+
+/** Signs an admin in with a browser. */
+async function signIn(baseUrl: string, sql: TestSql, tenantId: string): Promise<Caller> {
+  const secret = randomBytes(32).toString("base64url");
+  const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+  const memberId = ulid(now.getTime());
+  await sql`
+    insert into members (tenant_id, id, subject, email, display_name, roles, status, environment_mode, created_at,
+      updated_at)
+    values (${tenantId}, ${memberId}, ${memberId}, ${`${memberId}@example.com`}, 'Ada', '{admin}', 'active', 'any', ${now},
+      ${now})`;
+  await sql`
+    insert into browser_sessions (tenant_id, id, token_hash, member_id, method, created_at, last_seen_at, expires_at)
+    values (${tenantId}, ${ulid(now.getTime())}, ${createHash("sha256").update(secret).digest()}, ${memberId}, 'link',
+      ${now}, ${now}, ${expiresAt})`;
+  const cookie = `switchyard-session-${new URL(baseUrl).port}=${secret}`;
+  return { baseUrl, headers: { cookie, origin: baseUrl, "x-switchyard-session": "1" } };
 }
 
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
@@ -128,6 +150,7 @@ const known: FixtureRequests = {
   ...operationsRequests,
   ...poolRequests,
   ...preferenceRequests,
+  ...promotionRequests,
   ...routingRequests,
   ...subscriberRequests,
   ...triggerSubscriptionRequests,
@@ -154,6 +177,7 @@ const makers: Readonly<Record<string, string>> = {
   provider_config_id: "ProviderConfigService/CreateProviderConfig",
   subscription_id: "TriggerSubscriptionService/CreateTriggerSubscription",
   experiment_id: "ExperimentService/CreateExperiment",
+  candidate_id: "PromotionService/CreateCandidate",
 };
 
 /** Ids that name no record of a tenant: they are shared by all tenants, or chosen by the caller. */

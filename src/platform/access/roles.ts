@@ -3,7 +3,7 @@
  * `*:read` does not cover guarded resources, see guardedResources.
  */
 export const roleGrants: Readonly<Record<string, readonly string[]>> = {
-  viewer: ["*:read", "browser_session:write"],
+  viewer: ["*:read", "browser_session:write", "evidence:export"],
   operator: [
     "*:read",
     "browser_session:write",
@@ -37,6 +37,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "usage:write",
     "evidence:write",
     "evidence:run",
+    "evidence:export",
     "conformance:run",
   ],
   admin: ["*:*"],

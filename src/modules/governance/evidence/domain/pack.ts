@@ -60,7 +60,7 @@ export function subjectsOf(artifacts: readonly Artifact[]): Subject[] {
 }
 
 /** Whether artifacts of a kind are promoted. */
-export function isSubjectKind(kind: string): kind is SubjectKind {
+function isSubjectKind(kind: string): kind is SubjectKind {
   return (subjectKinds as readonly string[]).includes(kind);
 }
 
@@ -82,7 +82,7 @@ export function packDigest(
 }
 
 /** Artifacts in the order of kind and name. */
-export function sortedArtifacts(artifacts: readonly Artifact[]): Artifact[] {
+function sortedArtifacts(artifacts: readonly Artifact[]): Artifact[] {
   const place = ({ kind, name }: Artifact) => `${kind} ${name}`;
   return artifacts.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
 }

@@ -56,7 +56,7 @@ export function leaseEnd({ leaseS, deadlineAt }: Pick<Run, "leaseS" | "deadlineA
 }
 
 /** The modes that an environment allows: nothing acts on a live environment, except that a canary observes it. */
-export function allowedModes(environment: EnvironmentKind, type: ReceiptType): readonly RunMode[] {
+function allowedModes(environment: EnvironmentKind, type: ReceiptType): readonly RunMode[] {
   if (environment === "sandbox") return ["sandbox", "dry_run"];
   return type === "canary" ? ["dry_run", "live"] : ["dry_run"];
 }

@@ -4,11 +4,8 @@ export const subjectKinds = ["routing", "workflow", "connector", "strategy"] as 
 /** A kind of artifact that is promoted. */
 export type SubjectKind = (typeof subjectKinds)[number];
 
-/** The kinds of checks that a receipt can be about. A receipt has exactly one. */
-export const receiptTypes = ["scenario", "connector", "strategy", "runtime", "graph", "canary"] as const;
-
-/** The kind of a check. */
-export type ReceiptType = (typeof receiptTypes)[number];
+/** The kind of a check. A receipt has exactly one. */
+export type ReceiptType = "scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary";
 
 /** What evidence is about: an artifact at an exact digest. */
 export interface Subject {

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { before, test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
+import { freshName, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import {
+  base,
+  createCandidate,
+  type GovernedNode,
+  keysOf,
+  type Person,
+  startGovernedNode,
+  step,
+} from "./promotion-fixture.ts";
+
+let node: GovernedNode;
+let approver: Person;
+before(async () => {
+  node = await startGovernedNode();
+  approver = await node.person("ada", ["promotion_approver"]);
+});
+
+async function approve(id: string): Promise<void> {
+  const approved = await approver("POST", `${base}/${id}/approve`, {});
+  assert.equal(approved.status, 200, approved.text);
+}
+
+const documentOf = (key: string, text: string) => ({
+  ...{ dsl: "1", key, name: key, timeout: "1h" },
+  steps: [{ id: "done", transform: { text } }],
+});
+
+test("a staged workflow version starts for the canary's keys, then for all, and for none after a rollback", async () => {
+  const { party } = node;
+  const key = `w-${freshName()}`;
+  const definitions = "/api/workflow-definitions";
+  const { data: definition } = await party.ok("POST", definitions, { document: documentOf(key, "old") });
+  await party.ok("POST", `${definitions}/${key}/publish`, {});
+  await party.ok("PATCH", `${definitions}/${key}/draft`, { document: documentOf(key, "new") });
+  const staged = await party.ok("POST", `${definitions}/${key}/publish`, { stage: true });
+  assert.deepEqual([staged.data.version.version, staged.data.version.status], [2, "STATUS_STAGED"]);
+  assert.equal(staged.data.workflow_definition.active_version, 1);
+  const start = async (run_key: string) =>
+    (await party.ok("POST", "/api/workflow-runs", { definition: key, run_key, input: {} })).data;
+  const versions = async (keys: readonly string[]) => {
+    const runs = await Promise.all(keys.map(start));
+    return runs.map((run) => Number((run.workflow_run ?? run).version));
+  };
+  assert.deepEqual(new Set(await versions(keysOf("past", 16))), new Set([1]));
+  const id = await createCandidate(party, [{ kind: "workflow", ref: key, version: 2 }]);
+  const checked = await step(party, id, "preflight", "preflight_passed");
+  const codes = checked.preflight.impacts.map(({ code }: ResponseData) => code);
+  assert.ok(codes.includes("steps_changed") && codes.includes("all_environments"), JSON.stringify(codes));
+  await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 3 });
+  const now = keysOf("now", 16);
+  const during = await versions(now);
+  assert.deepEqual([...new Set(during)].sort(), [1, 2]);
+  // A run key can be used again when its run has ended; it stays on its side.
+  assert.deepEqual(await versions(now), during);
+  assert.deepEqual(await versions([""]), [1]);
+  const stopped = await step(party, id, "canary/stop", "canary_stopped");
+  assert.deepEqual(stopped.canary.scores[0].keys, during.filter((version) => version === 2).length);
+  await approve(id);
+  await step(party, id, "promote", "promoted");
+  assert.deepEqual(await versions(["after"]), [2]);
+  await step(party, id, "rollback", "rolled_back");
+  assert.deepEqual(await versions(["last"]), [1]);
+  const { data } = await party.ok("GET", `${definitions}/${definition.id}/versions`);
+  assert.deepEqual(
+    data.map(({ version, status }: ResponseData) => [version, status]),
+    [
+      [2, "STATUS_STAGED"],
+      [1, "STATUS_ACTIVE"],
+    ],
+  );
+});
+
+const manifestOf = (url: string) => ({
+  ...{ manifest: 1, key: "flavours", version: "1.0.0", name: "Flavours", category: "generic", description: "Tests." },
+  docs_url: "https://flavours.example/docs",
+  hosts: ["127.0.0.1"],
+  base_url: url,
+  auth: {
+    oauth2: {
+      authorize: { url: `${url}/auth` },
+      token: { url: `${url}/token`, client_auth: "basic" },
+      config: { flavour: { title: "Flavour", required: true, example: "vanilla" } },
+      apply: { headers: { authorization: "Bearer {credentials.access_token}", "x-flavour": "{config.flavour}" } },
+    },
+  },
+  actions: {
+    "account.get": {
+      title: "Get the account",
+      description: "Returns the account.",
+      mutation: { effect: "read", idempotency: "natural" },
+      input: { type: "object", properties: {}, additionalProperties: false },
+      request: { method: "GET", path: "/me" },
+    },
+  },
+});
+
+test("a version of a provider config applies to the canary's connections, then to all", async () => {
+  const { party } = node;
+  const flavours: string[] = [];
+  const server = createServer((request, response) => {
+    flavours.push(String(request.headers["x-flavour"]));
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  afterFile(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const connector = "/api/v2/connector";
+  const document = manifestOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await party.ok("POST", `${connector}/manifests`, { document });
+  const { data: config } = await party.ok("POST", `${connector}/provider-configs`, {
+    ...{ provider_key: "flavours", name: "app", client_id: "app", settings: { flavour: "vanilla" } },
+    secrets: { client_secret: "only for tests" },
+  });
+  await party.ok("POST", `${connector}/provider-configs/${config.id}:activate`, {});
+  const { data: staged } = await party.ok("POST", `${connector}/provider-configs/${config.id}/versions`, {
+    setting_set: { settings: { flavour: "chocolate" } },
+  });
+  const connections: string[] = [];
+  for (const name of keysOf("account", 16)) {
+    const { data } = await party.ok("POST", `${connector}/connections`, {
+      ...{ name, provider_key: "flavours", provider_config_id: config.id, auth_mode: "oauth2" },
+      credentials: { access_token: "a token of the tests" },
+    });
+    connections.push(data.id);
+  }
+  const execute = async () => {
+    const seen: string[] = [];
+    for (const connection_id of connections) {
+      await party.ok("POST", `${connector}/actions/flavours.account.get:execute`, { connection_id, input: {} });
+      seen.push(flavours.at(-1)!);
+    }
+    return seen;
+  };
+  assert.deepEqual(new Set(await execute()), new Set(["vanilla"]));
+  const id = await createCandidate(party, [{ kind: "connector", ref: config.id, version: staged.version }]);
+  await step(party, id, "preflight", "preflight_passed");
+  await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 1 });
+  const sides = await shown(execute, (seen) => seen.includes("chocolate"));
+  assert.deepEqual(await execute(), sides);
+  assert.ok(sides.includes("vanilla"));
+  const { canary } = await step(party, id, "canary/stop", "canary_stopped");
+  assert.equal(canary.verdict, "passed", JSON.stringify(canary));
+  await approve(id);
+  await step(party, id, "promote", "promoted");
+  assert.deepEqual(new Set(await execute()), new Set(["chocolate"]));
+  await step(party, id, "rollback", "rolled_back");
+  assert.deepEqual(new Set(await execute()), new Set(["vanilla"]));
+  const versions = await party.ok("GET", `${connector}/provider-configs/${config.id}/versions`);
+  assert.deepEqual(
+    versions.data.map(({ version, origin, active }: ResponseData) => [version, origin, active]),
+    [
+      [2, "staged", false],
+      [1, "change", true],
+    ],
+  );
+});
