@@ -32,7 +32,7 @@ export interface RecordInput {
 }
 
 /** What was appended of a batch: the records before the first that did not fit. */
-export interface AppendedPrefix {
+interface AppendedPrefix {
   readonly firstSequence: number;
   readonly appended: number;
   readonly refused: number;

@@ -51,9 +51,6 @@ export function createRecordAppender({ db, onAppended }: Parts) {
   }
 
   return {
-    /** Appends a record; resolves after the commit. */
-    append: async (append: Append): Promise<AppendOutcome> => (await batcher.run([append]))[0]!,
-
     /** Appends the longest prefix of records of one stream that fits, at consecutive sequences; resolves after the commit. */
     appendPrefix: (appends: readonly Append[]): Promise<readonly AppendOutcome[]> => batcher.run(appends),
 
