@@ -5,7 +5,7 @@ import { findChromium } from "../browser/chromium.ts";
 import { restClient } from "../harness/rest.ts";
 import { sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type ConsoleBrowser, countElements, startConsoleBrowser } from "./console-browser.ts";
+import { type ConsoleBrowser, countElements, startConsoleBrowser, waitUntil } from "./console-browser.ts";
 
 const program = findChromium();
 const isLong = sized(0, 1) === 1;
@@ -82,13 +82,12 @@ async function serveList(page: Page, path: RegExp, total: number, rowOf: (index:
 /** Scrolls down until the last row is there. */
 async function scrollToEnd(page: Page, scroller: string, lastText: string): Promise<void> {
   await page.locator(scroller).waitFor();
-  await page.waitForFunction(
+  await waitUntil(
+    page,
     `(() => {
       const element = document.querySelector(${JSON.stringify(scroller)});
       element.scrollTop = element.scrollHeight;
       return element.textContent.includes(${JSON.stringify(lastText)});
     })()`,
-    undefined,
-    { timeout: 240_000, polling: 30 },
   );
 }

@@ -9,7 +9,13 @@ import { type Demo, startDemo } from "../../src/cli/local/demo/demo.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser, type Theme } from "./console-browser.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  startConsoleBrowser,
+  type Theme,
+  waitForContent,
+} from "./console-browser.ts";
 import { changingControls } from "./read-only-controls.ts";
 import {
   changeTemplate,
@@ -112,7 +118,7 @@ describe("a walk through the demo", { skip: reason }, () => {
       if (path === "secrets") continue;
       await page.goto(`${root}/${path}`);
       await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-      await page.waitForFunction(`document.querySelector("[aria-busy]") === null`);
+      await waitForContent(page);
       assert.deepEqual(await changingControls(page), [], path);
     }
     await context.close();
@@ -198,7 +204,7 @@ describe("a walk through the demo", { skip: reason }, () => {
 async function visit(page: Page, root: string, path: string, heading: string, theme: Theme): Promise<void> {
   await page.goto(`${root}/${path}`);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-  await page.waitForFunction(`document.querySelector("[aria-busy]") === null`);
+  await waitForContent(page);
   const folder = process.env.SCREENSHOTS;
   if (folder !== undefined) {
     const name = `${path.replaceAll(/[^a-z-]+/gi, "-") || "overview"}-${theme}.png`;
