@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import type { Client } from "../../clients/typescript/src/client.ts";
+import type { Client } from "../../../clients/typescript/src/client.ts";
 
 /** Approves the first approval. */
 export async function decideApproval(page: Page, root: string): Promise<void> {

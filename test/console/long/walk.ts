@@ -4,19 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type Client, createClient } from "../../clients/typescript/src/client.ts";
-import { type Demo, startDemo } from "../../src/cli/local/demo/demo.ts";
-import { findChromium } from "../browser/chromium.ts";
-import { sized } from "../harness/run-size.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import { type Client, createClient } from "../../../clients/typescript/src/client.ts";
+import { type Demo, startDemo } from "../../../src/cli/local/demo/demo.ts";
+import { findChromium } from "../../browser/chromium.ts";
+import { startService, type TestService } from "../../harness/service.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
   startConsoleBrowser,
   type Theme,
   waitForContent,
-} from "./console-browser.ts";
-import { changingControls } from "./read-only-controls.ts";
+} from "../console-browser.ts";
+import { changingControls } from "../read-only-controls.ts";
 import {
   changeTemplate,
   createKey,
@@ -28,11 +27,8 @@ import {
   until,
 } from "./tasks.ts";
 
-const isLong = sized(0, 1) === 1;
 const program = findChromium();
-const reason = !isLong
-  ? "Run npm run test:console for the long walk."
-  : program === undefined && "There is no Chromium.";
+assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 /** Every page with the heading that it shows when it has loaded. */
 const pages: Readonly<Record<string, string>> = {
@@ -73,7 +69,7 @@ const pages: Readonly<Record<string, string>> = {
   "settings?tab=environments": "Settings",
 };
 
-describe("a walk through the demo", { skip: reason }, () => {
+describe("a walk through the demo", () => {
   let service: TestService;
   let browser: ConsoleBrowser;
   let demo: Demo;
@@ -86,7 +82,7 @@ describe("a walk through the demo", { skip: reason }, () => {
       "notification.outbox.enabled": "true",
       "egress.allowed_ip_nets": "127.0.0.0/8",
     });
-    browser = await startConsoleBrowser(program!);
+    browser = await startConsoleBrowser(program);
     const { planes } = service.service;
     const admin = { key: service.adminKey, keyId: "", file: undefined, isNew: false };
     demo = await startDemo({ service: { planes, admin }, dataDir, onError: (error) => console.error(error) });

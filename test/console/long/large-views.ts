@@ -1,24 +1,22 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../browser/chromium.ts";
-import { restClient } from "../harness/rest.ts";
-import { sized } from "../harness/run-size.ts";
-import { startService, type TestService } from "../harness/service.ts";
-import { type ConsoleBrowser, countElements, startConsoleBrowser, waitUntil } from "./console-browser.ts";
+import { findChromium } from "../../browser/chromium.ts";
+import { restClient } from "../../harness/rest.ts";
+import { startService, type TestService } from "../../harness/service.ts";
+import { type ConsoleBrowser, countElements, startConsoleBrowser, waitUntil } from "../console-browser.ts";
 
 const program = findChromium();
-const isLong = sized(0, 1) === 1;
-const reason = !isLong ? "Run npm run test:console for large views." : program === undefined && "There is no Chromium.";
+assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 const elementsMax = 2000;
 const id = (index: number) => `01${String(index).padStart(24, "0")}`;
 
-describe("large views", { skip: reason }, () => {
+describe("large views", () => {
   let service: TestService;
   let browser: ConsoleBrowser;
   before(async () => {
     service = await startService();
-    browser = await startConsoleBrowser(program!);
+    browser = await startConsoleBrowser(program);
   });
   after(() => browser?.close());
 
