@@ -75,3 +75,13 @@ interface AxeResults {
 export function countElements(page: Page): Promise<number> {
   return page.evaluate(`document.getElementsByTagName("*").length`);
 }
+
+/** Waits until an expression is true in a page. The policy of the console forbids the evaluation that Playwright's own wait uses. */
+export async function waitUntil(page: Page, expression: string): Promise<void> {
+  while (!(await page.evaluate(expression))) await page.waitForTimeout(40);
+}
+
+/** Waits until nothing on a page is loading any more. */
+export function waitForContent(page: Page): Promise<void> {
+  return waitUntil(page, `document.querySelector("[aria-busy]") === null`);
+}

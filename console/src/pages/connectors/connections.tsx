@@ -12,7 +12,7 @@ import { Ago, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
 
 const connections = createConnectionService(transport);
-const statuses = ["active", "expired", "needs_reauthorization", "revoked"];
+const statuses = ["active", "needs_reauth", "revoked"];
 
 const columns: readonly Column<Connection>[] = [
   { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },

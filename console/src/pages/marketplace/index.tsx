@@ -43,7 +43,7 @@ function Packs() {
     <>
       <div class="filters">
         <TextFilter label="Search packs" name="q" />
-        <ChoiceFilter choices={["connector", "workflow", "notification", "rules", "bundle"]} label="Kind" name="kind" />
+        <ChoiceFilter choices={["connector", "workflow", "notification", "rules"]} label="Kind" name="kind" />
       </div>
       <Ready query={packs}>
         {({ items }) =>

@@ -152,7 +152,8 @@ function Heading<Row>({ column: { title, isNumber }, order }: { column: Column<R
 function Cell<Row>({ column, row, href }: { column: Column<Row>; row: Row; href: string | undefined }) {
   const content = column.render?.(row) ?? column.value(row) ?? "–";
   return (
-    <td class={column.isNumber ? "end" : undefined}>
+    // The whole text is shown on hover, because narrow columns cut it.
+    <td class={column.isNumber ? "end" : undefined} title={typeof content === "string" ? content : undefined}>
       {href === undefined ? (
         content
       ) : (

@@ -1,0 +1,84 @@
+import type { Page } from "playwright-core";
+import type { Client } from "../../../clients/typescript/src/client.ts";
+
+/** Approves the first approval. */
+export async function decideApproval(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/workflows?tab=approvals`);
+  await page.getByRole("button", { name: "Approve" }).first().click();
+  await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+  await page.getByText("You approved it.").waitFor();
+}
+
+/** Retries the dead letters of a pool that has some. */
+export async function retryDeadLetters(page: Page, root: string, client: Client): Promise<void> {
+  const pools = await client.pools.list({ limit: 10 }).take(10);
+  const withDead = async () => {
+    for (const { id } of pools) if ((await client.deadLetters.getStats({ pool_id: id })).depth > 0) return id;
+    return undefined;
+  };
+  await until(async () => (await withDead()) !== undefined);
+  await page.goto(`${root}/dead-letters?pool=${await withDead()}`);
+  await page.getByLabel("Select all loaded rows").check();
+  await page.getByRole("button", { name: /^Retry \d+$/ }).click();
+  await page.getByText("The items were put back on the queue.").waitFor();
+}
+
+/** Pauses a queue and resumes it. */
+export async function pauseQueue(page: Page, root: string, client: Client): Promise<void> {
+  const [pool] = await client.pools.list({ limit: 1 }).take(1);
+  await page.goto(`${root}/queues/${pool!.id}`);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByLabel("Reason").fill("a test");
+  await page.getByRole("button", { name: "Pause queue" }).click();
+  await page.getByText("Items are accepted, and none is handed out.").waitFor();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("The queue hands out items again.").waitFor();
+}
+
+/** Replays a decision, and asks what would be decided now. */
+export async function replayDecision(page: Page, root: string, client: Client): Promise<void> {
+  const [decision] = await client.routing.listDecisions().take(1);
+  await page.goto(`${root}/decisions/${decision!.decision_id}`);
+  await page.getByRole("button", { name: "Replay" }).click();
+  await page.getByText("gives the identical decision").waitFor();
+  await page.getByRole("button", { name: "What if…" }).click();
+  await page.getByRole("button", { name: "Decide without storing" }).click();
+  await page.getByRole("heading", { name: "What would be decided now" }).waitFor();
+}
+
+/** Sends a notification to somebody who does not want mail. */
+export async function sendNotification(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/notifications`);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByLabel("Workflow").selectOption("order.shipped");
+  await page.getByLabel("Subscriber").fill("hedy");
+  await page.getByLabel("Payload").fill(`{ "order": "A-1" }`);
+  await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+  await page.getByText("The notification was triggered.").waitFor();
+  await page.getByRole("cell", { name: "Skipped" }).first().waitFor();
+}
+
+/** Changes a template and sees the preview. */
+export async function changeTemplate(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/notifications/workflows/order.shipped`);
+  await page.getByLabel("Subject").fill("Parcel {{payload.order}}");
+  await page.getByText("Parcel A-4711").waitFor();
+  await page.getByRole("button", { name: "Save templates" }).click();
+  await page.getByText("The templates were saved.").waitFor();
+}
+
+/** Creates an API key, which is shown once. */
+export async function createKey(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/keys`);
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name").fill("made in the console");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText(/^sk_/).waitFor();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("cell", { name: "made in the console" }).waitFor();
+}
+
+/** Waits until a condition holds. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 250));
+}

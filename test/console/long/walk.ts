@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { type Client, createClient } from "../../../clients/typescript/src/client.ts";
+import { type Demo, startDemo } from "../../../src/cli/local/demo/demo.ts";
+import { findChromium } from "../../browser/chromium.ts";
+import { startService, type TestService } from "../../harness/service.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  startConsoleBrowser,
+  type Theme,
+  waitForContent,
+} from "../console-browser.ts";
+import { changingControls } from "../read-only-controls.ts";
+import {
+  changeTemplate,
+  createKey,
+  decideApproval,
+  pauseQueue,
+  replayDecision,
+  retryDeadLetters,
+  sendNotification,
+  until,
+} from "./tasks.ts";
+
+const program = findChromium();
+assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
+
+/** Every page with the heading that it shows when it has loaded. */
+const pages: Readonly<Record<string, string>> = {
+  "": "Overview",
+  pools: "Pools",
+  decisions: "Decisions",
+  queues: "Queues",
+  "dead-letters": "Dead letters",
+  workflows: "Workflows",
+  "workflows?tab=definitions": "Workflows",
+  "workflows?tab=approvals": "Workflows",
+  "workflows?tab=failed": "Workflows",
+  streams: "Streams",
+  connectors: "Connectors",
+  "connectors?tab=connections": "Connectors",
+  "connectors?tab=actions": "Connectors",
+  "connectors?tab=executions": "Connectors",
+  "connectors?tab=triggers": "Connectors",
+  marketplace: "Marketplace",
+  notifications: "Notifications",
+  "notifications?tab=subscribers": "Notifications",
+  "notifications?tab=workflows": "Notifications",
+  "notifications?tab=topics": "Notifications",
+  "notifications?tab=broadcasts": "Notifications",
+  "notifications?tab=outbox": "Notifications",
+  experiments: "Experiments",
+  events: "Events",
+  webhooks: "Webhooks",
+  audit: "Audit",
+  members: "Members",
+  keys: "API keys",
+  secrets: "Secrets",
+  sessions: "Sessions",
+  sso: "Single sign-on",
+  plan: "Plan and usage",
+  "plan?tab=plan": "Plan and usage",
+  settings: "Settings",
+  "settings?tab=environments": "Settings",
+};
+
+describe("a walk through the demo", () => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  let demo: Demo;
+  let client: Client;
+  let key: string;
+  const dataDir = mkdtempSync(join(tmpdir(), "switchyard-console-"));
+
+  before(async () => {
+    service = await startService({
+      "notification.outbox.enabled": "true",
+      "egress.allowed_ip_nets": "127.0.0.0/8",
+    });
+    browser = await startConsoleBrowser(program);
+    const { planes } = service.service;
+    const admin = { key: service.adminKey, keyId: "", file: undefined, isNew: false };
+    demo = await startDemo({ service: { planes, admin }, dataDir, onError: (error) => console.error(error) });
+    key = readFileSync(join(dataDir, "demo.key"), "utf8").trim();
+    client = createClient({ baseUrl: service.baseUrl, apiKey: key });
+    // Traffic for every page: a failed item, a waiting approval, a delivery.
+    await until(async () => (await client.workflowApprovals.list({ limit: 1 }).page()).total > 0);
+    await until(async () => (await client.workflowRuns.list({ limit: 1, status: "succeeded" }).page()).total > 0);
+  });
+  after(async () => {
+    await browser?.close();
+    await demo?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  for (const theme of ["light", "dark"] as const) {
+    test(`every page loads and is accessible in the ${theme} theme`, async () => {
+      const { page, root, context } = await browser.signIn(service.baseUrl, key, theme);
+      for (const [path, heading] of Object.entries(pages)) await visit(page, root, path, heading, theme);
+      for (const [path, heading] of await details(client)) await visit(page, root, path, heading, theme);
+      await context.close();
+    });
+  }
+
+  test("a viewer sees no control that would be refused, on any page", async () => {
+    const { secret } = await client.apiKeys.create({ name: "viewer", roles: ["viewer"] });
+    const { page, root, context } = await browser.signIn(service.baseUrl, secret!);
+    for (const [path, heading] of [...Object.entries(pages), ...(await details(client))]) {
+      if (path === "secrets") continue;
+      await page.goto(`${root}/${path}`);
+      await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+      await waitForContent(page);
+      assert.deepEqual(await changingControls(page), [], path);
+    }
+    await context.close();
+  });
+
+  test("the main tasks work", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, key);
+    await decideApproval(page, root);
+    await retryDeadLetters(page, root, client);
+    await pauseQueue(page, root, client);
+    await replayDecision(page, root, client);
+    await sendNotification(page, root);
+    await changeTemplate(page, root);
+    await createKey(page, root);
+    await context.close();
+  });
+
+  test("three tasks work with the keyboard only", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, key);
+    // Create a pool: search, go, press the button, fill the form.
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("pools");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
+    await tabTo(page, "New pool");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await tabTo(page, "", "Name");
+    await page.keyboard.type("by keyboard");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "by keyboard" }).waitFor();
+    // Open the first row of a table, and close what it opens.
+    await page.goto(`${root}/notifications`);
+    await page.locator("a.row-link").first().waitFor();
+    await page.locator(".table-scroll").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // Decide an approval.
+    await page.goto(`${root}/workflows?tab=approvals`);
+    await page.getByRole("button", { name: "Approve" }).first().waitFor();
+    await tabTo(page, "Approve");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await tabTo(page, "Approve");
+    await page.keyboard.press("Enter");
+    await page.getByText("You approved it.").waitFor();
+    await context.close();
+  });
+
+  test("ten open tabs all stay live over one connection, also when the first one is closed", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, key);
+    let streams = 0;
+    context.on("request", (request) => {
+      if (request.url().includes("/api/events/subscribe")) streams++;
+    });
+    const tabs: Page[] = [];
+    for (let index = 0; index < 10; index++) {
+      const tab = await context.newPage();
+      await tab.goto(`${root}/events?type=tab.*`);
+      await tab.getByText("Live", { exact: true }).waitFor();
+      tabs.push(tab);
+    }
+    await client.events.publish({ type: "tab.first", subject: "a" });
+    await Promise.all(tabs.map((tab) => tab.getByRole("button", { name: /tab\.first/ }).waitFor()));
+    assert.equal(streams, 0, "the first page has the only connection");
+    await page.close();
+    await tabs[0]!.waitForTimeout(500);
+    await client.events.publish({ type: "tab.second", subject: "b" });
+    await Promise.all(tabs.map((tab) => tab.getByRole("button", { name: /tab\.second/ }).waitFor()));
+    assert.equal(streams, 1, "one other tab took over");
+    await context.close();
+  });
+
+  test("no page violates its policy, fails in a script, or sends a key", () => {
+    assert.deepEqual(browser.problems, []);
+  });
+});
+
+async function visit(page: Page, root: string, path: string, heading: string, theme: Theme): Promise<void> {
+  await page.goto(`${root}/${path}`);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+  await waitForContent(page);
+  const folder = process.env.SCREENSHOTS;
+  if (folder !== undefined) {
+    const name = `${path.replaceAll(/[^a-z-]+/gi, "-") || "overview"}-${theme}.png`;
+    writeFileSync(join(folder, name), await page.screenshot());
+  }
+  assert.deepEqual(await accessibilityViolations(page), []);
+}
+
+/** The pages of single records, with their headings. */
+async function details(client: Client): Promise<readonly (readonly [path: string, heading: string])[]> {
+  const [pool] = await client.pools.list({ limit: 100 }).take(1);
+  const [run] = await client.workflowRuns.list({ status: "succeeded" }).take(1);
+  const [definition] = await client.workflowDefinitions.list({ key_prefix: "refund" }).take(1);
+  const [experiment] = await client.experiments.list().take(1);
+  const [subscriber] = await client.subscribers.list({ external_id: "hedy" }).take(1);
+  const [decision] = await client.routing.listDecisions().take(1);
+  const [endpoint] = await client.webhooks.listEndpoints().take(1);
+  return [
+    [`pools/${pool!.id}`, pool!.name],
+    [`pools/${pool!.id}?tab=recipients`, pool!.name],
+    [`pools/${pool!.id}?tab=rules`, pool!.name],
+    [`pools/${pool!.id}?tab=strategy`, pool!.name],
+    [`queues/${pool!.id}`, pool!.name],
+    [`queues/${pool!.id}?tab=charts`, pool!.name],
+    [`decisions/${decision!.decision_id}`, "Decision"],
+    [`workflows/runs/${run!.id}`, run!.definition_key],
+    [`workflows/runs/${run!.id}?tab=timeline`, run!.definition_key],
+    [`workflows/runs/${run!.id}?tab=history`, run!.definition_key],
+    [`workflows/definitions/${definition!.id}`, definition!.name],
+    [`workflows/definitions/${definition!.id}?tab=versions&from=1&to=2`, definition!.name],
+    [`experiments/${experiment!.id}`, experiment!.name],
+    [`notifications/subscribers/${subscriber!.id}`, "Hedy Lamarr"],
+    [`notifications/subscribers/${subscriber!.id}?tab=preferences`, "Hedy Lamarr"],
+    ["notifications/workflows/order.shipped", "Order shipped"],
+    ["notifications/topics/news", "Product news"],
+    [`webhooks/${endpoint!.id}`, "The shop"],
+  ];
+}
+
+/** Presses Tab until the focused element has this text, or belongs to this label. */
+async function tabTo(page: Page, text: string, label = ""): Promise<void> {
+  const focused = `(() => {
+    const element = document.activeElement;
+    return element.textContent.trim() + "|" + (element.labels?.[0]?.textContent.trim() ?? "");
+  })()`;
+  for (let presses = 0; presses < 120; presses++) {
+    const [own, labelled] = ((await page.evaluate(focused)) as string).split("|");
+    if (label === "" ? own === text : labelled!.startsWith(label)) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`Tab never reached ${text || label}`);
+}
