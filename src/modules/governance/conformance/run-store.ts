@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { Verdict } from "./domain/report.ts";
+import type { Verdict } from "./domain/case-result.ts";
 import { type ConformanceRun, nextState, type RunStep, statesBefore } from "./domain/run.ts";
 
 /** The filter of a list of runs. */

@@ -3,12 +3,13 @@ import type {
   OperationalHealthDependency,
   OperationalHealthEvidence,
   OperationalHealthNextStep,
+  OperationalHealthReport,
+  OperationalHealthScope,
   OperationalHealthSignal,
   OperationalHealthSource,
 } from "../../../../../gen/service/api/operational_health_pb.ts";
 import { type Html, html } from "../../../../platform/html/index.ts";
 import { formatDuration, formatQuantity } from "../../../../platform/text/index.ts";
-import type { HealthPageContent } from "./health-page.ts";
 
 const periods = ["15m", "1h", "6h", "1d", "7d"];
 
@@ -18,6 +19,15 @@ const meanings: Readonly<Record<string, string>> = {
   unhealthy: "A signal has reached its second threshold. Act now.",
   unknown: "The data is missing, stale or contradictory. Do not rely on the other signals.",
 };
+
+/** What the page shows. */
+export interface HealthPageContent {
+  readonly report: OperationalHealthReport;
+  /** The environments that the person can choose. */
+  readonly scopes: readonly OperationalHealthScope[];
+  /** The name of the tenant. */
+  readonly workspace: string;
+}
 
 /** The main part of the page. */
 export function reportView({ report, scopes, workspace, json }: HealthPageContent & { readonly json: string }): Html {
