@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
-import type { EventRecorder } from "../../operations/index.ts";
+import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import { closeExpiredGates } from "./gates/expired-gates.ts";
 import type { EvidenceMetrics } from "./metrics.ts";
 import { runStore } from "./runs/run-store.ts";
@@ -23,25 +23,25 @@ const batchSize = 200;
  * time of the database themselves.
  */
 export function evidenceJobs({ db, clock, events, metrics, platformTenantId }: Parts): JobKind[] {
-  /** Runs one batch in a transaction; returns its size. */
-  async function batch(change: (tx: Sql) => Promise<readonly Parameters<EventRecorder["recordMany"]>[1][number][]>) {
+  /** Changes one batch and records its events in a transaction; returns its size. */
+  async function batch(change: (tx: Sql) => Promise<readonly EventEntry[]>): Promise<number> {
     const { count, wake } = await db.transaction(async (tx) => {
       const entries = await change(tx);
-      const recorded = await events.recordMany(tx, entries, clock.now());
-      return { count: entries.length, wake: recorded.wake };
+      const recorded = entries.length === 0 ? undefined : await events.recordMany(tx, entries, clock.now());
+      return { count: entries.length, wake: recorded?.wake };
     });
-    wake();
+    wake?.();
     return count;
   }
 
-  async function endOverdueRuns(tx: Sql, limit: number) {
+  async function endOverdueRuns(tx: Sql, limit: number): Promise<EventEntry[]> {
     const overdue = await runStore(tx).endOverdue(limit);
     for (const { status } of overdue) if (status === "deadline_exceeded") metrics.runEnded(status);
     return overdue.map(({ tenantId, id, packId, environmentId, status }) => {
       const where = { pack_id: packId, environment_id: environmentId };
       return status === "lease_expired"
-        ? { tenantId, type: "evidence.run.lease_expired" as const, subject: id, data: where }
-        : { tenantId, type: "evidence.run.ended" as const, subject: id, data: { status, receipt_id: "", ...where } };
+        ? { tenantId, type: "evidence.run.lease_expired", subject: id, data: where }
+        : { tenantId, type: "evidence.run.ended", subject: id, data: { status, receipt_id: "", ...where } };
     });
   }
 

@@ -15,7 +15,7 @@ export async function closeExpiredGates(tx: Sql, limit: number): Promise<EventEn
   const closed = await tx<ExpiredGate[]>`
     with expired as (
       select tenant_id, id from evidence_packs
-      where gate_state = 'open' and gate_valid_until <= clock_timestamp()
+      where gate_state = 'open' and gate_valid_until <= now()
       order by gate_valid_until limit ${limit} for update skip locked)
     update evidence_packs pack set gate_state = 'closed', gate_valid_until = null
     from expired where pack.tenant_id = expired.tenant_id and pack.id = expired.id

@@ -65,14 +65,14 @@ export function runStore(sql: Sql) {
     async endOverdue(limit: number): Promise<OverdueRun[]> {
       return sql<OverdueRun[]>`
         with overdue as (
-          select tenant_id, id, deadline_at <= clock_timestamp() as ends from evidence_runs
-          where due_at <= clock_timestamp() order by due_at limit ${limit} for update skip locked)
+          select tenant_id, id, deadline_at <= now() as ends from evidence_runs
+          where due_at <= now() order by due_at limit ${limit} for update skip locked)
         update evidence_runs run set
           status = case when ends then 'deadline_exceeded' else 'lease_expired' end,
           token_digest = '',
           ended_at = case when ends then deadline_at end,
           due_at = case when ends then null else deadline_at end,
-          updated_at = clock_timestamp(), record_version = record_version + 1
+          updated_at = now(), record_version = record_version + 1
         from overdue where run.tenant_id = overdue.tenant_id and run.id = overdue.id
         returning run.tenant_id, run.id, run.pack_id, run.environment_id, run.status`;
     },
