@@ -16,7 +16,7 @@ import { runStore } from "./run-store.ts";
 import type { ConformanceSuite, SandboxKeys } from "./sandbox/index.ts";
 
 /** The kind of the job that executes a run. */
-export const executeRunKind = "conformance.execute_run";
+const executeRunKind = "conformance.execute_run";
 
 /** Who creates scratch tenants. */
 const subject = "service:conformance";

@@ -57,7 +57,7 @@ export function explainReport(
 }
 
 /** The cases whose status differs, in the order of their ids. */
-export function changesBetween(before: ConformanceReport, after: ConformanceReport): StatusChange[] {
+function changesBetween(before: ConformanceReport, after: ConformanceReport): StatusChange[] {
   const earlier = new Map(before.content.cases.map(({ caseId, status }) => [caseId, status]));
   const later = new Map(after.content.cases.map(({ caseId, status }) => [caseId, status]));
   return [...new Set([...earlier.keys(), ...later.keys()])]

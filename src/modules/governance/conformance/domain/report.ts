@@ -1,8 +1,6 @@
 import type { CaseResult, CaseStatus } from "./case-result.ts";
 import type { RunMode } from "./run.ts";
-
-/** What a report says about a suite: `incomplete` if no case failed but some could not be decided. */
-export type Verdict = "passed" | "failed" | "incomplete";
+import type { Verdict } from "./verdict.ts";
 
 /** The build that a report is about. */
 export interface Build {

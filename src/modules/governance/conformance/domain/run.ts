@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
-import type { Verdict } from "./report.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** How a run works: in a scratch tenant, or without any change. */
 export type RunMode = "sandbox" | "dry_run";
