@@ -1,10 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-<<<<<<< HEAD
-import type { Verdict } from "./domain/case-result.ts";
-=======
->>>>>>> conformance
 import { type ConformanceRun, nextState, type RunStep, statesBefore } from "./domain/run.ts";
 import type { Verdict } from "./domain/verdict.ts";
 

@@ -95,6 +95,3 @@ export const limitCodes: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
   "FEATURE_DISABLED",
 ]);
-
-/** What a report says about a suite: `incomplete` if no case failed but some could not be decided. */
-export type Verdict = "passed" | "failed" | "incomplete";

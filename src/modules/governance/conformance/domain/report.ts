@@ -1,9 +1,6 @@
-import type { CaseResult, CaseStatus, Verdict } from "./case-result.ts";
+import type { CaseResult, CaseStatus } from "./case-result.ts";
 import type { RunMode } from "./run.ts";
-<<<<<<< HEAD
-=======
 import type { Verdict } from "./verdict.ts";
->>>>>>> conformance
 
 /** The build that a report is about. */
 export interface Build {

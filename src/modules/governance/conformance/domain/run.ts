@@ -1,10 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
-<<<<<<< HEAD
-import type { Verdict } from "./case-result.ts";
-=======
 import type { Verdict } from "./verdict.ts";
->>>>>>> conformance
 
 /** How a run works: in a scratch tenant, or without any change. */
 export type RunMode = "sandbox" | "dry_run";
