@@ -1,23 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type OperationalHealthReport,
-  OperationalHealthReportSchema,
-  type OperationalHealthScope,
-} from "../../../../../gen/service/api/operational_health_pb.ts";
+import { OperationalHealthReportSchema } from "../../../../../gen/service/api/operational_health_pb.ts";
 import { Html, html } from "../../../../platform/html/index.ts";
 import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
-import { reportView } from "./report-view.ts";
-
-/** What the page shows. */
-export interface HealthPageContent {
-  readonly report: OperationalHealthReport;
-  /** The environments that the person can choose. */
-  readonly scopes: readonly OperationalHealthScope[];
-  /** The name of the tenant. */
-  readonly workspace: string;
-}
+import { type HealthPageContent, reportView } from "./report-view.ts";
 
 /** Renders the page. It needs no script. */
 export interface HealthPage {

@@ -3,12 +3,22 @@ import type {
   OperationalHealthDependency,
   OperationalHealthEvidence,
   OperationalHealthNextStep,
+  OperationalHealthReport,
+  OperationalHealthScope,
   OperationalHealthSignal,
   OperationalHealthSource,
 } from "../../../../../gen/service/api/operational_health_pb.ts";
 import { type Html, html } from "../../../../platform/html/index.ts";
 import { formatDuration, formatQuantity } from "../../../../platform/text/index.ts";
-import type { HealthPageContent } from "./health-page.ts";
+
+/** What the page shows. */
+export interface HealthPageContent {
+  readonly report: OperationalHealthReport;
+  /** The environments that the person can choose. */
+  readonly scopes: readonly OperationalHealthScope[];
+  /** The name of the tenant. */
+  readonly workspace: string;
+}
 
 const periods = ["15m", "1h", "6h", "1d", "7d"];
 
