@@ -77,7 +77,7 @@ function signalRow(signal: OperationalHealthSignal): Html {
   const parts = evidence.map(evidenceText).join(", ");
   return html`<tr><th scope="row">${title}</th><td>${levelTag(level)}</td>
 <td class="number">${value === undefined ? "–" : formatQuantity(value, unit)}</td><td class="number">${thresholds(signal)}</td>
-<td class="quiet">${parts}</td></tr>`;
+<td class="evidence">${parts}</td></tr>`;
 }
 
 /** The name of a duration ends with its unit. */
