@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import { formatDuration, formatQuantity } from "../../platform/text/index.ts";
 import { exitCodes } from "../exit-codes.ts";
-import type { OwnForm, PrintStyle } from "./own-form.ts";
 import { printable } from "./printable.ts";
+import type { OwnForm, PrintStyle } from "./printed-form.ts";
 
 interface Signal {
   readonly title: string;

@@ -10,6 +10,18 @@ import type {
 } from "../../../../../gen/service/api/operational_health_pb.ts";
 import { type Html, html } from "../../../../platform/html/index.ts";
 import { formatDuration, formatQuantity } from "../../../../platform/text/index.ts";
+<<<<<<< HEAD
+=======
+
+/** What the page shows. */
+export interface HealthPageContent {
+  readonly report: OperationalHealthReport;
+  /** The environments that the person can choose. */
+  readonly scopes: readonly OperationalHealthScope[];
+  /** The name of the tenant. */
+  readonly workspace: string;
+}
+>>>>>>> health
 
 const periods = ["15m", "1h", "6h", "1d", "7d"];
 
@@ -77,7 +89,7 @@ function signalRow(signal: OperationalHealthSignal): Html {
   const parts = evidence.map(evidenceText).join(", ");
   return html`<tr><th scope="row">${title}</th><td>${levelTag(level)}</td>
 <td class="number">${value === undefined ? "–" : formatQuantity(value, unit)}</td><td class="number">${thresholds(signal)}</td>
-<td class="quiet">${parts}</td></tr>`;
+<td class="evidence">${parts}</td></tr>`;
 }
 
 /** The name of a duration ends with its unit. */
