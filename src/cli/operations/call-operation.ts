@@ -5,7 +5,7 @@ import { type CommonOptions, toRetryPolicy } from "../connection/common-options.
 import { resolveConnection } from "../connection/connection.ts";
 import { exitCodes, usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { findOwnForm } from "../output/find-own-form.ts";
+import { findOwnForm } from "../output/own-form.ts";
 import { reportProblem } from "../output/problem.ts";
 import { responseField } from "../output/response-field.ts";
 import { resolveForm, responseText, widthOf } from "../output/response-text.ts";

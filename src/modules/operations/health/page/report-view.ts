@@ -10,8 +10,6 @@ import type {
 } from "../../../../../gen/service/api/operational_health_pb.ts";
 import { type Html, html } from "../../../../platform/html/index.ts";
 import { formatDuration, formatQuantity } from "../../../../platform/text/index.ts";
-<<<<<<< HEAD
-=======
 
 /** What the page shows. */
 export interface HealthPageContent {
@@ -21,7 +19,6 @@ export interface HealthPageContent {
   /** The name of the tenant. */
   readonly workspace: string;
 }
->>>>>>> health
 
 const periods = ["15m", "1h", "6h", "1d", "7d"];
 
@@ -31,15 +28,6 @@ const meanings: Readonly<Record<string, string>> = {
   unhealthy: "A signal has reached its second threshold. Act now.",
   unknown: "The data is missing, stale or contradictory. Do not rely on the other signals.",
 };
-
-/** What the page shows. */
-export interface HealthPageContent {
-  readonly report: OperationalHealthReport;
-  /** The environments that the person can choose. */
-  readonly scopes: readonly OperationalHealthScope[];
-  /** The name of the tenant. */
-  readonly workspace: string;
-}
 
 /** The main part of the page. */
 export function reportView({ report, scopes, workspace, json }: HealthPageContent & { readonly json: string }): Html {
