@@ -62,11 +62,14 @@ export const pageGroups: readonly PageGroup[] = [
         () => import("./pages/notifications"),
       ),
       page("experiments", "Experiments", "experiments", "experiment:read", () => import("./pages/experiments")),
+      page("promotions", "Promotions", "promotions", "promotion:read", () => import("./pages/promotions")),
     ],
   },
   {
     title: "Observe",
     pages: [
+      page("health", "Health", "health", "operational_health:read", () => import("./pages/health")),
+      page("analytics", "Analytics", "analytics", "analytics:read", () => import("./pages/analytics")),
       page("events", "Events", "events", "event:read", () => import("./pages/events")),
       page("webhooks", "Webhooks", "webhooks", "webhook:read", () => import("./pages/webhooks")),
       page("audit", "Audit", "audit", "event:read", () => import("./pages/audit")),

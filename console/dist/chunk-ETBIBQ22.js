@@ -1,1 +1,0 @@
-import{w as o}from"/console/chunk-7YMVH2CH.js";var e={list:{verb:"GET",path:"/api/workflow-approvals",result:"cursor"}};function t(r){return o(r,e)}export{t as a};

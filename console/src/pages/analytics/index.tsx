@@ -1,0 +1,102 @@
+import { type AnalyticsResult, createAnalyticsService } from "@client/gen/analytics";
+import { isApiError } from "@client/index";
+import { useState } from "preact/hooks";
+import { useQuery } from "../../core/query";
+import { setQuery } from "../../core/router";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Card } from "../../ui/card";
+import { Chart } from "../../ui/chart";
+import { formatClock } from "../../ui/format";
+import { filterOf, Page, Ready } from "../../ui/page";
+import { Table } from "../../ui/table";
+import { Notice } from "../../ui/text";
+
+const analytics = createAnalyticsService(transport);
+const seriesMax = 4;
+
+/** Analytics: how did the workspace do over time? */
+export default function Analytics() {
+  const catalog = useQuery("analytics catalog", () => analytics.getCatalog());
+  const query = filterOf("query");
+  return (
+    <Page question="How did this workspace do over time?" title="Analytics">
+      {isApiError(catalog.error, "ROUTE_NOT_FOUND") ? (
+        <Notice tone="info">
+          Analytics is off. The operator can connect a Prometheus with analytics.enabled and analytics.prometheus_url.
+        </Notice>
+      ) : (
+        <>
+          <QueryForm initial={query ?? ""} key={query} />
+          {query !== undefined && <Result query={query} />}
+          <Ready query={catalog}>
+            {({ metrics }) => (
+              <Table
+                columns={[
+                  { title: "Metric", value: ({ name }) => name, render: ({ name }) => <code>{name}</code> },
+                  { title: "Type", width: "110px", value: ({ type }) => type },
+                  { title: "Description", value: ({ description }) => description },
+                  { title: "Labels", width: "200px", value: ({ labels }) => labels.join(", ") },
+                ]}
+                keyOf={({ name }) => name}
+                label="Metrics"
+                rows={metrics}
+              />
+            )}
+          </Ready>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function QueryForm({ initial }: { readonly initial: string }) {
+  const [text, setText] = useState(initial);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    setQuery({ query: text.trim() });
+  };
+  return (
+    <form class="filters" onSubmit={submit}>
+      <input
+        aria-label="Query, in PromQL"
+        class="input wide"
+        onInput={(event) => setText(event.currentTarget.value)}
+        placeholder="sum(rate(routing_decisions_total[5m]))"
+        spellcheck={false}
+        value={text}
+      />
+      <Button tone="primary" type="submit">
+        Query
+      </Button>
+    </form>
+  );
+}
+
+function Result({ query }: { readonly query: string }) {
+  const result = useQuery(`analytics ${query}`, () => analytics.query({ query }), { everyMs: 30_000 });
+  return <Ready query={result}>{(data) => <ResultChart result={data} />}</Ready>;
+}
+
+function ResultChart({ result: { series, executed_query } }: { readonly result: AnalyticsResult }) {
+  if (series.length === 0) return <Notice tone="info">No series matches the query in the last hour.</Notice>;
+  const times = [...new Set(series.flatMap(({ points }) => points.map(({ at }) => at ?? "")))].toSorted();
+  const lines = series.slice(0, seriesMax).map(({ metric, labels, points }) => {
+    const byTime = new Map(points.map(({ at, value }) => [at, value]));
+    const name = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+    return { name: name.join(", ") || metric || "result", values: times.map((at) => byTime.get(at)) };
+  });
+  return (
+    <Card title="Result">
+      <Chart label="Result of the query" positions={times.map(formatClock)} series={lines} />
+      {series.length > seriesMax && (
+        <p class="soft">
+          The chart shows {seriesMax} of {series.length} series.
+        </p>
+      )}
+      <p class="soft">
+        <code>{executed_query}</code>
+      </p>
+    </Card>
+  );
+}

@@ -1,0 +1,145 @@
+import { type Candidate, type CandidateScore, createPromotionService } from "@client/gen/promotion";
+import { useList, useQuery } from "../../core/query";
+import { transport } from "../../core/transport";
+import { Card } from "../../ui/card";
+import { formatTime, shortId, words } from "../../ui/format";
+import { Page, Ready } from "../../ui/page";
+import { Table } from "../../ui/table";
+import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
+import { CandidateActions } from "./candidate-actions";
+
+const promotions = createPromotionService(transport);
+
+/** One candidate: what it changes, what was checked, who approved it, and what happened. */
+export function CandidatePage({ id }: { readonly id: string }) {
+  const candidate = useQuery(`candidate ${id}`, () => promotions.getCandidate({ candidate_id: id }), {
+    everyMs: 5_000,
+    live: ["promotion."],
+  });
+  return (
+    <Page
+      actions={candidate.data && <CandidateActions candidate={candidate.data} refresh={candidate.refresh} />}
+      badge={<Status of={candidate.data?.state} />}
+      crumbs={[{ title: "Promotions", path: "promotions" }]}
+      question={candidate.data?.description || "What does it change, and is it safe?"}
+      title={candidate.data?.name ?? "Candidate"}
+    >
+      <Ready query={candidate}>
+        {(data) => (
+          <>
+            <Problems candidate={data} />
+            <Artifacts candidate={data} />
+            <div class="columns">
+              <Checks candidate={data} />
+              <Timeline id={id} state={data.state} />
+            </div>
+          </>
+        )}
+      </Ready>
+    </Page>
+  );
+}
+
+function Problems({ candidate: { preflight, approval } }: { readonly candidate: Candidate }) {
+  return (
+    <>
+      {preflight?.blocking.map(({ code, message, target_id }) => (
+        <Notice key={`${code} ${target_id}`} tone="bad">
+          <strong>{words(code)}. </strong>
+          {message}
+        </Notice>
+      ))}
+      {approval !== undefined && approval.void_reasons.length > 0 && (
+        <Notice tone="warn">The approval is void: {approval.void_reasons.map(words).join(", ")}.</Notice>
+      )}
+    </>
+  );
+}
+
+function Artifacts({ candidate: { artifacts } }: { readonly candidate: Candidate }) {
+  return (
+    <Table
+      columns={[
+        { title: "Target", value: ({ target_name }) => target_name },
+        { title: "Kind", width: "120px", value: ({ kind }) => words(kind) },
+        {
+          title: "From",
+          width: "100px",
+          value: ({ base_version }) => base_version,
+          render: versionText("base_version"),
+        },
+        { title: "To", width: "100px", value: ({ version }) => version, render: versionText("version") },
+        {
+          title: "Digest",
+          width: "160px",
+          value: ({ sha256 }) => sha256,
+          render: ({ sha256 }) => <code title={sha256}>{sha256.slice(0, 12)}</code>,
+        },
+      ]}
+      keyOf={({ kind, target_id }) => `${kind} ${target_id}`}
+      label="Versions"
+      rows={artifacts}
+    />
+  );
+}
+
+function versionText(name: "base_version" | "version") {
+  return (artifact: Candidate["artifacts"][number]) => (artifact[name] === 0 ? "none" : `version ${artifact[name]}`);
+}
+
+function Checks({ candidate }: { readonly candidate: Candidate }) {
+  const { preflight, guardrail_report: guardrails, canary, approval, promotion } = candidate;
+  const scores = [...(guardrails?.scores ?? []), ...(canary?.scores ?? [])];
+  return (
+    <Card title="Checks">
+      <Facts
+        of={{
+          Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
+          Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
+          Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
+          Evidence: candidate.pack_id === "" ? "no pack" : <Id id={candidate.pack_id} whole />,
+          "Approved by": approval && `${approval.approved_by}, ${formatTime(approval.approved_at)}`,
+          "Promoted by": promotion && `${promotion.promoted_by}, ${formatTime(promotion.promoted_at)}`,
+          "Rolled back by":
+            promotion?.rolled_back_at && `${promotion.rolled_back_by}, ${formatTime(promotion.rolled_back_at)}`,
+          "Created by": candidate.created_by,
+          Created: <Ago time={candidate.created_at} />,
+          Id: <Id id={candidate.id} whole />,
+        }}
+      />
+      {scores.length > 0 && (
+        <ul>
+          {scores.map((score) => (
+            <li key={`${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>{scoreText(score)}</li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function scoreText({ metric, verdict, value, limit, baseline, keys, target_id, reason }: CandidateScore): string {
+  const compared = baseline === undefined ? `limit ${limit ?? "none"}` : `baseline ${baseline.toFixed(3)}`;
+  const measured = value === undefined ? "" : `: ${value.toFixed(3)} of ${keys} keys, ${compared}`;
+  return `${words(metric)} of ${shortId(target_id)}: ${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
+}
+
+function Timeline({ id, state }: { readonly id: string; readonly state: string }) {
+  const history = useList(`candidate history ${id} ${state}`, (page) =>
+    promotions.listCandidateHistory({ ...page, candidate_id: id }),
+  );
+  return (
+    <Card title="Timeline">
+      <ol class="steps">
+        {history.rows.map(({ at, call, summary, actor }, index) => (
+          <li data-tone="ok" key={`${at} ${index}`}>
+            <span>
+              <strong>{words(call)}</strong> {summary} <span class="soft">{actor}</span>
+            </span>
+            <span class="when">{formatTime(at)}</span>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}

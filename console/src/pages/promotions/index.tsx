@@ -1,0 +1,61 @@
+import { type Candidate, createPromotionService } from "@client/gen/promotion";
+import { useList } from "../../core/query";
+import { href } from "../../core/router";
+import { transport } from "../../core/transport";
+import { Empty, samplesOf } from "../../ui/empty";
+import { ListTable, Page } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Chips, Status } from "../../ui/text";
+import { CandidatePage } from "./candidate-page";
+
+const promotions = createPromotionService(transport);
+
+const columns: readonly Column<Candidate>[] = [
+  { title: "Candidate", value: ({ name }) => name },
+  {
+    title: "Versions",
+    value: ({ artifacts }) => artifacts.map(({ target_name }) => target_name).join(", "),
+    render: ({ artifacts }) => <Chips of={artifacts.map(({ target_name, version }) => `${target_name} v${version}`)} />,
+  },
+  { title: "State", width: "160px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
+  {
+    title: "Changed",
+    width: "120px",
+    value: ({ updated_at }) => updated_at,
+    render: ({ updated_at }) => <Ago time={updated_at} />,
+  },
+];
+
+/** Promotions: which change is on its way to production, and what is still missing? */
+export default function Promotions({ path: [id] }: { readonly path: readonly string[] }) {
+  return id === undefined ? <CandidateList /> : <CandidatePage id={id} key={id} />;
+}
+
+function CandidateList() {
+  const list = useList("promotions", (page) => promotions.listCandidates(page), { live: ["promotion."] });
+  return (
+    <Page question="Which change is on its way, and what is still missing?" title="Promotions">
+      <ListTable
+        columns={columns}
+        empty={
+          <Empty
+            samples={samplesOf({
+              path: "/api/promotions/candidates",
+              body: { artifacts: [{ kind: "routing", ref: "support", version: 2 }] },
+              cli: `promotion create-candidate --artifacts '[{"kind": "routing", "ref": "support", "version": 2}]'`,
+              sdk: `promotions.createCandidate({ artifacts: [{ kind: "routing", ref: "support", version: 2 }] })`,
+            })}
+            title="No candidate"
+          >
+            A candidate takes exact versions of pools, workflows and connectors to production: with checks, a canary and
+            the approval of a second person.
+          </Empty>
+        }
+        hrefOf={({ id }) => href(`promotions/${id}`)}
+        keyOf={({ id }) => id}
+        label="Candidates"
+        list={list}
+      />
+    </Page>
+  );
+}
