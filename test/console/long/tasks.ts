@@ -50,10 +50,11 @@ export async function replayDecision(page: Page, root: string, client: Client): 
 export async function sendNotification(page: Page, root: string): Promise<void> {
   await page.goto(`${root}/notifications`);
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByLabel("Workflow").selectOption("order.shipped");
-  await page.getByLabel("Subscriber").fill("hedy");
-  await page.getByLabel("Payload").fill(`{ "order": "A-1" }`);
-  await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Workflow").selectOption("order.shipped");
+  await dialog.getByLabel("Subscriber").fill("hedy");
+  await dialog.getByLabel("Payload").fill(`{ "order": "A-1" }`);
+  await dialog.getByRole("button", { name: "Send" }).click();
   await page.getByText("The notification was triggered.").waitFor();
   await page.getByRole("cell", { name: "Skipped" }).first().waitFor();
 }

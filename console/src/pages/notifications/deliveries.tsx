@@ -15,10 +15,14 @@ const notifications = createNotificationService(transport);
 /** The messages, newest first. The filter "subscriber" answers why somebody did not get one. */
 export function Deliveries({ subscriberId }: { readonly subscriberId?: string }) {
   const names = useSubscriberNames();
-  const filters = { subscriber_id: subscriberId ?? filterOf("subscriber"), transaction_id: filterOf("transaction") };
+  const transactionId = filterOf("transaction");
+  const chosen = subscriberId ?? filterOf("subscriber") ?? [...names.keys()][0];
+  const selection = transactionId === undefined ? { subscriber_id: chosen } : { transaction_id: transactionId };
   const list = useList(
-    `notification deliveries ${JSON.stringify(filters)}`,
-    (page) => notifications.listDeliveries({ ...page, ...filters }),
+    transactionId === undefined && chosen === undefined
+      ? undefined
+      : `notification deliveries ${JSON.stringify(selection)}`,
+    (page) => notifications.listDeliveries({ ...page, ...selection }),
     { everyMs: 4_000, live: ["notification."] },
   );
   const opened = filterOf("open");
@@ -39,8 +43,20 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
     <>
       {subscriberId === undefined && (
         <div class="filters">
-          <TextFilter label="Subscriber id" name="subscriber" />
-          <TextFilter label="Transaction id" name="transaction" />
+          <select
+            aria-label="Subscriber"
+            class="select"
+            disabled={transactionId !== undefined}
+            onChange={(event) => setQuery({ subscriber: event.currentTarget.value })}
+            value={chosen ?? ""}
+          >
+            {[...names].map(([id, name]) => (
+              <option key={id} selected={id === chosen} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <TextFilter label="or transaction id" name="transaction" />
         </div>
       )}
       <ListTable

@@ -44,8 +44,11 @@ export function TriggerButton() {
           ]}
           onClose={() => open(false)}
           onSubmit={async (values) => {
-            const { broadcast } = await notifications.trigger(values as unknown as TriggerNotificationRequest);
-            navigate(href("notifications", { tab: broadcast === undefined ? undefined : "broadcasts" }));
+            const { broadcast, transaction_id } = await notifications.trigger(
+              values as unknown as TriggerNotificationRequest,
+            );
+            const shown = broadcast === undefined ? { transaction: transaction_id } : { tab: "broadcasts" };
+            navigate(href("notifications", shown));
           }}
           submit="Send"
           title="Send a notification"
