@@ -34,12 +34,13 @@ export function fieldRow(
 export function collectTypes(document: OpenApiDocument, operations: readonly PathOperation[]): [string, Schema][] {
   const schemas = document.components.schemas as Readonly<Record<string, Schema>>;
   const found = new Set<string>();
-  const visit = (node: unknown): void => {
+  const visit = (node: unknown, areFields = false): void => {
     if (typeof node !== "object" || node === null) return;
     for (const [key, value] of Object.entries(node)) {
       const name = key === "$ref" ? typeNameOf(String(value)) : undefined;
       if (name === undefined) {
-        if (key !== "example" && key !== "examples") visit(value);
+        // A field may have the name of a keyword.
+        if (areFields || (key !== "example" && key !== "examples")) visit(value, !areFields && key === "properties");
       } else if (!found.has(name)) {
         found.add(name);
         visit(schemas[name]);

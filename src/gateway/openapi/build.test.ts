@@ -78,7 +78,12 @@ test("operation ids are unique", () => {
 
 test("only the five operational endpoints and operations without authentication are open", () => {
   const open = described.filter(({ operation }) => operation.security?.length === 0).map(({ path }) => path);
-  assert.deepEqual(open.sort(), [...operational, "/api/experiments/receipts:verify"].sort());
+  const unauthenticated = [
+    "/api/experiments/receipts:verify",
+    "/api/rollout-evidence/keys",
+    "/api/rollout-evidence/receipts:verify",
+  ];
+  assert.deepEqual(open.sort(), [...operational, ...unauthenticated].sort());
   assert.deepEqual(document.security, [{ bearer: [] }, { apiKey: [] }]);
   assert.deepEqual(Object.keys(document.components.securitySchemes!), ["bearer", "apiKey"]);
 });
