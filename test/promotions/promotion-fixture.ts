@@ -61,7 +61,7 @@ export async function stagedPool(party: Party): Promise<StagedPool> {
 }
 
 /** Stages a version whose only rule routes to a recipient. */
-export async function stageRoute(party: Party, poolId: string, ruleId: string, recipientId: string): Promise<number> {
+async function stageRoute(party: Party, poolId: string, ruleId: string, recipientId: string): Promise<number> {
   const rule = { id: ruleId, name: "changed", action: { type: "route", recipient_id: recipientId } };
   const { data } = await party.ok("POST", `/api/pools/${poolId}/versions`, { rule_set: { rules: [rule] } });
   return data.version;

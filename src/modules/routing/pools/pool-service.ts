@@ -5,11 +5,11 @@ import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/i
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import { checkConfig } from "./checks/reference-checks.ts";
 import { mergeSettings, resetSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
 import type { PoolAccess } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
-import { checkConfig } from "./reference-checks.ts";
 import { recordPoolVersion } from "./versions/version-recorder.ts";
 import type { HasWork } from "./work-store.ts";
 

@@ -411,7 +411,12 @@ test("a published version never changes, whatever happens to its definition", as
 test("a definition has at most 1,000 versions", async () => {
   const tenantId = freshTenant();
   const { id } = await published({ tenantId }, keyed("a"));
-  await db.sql`update workflow_definitions set active_version = ${versionsMax} where tenant_id = ${tenantId}`;
+  await db.sql`
+    insert into workflow_definition_versions (tenant_id, definition_id, version, document, digest, call_keys,
+      call_versions, message, published_by, published_at)
+    select tenant_id, definition_id, ${versionsMax}, document, digest, call_keys, call_versions, message, published_by,
+      published_at
+    from workflow_definition_versions where tenant_id = ${tenantId}`;
   await fixture.update({ tenantId }, id, keyed("a", 2));
   const expected = failsWith("FAILED_PRECONDITION", /at most 1000 versions; duplicate it and publish the copy/);
   await assert.rejects(fixture.publish({ tenantId }, id), expected);

@@ -56,11 +56,6 @@ const transitions: Readonly<
   aborted: {},
 };
 
-/** Whether a candidate can still change its targets for the first time. */
-export function isOpen(state: CandidateState): boolean {
-  return "abort" in transitions[state];
-}
-
 /** The calls that are possible for a candidate whose approval is void: it can be given again. */
 export const callsOfVoidApproval: readonly CandidateCall[] = ["approve", "abort"];
 

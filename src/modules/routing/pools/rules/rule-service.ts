@@ -4,9 +4,9 @@ import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/d
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import { checkRuleCondition, checkRuleReferences } from "../checks/reference-checks.ts";
 import { type NewRule, type Rule, type RuleChange, type RuleId, rulesMax } from "../domain/rule.ts";
 import type { PoolAccess } from "../pool-access.ts";
-import { checkRuleCondition, checkRuleReferences } from "../reference-checks.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 import { ruleStore } from "./rule-store.ts";
 

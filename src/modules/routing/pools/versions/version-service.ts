@@ -3,6 +3,7 @@ import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import { checkConfig, checkRuleCondition, checkRuleReferences } from "../checks/reference-checks.ts";
 import type { PoolSettings } from "../domain/config-settings.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import {
@@ -19,7 +20,6 @@ import { type NewRule, type RuleId, rulesMax } from "../domain/rule.ts";
 import type { Strategy } from "../domain/strategy.ts";
 import type { PoolAccess } from "../pool-access.ts";
 import { poolStore } from "../pool-store.ts";
-import { checkConfig, checkRuleCondition, checkRuleReferences } from "../reference-checks.ts";
 import { recordPoolVersion } from "./version-recorder.ts";
 import { type ActiveVersion, type StoredPoolVersion, versionStore } from "./version-store.ts";
 

@@ -1,16 +1,16 @@
-import type { Context } from "../../../chain/call.ts";
-import { invalid } from "../../../errors/index.ts";
-import { checkCondition } from "../../../platform/cel/index.ts";
-import { toViolationFailure } from "../../../platform/protojson/index.ts";
-import { configViolations, effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
-import type { StoredPool } from "./domain/pool.ts";
-import { findRedirectPath } from "./domain/redirect-cycle.ts";
-import { conditionVariables, type NewRule, type RuleAction } from "./domain/rule.ts";
-import type { Strategy } from "./domain/strategy.ts";
+import type { Context } from "../../../../chain/call.ts";
+import { invalid } from "../../../../errors/index.ts";
+import { checkCondition } from "../../../../platform/cel/index.ts";
+import { toViolationFailure } from "../../../../platform/protojson/index.ts";
+import { configViolations, effectiveConfig, type PoolSettings } from "../domain/config-settings.ts";
+import type { StoredPool } from "../domain/pool.ts";
+import { findRedirectPath } from "../domain/redirect-cycle.ts";
+import { conditionVariables, type NewRule, type RuleAction } from "../domain/rule.ts";
+import type { Strategy } from "../domain/strategy.ts";
+import { poolStore } from "../pool-store.ts";
+import { recipientStore } from "../recipients/recipient-store.ts";
+import { lockRedirects } from "../redirect-store.ts";
 import { checkConfigExpressions } from "./expressions.ts";
-import { poolStore } from "./pool-store.ts";
-import { recipientStore } from "./recipients/recipient-store.ts";
-import { lockRedirects } from "./redirect-store.ts";
 
 /** The pool that a config or a rule is for. */
 type CheckedPool = Pick<StoredPool, "id" | "environmentId">;

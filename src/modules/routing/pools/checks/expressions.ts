@@ -1,7 +1,7 @@
-import { type CelVariables, checkCondition, checkExpression } from "../../../platform/cel/index.ts";
-import type { PoolSettings } from "./domain/config-settings.ts";
-import type { PoolConfig } from "./domain/pool-config.ts";
-import { ruleVariables } from "./domain/rule.ts";
+import { type CelVariables, checkCondition, checkExpression } from "../../../../platform/cel/index.ts";
+import type { PoolSettings } from "../domain/config-settings.ts";
+import type { PoolConfig } from "../domain/pool-config.ts";
+import { ruleVariables } from "../domain/rule.ts";
 
 /** Variables available to the key of an admission constraint. */
 const admissionVariables: CelVariables = { item: "map", pool: "map" };
