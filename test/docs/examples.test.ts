@@ -48,6 +48,7 @@ const references = [
   "scores",
   "token",
   "envelope",
+  "artifacts",
 ];
 
 /** Replaces names in an example with those of existing records. */
