@@ -74,7 +74,7 @@ export async function createKey(page: Page, root: string): Promise<void> {
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("made in the console");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText(/^sk_/).waitFor();
+  await page.getByRole("dialog").getByText(/^sk_/).waitFor();
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("cell", { name: "made in the console" }).waitFor();
 }
