@@ -38,7 +38,7 @@ export function reportView({ report, scopes, workspace, json }: HealthPageConten
     return html`<time datetime="${iso}">${iso.replace("T", " ").replace("Z", " UTC")}</time>`;
   };
   return html`<header>
-<div><h1>Operational health</h1><p class="quiet">${workspace}</p></div>
+<div><h1>Operational health</h1><p class="quiet"><a href="/workspaces/${scope!.tenantId}">${workspace}</a></p></div>
 <form method="get">
 <label>Environment<select name="environment">${scopes.map(({ environment }) => option(environment, environment === scope!.environment))}</select></label>
 <label>Period<select name="period">${[...new Set([period, ...periods])].map((each) => option(each, each === period))}</select></label>
