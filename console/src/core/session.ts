@@ -23,11 +23,6 @@ export function can(scope: string): boolean {
   return !guardedResources.has(resource) && scopes.includes(`*:${action}`);
 }
 
-/** Whether the caller has a role. Some operations require one by name. */
-export function hasRole(role: string): boolean {
-  return session.value?.roles.includes(role) ?? false;
-}
-
 /** Loads the session. */
 export async function loadSession(): Promise<void> {
   const current = await createBrowserSessionService(transport).getCurrentSession();

@@ -41,7 +41,7 @@ function remember(request: SentRequest): void {
 }
 
 /** Asks the person to sign in again, and to come back to this page. */
-export function signIn(): void {
+function signIn(): void {
   const returnTo = location.pathname + location.search;
   location.assign(`/auth/sign-in?return_to=${encodeURIComponent(returnTo)}`);
 }

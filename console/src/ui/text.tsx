@@ -47,7 +47,7 @@ const tones: Readonly<Record<Tone, readonly string[]>> = {
 };
 
 /** The tone of a status. */
-export function toneOf(status: string | undefined): Tone {
+function toneOf(status: string | undefined): Tone {
   const plain = (status ?? "").replace(/^[A-Z]+_(?=[A-Z])/, "").toLowerCase();
   const found = (Object.keys(tones) as Tone[]).find((tone) => tones[tone].includes(plain));
   return found ?? "muted";

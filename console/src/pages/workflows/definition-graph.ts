@@ -44,7 +44,7 @@ export function drawDefinition(
 }
 
 /** The kind of a step. */
-export function kindOf(step: Document): string {
+function kindOf(step: Document): string {
   return kinds.find((kind) => kind in step) ?? "step";
 }
 

@@ -64,7 +64,7 @@ function next(before: StepState | undefined, { kind }: HistoryEntry, at: string 
 }
 
 /** The id of a step in the definition. Steps in maps have a position in their key. */
-export function stepId(key: string): string {
+function stepId(key: string): string {
   return key
     .split(/[./]/)
     .at(-1)!

@@ -222,7 +222,7 @@ function compare(a: string | number | undefined, b: string | number | undefined)
 }
 
 /** Saves a text as a file. */
-export function download(name: string, text: string): void {
+function download(name: string, text: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   link.download = name.toLowerCase().replaceAll(" ", "-");
