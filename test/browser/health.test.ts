@@ -38,7 +38,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
     const first = await signingIn.newPage();
     await first.goto(body.data.url);
     await first.getByRole("button", { name: "Sign in" }).click();
-    await first.getByRole("heading", { name: "You are signed in" }).waitFor();
+    await first.waitForURL(/\/workspaces\//);
     const storageState = await signingIn.storageState();
     await signingIn.close();
     const context = await browser.newContext({ colorScheme, viewport, javaScriptEnabled: false, storageState });
