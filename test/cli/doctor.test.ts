@@ -54,6 +54,7 @@ test("every insecure setting is listed with its consequence", async () => {
     "auth.bootstrap_api_key=sk_live_boss_short-one",
     "egress.allowed_ip_nets=10.0.0.0/8,::/0",
     "audit.hash_chain=false",
+    "analytics.allow_unscoped_metrics=true",
     `api.oidc_issuer=${issuer.address}`,
     "api.oidc_audience=a",
   ];
