@@ -114,6 +114,8 @@ test("path variables are arguments and not part of the body", async () => {
   assert.deepEqual(body, { value: 30 });
   assert.equal((await sent(["tenant", "get", "a/b c"])).target, "/api/tenants/a%2Fb%20c");
   assert.equal((await sent(["tenant", "get-quota", "t1", "route"])).target, "/api/tenants/t1/quota/route");
+  assert.equal((await sent(["pool", "get-version", "p1", "7"])).target, "/api/pools/p1/versions/7");
+  assert.match(await refused(["pool", "get-version", "p1", "seven"]), /<version>: must be an integer/);
 });
 
 test("an argument that would change the path is rejected", async () => {

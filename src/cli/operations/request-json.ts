@@ -33,7 +33,11 @@ export async function buildRequestJson(io: Io, { method }: Operation, input: Com
     else if (Array.isArray(value)) json[field.name] = flatten(field, await Promise.all(value.map(one)));
     else json[field.name] = await one(value as string);
   }
-  for (const [index, { name }] of input.path.entries()) json[name] = input.pathTexts[index];
+  for (const [index, { name }] of input.path.entries()) {
+    const field = method.input.fields.find((each) => each.name === name);
+    const text = input.pathTexts[index]!;
+    json[name] = field === undefined ? text : textToJson(field, `<${name}>`, text);
+  }
   check(method.input, json, input);
   return json;
 }
