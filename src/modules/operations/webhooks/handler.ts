@@ -142,7 +142,8 @@ export function webhookHandlers(
       return create(ListWebhookDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
     },
 
-    async listEventDeliveries({ tenantId, principal, sql, operation }, request) {
+    async listEventDeliveries(context, request) {
+      const { tenantId, principal, sql, operation } = context;
       const { environmentMode } = principal;
       const endpointIds = await endpointStore(sql).listIds(tenantId, environmentMode);
       const page = await readPage(
@@ -152,6 +153,8 @@ export function webhookHandlers(
         (delivery: Delivery) => delivery.endpointId,
         (wanted) => deliveryStore(sql).listForEvent(tenantId, request.eventId, endpointIds, wanted),
       );
+      // Deliveries may be kept longer than their event.
+      if (page.items.length === 0) await redelivery.requireEvent(context, request.eventId);
       return create(ListEventDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
     },
 

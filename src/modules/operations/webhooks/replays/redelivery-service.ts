@@ -41,6 +41,12 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
       return (await store.find({ tenantId, endpointId }, eventId))!;
     },
 
+    /** Throws NOT_FOUND if the log does not contain an event. */
+    async requireEvent({ sql, tenantId }: Context, eventId: string): Promise<void> {
+      const [event] = await reader.findMany(sql, [{ tenantId, id: eventId }]);
+      if (event === undefined) throw notFound("event");
+    },
+
     async getDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
       const { sql, tenantId } = context;
       requireAccess(context, await endpointStore(sql).find(tenantId, endpointId));
