@@ -1,5 +1,5 @@
 import { type AnalyticsResult, createAnalyticsService } from "@client/gen/analytics";
-import { isApiError } from "@client/index";
+import { createDiscoveryService } from "@client/gen/discovery";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { setQuery } from "../../core/router";
@@ -13,40 +13,53 @@ import { Table } from "../../ui/table";
 import { Notice } from "../../ui/text";
 
 const analytics = createAnalyticsService(transport);
+const discovery = createDiscoveryService(transport);
 const seriesMax = 4;
 
 /** Analytics: how did the workspace do over time? */
 export default function Analytics() {
+  const capability = useQuery("analytics capability", () => discovery.getCapability({ capability_id: "analytics" }));
+  return (
+    <Page question="How did this workspace do over time?" title="Analytics">
+      <Ready query={capability}>
+        {({ mode }) =>
+          mode === "disabled" ? (
+            <Notice tone="info">
+              Analytics is off. The operator can connect a Prometheus with analytics.enabled and
+              analytics.prometheus_url.
+            </Notice>
+          ) : (
+            <Queries />
+          )
+        }
+      </Ready>
+    </Page>
+  );
+}
+
+function Queries() {
   const catalog = useQuery("analytics catalog", () => analytics.getCatalog());
   const query = filterOf("query");
   return (
-    <Page question="How did this workspace do over time?" title="Analytics">
-      {isApiError(catalog.error, "ROUTE_NOT_FOUND") ? (
-        <Notice tone="info">
-          Analytics is off. The operator can connect a Prometheus with analytics.enabled and analytics.prometheus_url.
-        </Notice>
-      ) : (
-        <>
-          <QueryForm initial={query ?? ""} key={query} />
-          {query !== undefined && <Result query={query} />}
-          <Ready query={catalog}>
-            {({ metrics }) => (
-              <Table
-                columns={[
-                  { title: "Metric", value: ({ name }) => name, render: ({ name }) => <code>{name}</code> },
-                  { title: "Type", width: "110px", value: ({ type }) => type },
-                  { title: "Description", value: ({ description }) => description },
-                  { title: "Labels", width: "200px", value: ({ labels }) => labels.join(", ") },
-                ]}
-                keyOf={({ name }) => name}
-                label="Metrics"
-                rows={metrics}
-              />
-            )}
-          </Ready>
-        </>
-      )}
-    </Page>
+    <>
+      <QueryForm initial={query ?? ""} key={query} />
+      {query !== undefined && <Result query={query} />}
+      <Ready query={catalog}>
+        {({ metrics }) => (
+          <Table
+            columns={[
+              { title: "Metric", value: ({ name }) => name, render: ({ name }) => <code>{name}</code> },
+              { title: "Type", width: "110px", value: ({ type }) => type },
+              { title: "Description", value: ({ description }) => description },
+              { title: "Labels", width: "200px", value: ({ labels }) => labels.join(", ") },
+            ]}
+            keyOf={({ name }) => name}
+            label="Metrics"
+            rows={metrics}
+          />
+        )}
+      </Ready>
+    </>
   );
 }
 

@@ -42,7 +42,7 @@ function CandidateList() {
             samples={samplesOf({
               path: "/api/promotions/candidates",
               body: { artifacts: [{ kind: "routing", ref: "support", version: 2 }] },
-              cli: `promotion create-candidate --artifacts '[{"kind": "routing", "ref": "support", "version": 2}]'`,
+              cli: `promotion create --artifacts '[{"kind": "routing", "ref": "support", "version": 2}]'`,
               sdk: `promotions.createCandidate({ artifacts: [{ kind: "routing", ref: "support", version: 2 }] })`,
             })}
             title="No candidate"
