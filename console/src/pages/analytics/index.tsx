@@ -18,7 +18,7 @@ const seriesMax = 4;
 
 /** Analytics: how did the workspace do over time? */
 export default function Analytics() {
-  const capability = useQuery("analytics capability", () => discovery.getCapability({ capability_id: "analytics" }));
+  const capability = useQuery("analytics capability", () => discovery.getCapability({ id: "analytics" }));
   return (
     <Page question="How did this workspace do over time?" title="Analytics">
       <Ready query={capability}>
