@@ -2,9 +2,9 @@ import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { covers } from "../../../platform/access/index.ts";
 import type { ArtifactKind, PromotableArtifacts } from "../../promotable-artifacts.ts";
-import type { ObservedArtifact } from "./domain/approval-binding.ts";
+import type { ObservedArtifact } from "./domain/approval-validity.ts";
 import type { Candidate, CandidateArtifact } from "./domain/candidate.ts";
-import type { Evidence } from "./domain/scoring.ts";
+import type { Evidence } from "./domain/candidate-scores.ts";
 
 /** Outcomes that are read per target. */
 const keysMax = 20_000;

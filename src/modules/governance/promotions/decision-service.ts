@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { bindingOf, type GateReading, movedArtifacts, voidReasons } from "./domain/approval-binding.ts";
+import { bindingOf, type GateReading, movedArtifacts, voidReasons } from "./domain/approval-validity.ts";
 import type { Candidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, requireCall } from "./domain/states.ts";
 import { type CandidateService, labelOf, type PromotionParts } from "./service.ts";

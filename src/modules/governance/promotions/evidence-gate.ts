@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { GateReading } from "./domain/approval-binding.ts";
+import type { GateReading } from "./domain/approval-validity.ts";
 import type { Candidate } from "./domain/candidate.ts";
 
 /** What promotions need of evidence packs. */

@@ -22,7 +22,7 @@ import { type CandidateService, createCandidateService, type PromotionParts } fr
 import { createStageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
-export type { GateReading } from "./domain/approval-binding.ts";
+export type { GateReading } from "./domain/approval-validity.ts";
 export type { Candidate } from "./domain/candidate.ts";
 export { isOpen as isCandidateOpen } from "./domain/states.ts";
 export type { EvidenceGate } from "./evidence-gate.ts";

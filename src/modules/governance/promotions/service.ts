@@ -9,7 +9,7 @@ import type { GuardrailTests } from "../../experiments/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ReplayReport } from "../../promotable-artifacts.ts";
 import type { ArtifactKinds } from "./artifact-kinds.ts";
-import { voidReasons } from "./domain/approval-binding.ts";
+import { voidReasons } from "./domain/approval-validity.ts";
 import {
   type Candidate,
   type CandidateArtifact,
@@ -17,7 +17,7 @@ import {
   type NewCandidate,
   openCandidatesMax,
 } from "./domain/candidate.ts";
-import { overallVerdict, scoreCanary } from "./domain/scoring.ts";
+import { overallVerdict, scoreCanary } from "./domain/candidate-scores.ts";
 import type { CandidateCall, CandidateState } from "./domain/states.ts";
 import type { EvidenceGate } from "./evidence-gate.ts";
 import type { PromotionMetrics } from "./promotion-metrics.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
-import { overallVerdict, scoreCanary, scoreGuardrails } from "./domain/scoring.ts";
+import { overallVerdict, scoreCanary, scoreGuardrails } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
 import type { CandidateService, PromotionParts } from "./service.ts";
 import { candidateStore } from "./store.ts";

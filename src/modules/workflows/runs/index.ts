@@ -56,10 +56,10 @@ import { createOwnMail, type OwnMail } from "./run-mail.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService, type RunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
-import { createRunStart } from "./run-start.ts";
-import { createRunStarter } from "./run-starter.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
 import { createSimulation } from "./simulation/simulation-service.ts";
+import { createRunStart } from "./start/run-start.ts";
+import { createRunStarter } from "./start/run-starter.ts";
 import { createTaskReports } from "./task-reports.ts";
 
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
@@ -68,7 +68,7 @@ export type { FindPoolId } from "./effects/route-effect.ts";
 export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
 export { toPlain, toValue } from "./run-message.ts";
 export { readRunOutcomes } from "./run-outcomes.ts";
-export { ownStartRecord } from "./run-start.ts";
+export { ownStartRecord } from "./start/run-start.ts";
 export { runUsage } from "./usage-source.ts";
 
 interface Parts {

@@ -4,8 +4,8 @@ import type { Database } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./run-engine.ts";
-import { inputLengthMax } from "./run-input.ts";
-import type { StartRequest, StartRun } from "./run-start.ts";
+import { inputLengthMax } from "./start/run-input.ts";
+import type { StartRequest, StartRun } from "./start/run-start.ts";
 import { runStore } from "./storage/run-store.ts";
 
 /** Charges a tenant's daily quota for work that no call asked for, or throws QUOTA_EXCEEDED; undefined if unlimited. */

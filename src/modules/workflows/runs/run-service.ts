@@ -8,9 +8,9 @@ import type { Environments } from "../environments/index.ts";
 import { type Decision, decisionsOf, type RunEvent } from "./domain/engine/state.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
-import { inputLengthMax } from "./run-input.ts";
-import type { StartOutcome, StartRun } from "./run-start.ts";
-import type { PreparedRun } from "./run-starter.ts";
+import { inputLengthMax } from "./start/run-input.ts";
+import type { StartOutcome, StartRun } from "./start/run-start.ts";
+import type { PreparedRun } from "./start/run-starter.ts";
 import { runStore } from "./storage/run-store.ts";
 
 /** The input of a new run. */

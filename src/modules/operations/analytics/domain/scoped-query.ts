@@ -3,7 +3,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { limits } from "./limits.ts";
 import { parseQuery } from "./promql/parser.ts";
-import { renderQuery } from "./promql/rendering.ts";
+import { renderQuery } from "./promql/query-text.ts";
 import { validateQuery } from "./promql/validation.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
 import { noReceipt, type TakeQuota } from "../own-runs.ts";
-import type { StartRun } from "../run-start.ts";
+import type { StartRun } from "../start/run-start.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";
 import { childStartRecord } from "./child-cancellation.ts";

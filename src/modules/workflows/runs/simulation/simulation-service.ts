@@ -16,7 +16,7 @@ import {
 import type { Environments } from "../../environments/index.ts";
 import { createPlan, type Plan } from "../domain/engine/plan.ts";
 import { runVariable } from "../run-engine.ts";
-import { checkRunInput } from "../run-input.ts";
+import { checkRunInput } from "../start/run-input.ts";
 import { simulateRun } from "./simulated-run.ts";
 import type { Simulation, SimulationScript } from "./simulation.ts";
 

@@ -1,5 +1,5 @@
-import { checkValue } from "../../../platform/json-schema/index.ts";
-import type { Definition, Json } from "../definitions/index.ts";
+import { checkValue } from "../../../../platform/json-schema/index.ts";
+import type { Definition, Json } from "../../definitions/index.ts";
 
 /** The largest input of a run, as characters of JSON. */
 export const inputLengthMax = 128 * 1024;

@@ -1,15 +1,15 @@
-import type { QuotaReceipt } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
-import type { Definitions, Json } from "../definitions/index.ts";
-import type { UsableEnvironment } from "../environments/index.ts";
-import type { Run, RunOrigin } from "./domain/run.ts";
-import type { PlanCache } from "./plan-cache.ts";
+import type { QuotaReceipt } from "../../../../chain/call.ts";
+import { fail } from "../../../../errors/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import type { Definitions, Json } from "../../definitions/index.ts";
+import type { UsableEnvironment } from "../../environments/index.ts";
+import type { Run, RunOrigin } from "../domain/run.ts";
+import type { PlanCache } from "../plan-cache.ts";
+import { releaseKey, runStore } from "../storage/run-store.ts";
 import { checkRunInput } from "./run-input.ts";
 import type { PreparedRun, RunStarter } from "./run-starter.ts";
-import { releaseKey, runStore } from "./storage/run-store.ts";
 
 /** A request to start a run of a published definition. */
 export interface StartRequest {

@@ -1,22 +1,22 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { createBatcher, type Database, mayBeCommitted, type Sql } from "../../../platform/db/index.ts";
-import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
-import { ulid } from "../../../platform/ids/ulid.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
-import { shardOf } from "../../../platform/shards/index.ts";
-import type { Json } from "../definitions/index.ts";
-import type { TaskDispatch } from "../tasks/index.ts";
-import { Advance } from "./domain/engine/advance.ts";
-import type { Plan } from "./domain/engine/plan.ts";
-import { stateTooLarge } from "./domain/engine/size-limits.ts";
-import { createRunState, type RunState } from "./domain/engine/state.ts";
-import { type RunOrigin, shardCount } from "./domain/run.ts";
-import { type CommittedAdvance, isTooLarge, runVariable, settleReservations } from "./run-engine.ts";
-import { toRunWrite } from "./run-write-builder.ts";
-import type { LiveRun } from "./storage/run-loader.ts";
-import type { NewRunWrite } from "./storage/run-write.ts";
-import { insertRuns, type StartRefusal } from "./storage/run-writer.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import { createBatcher, type Database, mayBeCommitted, type Sql } from "../../../../platform/db/index.ts";
+import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import { shardOf } from "../../../../platform/shards/index.ts";
+import type { Json } from "../../definitions/index.ts";
+import type { TaskDispatch } from "../../tasks/index.ts";
+import { Advance } from "../domain/engine/advance.ts";
+import type { Plan } from "../domain/engine/plan.ts";
+import { stateTooLarge } from "../domain/engine/size-limits.ts";
+import { createRunState, type RunState } from "../domain/engine/state.ts";
+import { type RunOrigin, shardCount } from "../domain/run.ts";
+import { type CommittedAdvance, isTooLarge, runVariable, settleReservations } from "../run-engine.ts";
+import { toRunWrite } from "../run-write-builder.ts";
+import type { LiveRun } from "../storage/run-loader.ts";
+import type { NewRunWrite } from "../storage/run-write.ts";
+import { insertRuns, type StartRefusal } from "../storage/run-writer.ts";
 
 /** A run to start. */
 export interface NewRun {
