@@ -331,9 +331,9 @@ test("closing waits for statements in flight and refuses later ones", async (t) 
 });
 
 test("closing has a timeout", async (t) => {
-  const { pool, sql } = await opened(t);
+  const { pool, sql, admin } = await opened(t);
   const endless = assert.rejects(async () => await sql`select pg_sleep(60)`, { code: "CONNECTION_CLOSED" });
-  await new Promise(setImmediate);
+  await until(async () => (await admin`select from pg_stat_activity where wait_event = 'PgSleep'`).count > 0);
   await pool.end(300);
   await endless;
 });
