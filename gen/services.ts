@@ -6,6 +6,7 @@ import { AnomalyService } from "./service/api/anomaly_pb.ts";
 import { ApiKeyService } from "./service/api/api_key_pb.ts";
 import { BillingSubscriptionService } from "./service/api/billing_subscription_pb.ts";
 import { BrowserSessionService } from "./service/api/browser_session_pb.ts";
+import { BulkOperationService } from "./service/api/bulk_operation_pb.ts";
 import { ConfigService } from "./service/api/config_pb.ts";
 import { ConformanceService } from "./service/api/conformance_pb.ts";
 import { ConnectSessionService } from "./service/api/connect_session_pb.ts";
@@ -40,6 +41,7 @@ import { RecipientService } from "./service/api/recipient_pb.ts";
 import { RolloutEvidenceService } from "./service/api/rollout_evidence_pb.ts";
 import { RoutingService, OutcomeService } from "./service/api/routing_pb.ts";
 import { RuleService } from "./service/api/rule_pb.ts";
+import { ScheduleService } from "./service/api/schedule_pb.ts";
 import { SecretService } from "./service/api/secret_pb.ts";
 import { SsoService } from "./service/api/sso_pb.ts";
 import { SubscriberService } from "./service/api/subscriber_pb.ts";
@@ -58,4 +60,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, BulkOperationService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, ScheduleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

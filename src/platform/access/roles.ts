@@ -16,6 +16,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "rule:write",
     "route:write",
     "queue:write",
+    "schedule:write",
     "work:write",
     "outcome:write",
     "notification:write",

@@ -33,6 +33,9 @@ export interface QueueService {
 
   /** Assigns a waiting item to a recipient. */
   assignItem(request: AssignQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
+
+  /** Ends the lease of an item and makes the item ready for another worker. No attempt is used up. The worker that had it can no longer complete it. */
+  releaseItem(request: ReleaseQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
 }
 
 const queueServiceOperations = {
@@ -45,6 +48,7 @@ const queueServiceOperations = {
   getItem: { verb: "GET", path: "/api/queues/{pool_id}/items/{queue_item_id}" },
   cancelItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/cancel", body: "*", keyed: true },
   assignItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/assign", body: "*", keyed: true },
+  releaseItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/release", body: "*", keyed: true },
 } as const satisfies Record<keyof QueueService, Operation>;
 
 /** Creates the service over a transport. */
@@ -250,4 +254,14 @@ export type AssignQueueItemRequest = {
   readonly queue_item_id: string;
   /** The recipient. */
   readonly recipient_id: string;
+};
+
+/** Selects the leased item. */
+export type ReleaseQueueItemRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The reason. */
+  readonly reason?: string;
 };

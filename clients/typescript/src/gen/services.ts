@@ -6,6 +6,7 @@ import { createAnomalyService, type AnomalyService } from "./anomaly.ts";
 import { createApiKeyService, type ApiKeyService } from "./api-key.ts";
 import { createBillingSubscriptionService, type BillingSubscriptionService } from "./billing-subscription.ts";
 import { createBrowserSessionService, type BrowserSessionService } from "./browser-session.ts";
+import { createBulkOperationService, type BulkOperationService } from "./bulk-operation.ts";
 import { createConfigService, type ConfigService } from "./config.ts";
 import { createConformanceService, type ConformanceService } from "./conformance.ts";
 import { createConnectSessionService, type ConnectSessionService } from "./connect-session.ts";
@@ -42,6 +43,7 @@ import { createRolloutEvidenceService, type RolloutEvidenceService } from "./rol
 import { createRoutingService, type RoutingService } from "./routing.ts";
 import { createOutcomeService, type OutcomeService } from "./routing.ts";
 import { createRuleService, type RuleService } from "./rule.ts";
+import { createScheduleService, type ScheduleService } from "./schedule.ts";
 import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
@@ -67,6 +69,7 @@ export interface Services {
   readonly apiKeys: ApiKeyService;
   readonly billingSubscriptions: BillingSubscriptionService;
   readonly browserSessions: BrowserSessionService;
+  readonly bulkOperations: BulkOperationService;
   readonly config: ConfigService;
   readonly conformance: ConformanceService;
   readonly connectSessions: ConnectSessionService;
@@ -103,6 +106,7 @@ export interface Services {
   readonly routing: RoutingService;
   readonly outcomes: OutcomeService;
   readonly rules: RuleService;
+  readonly schedules: ScheduleService;
   readonly secrets: SecretService;
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
@@ -130,6 +134,7 @@ export function createServices(transport: Transport): Services {
     apiKeys: createApiKeyService(transport),
     billingSubscriptions: createBillingSubscriptionService(transport),
     browserSessions: createBrowserSessionService(transport),
+    bulkOperations: createBulkOperationService(transport),
     config: createConfigService(transport),
     conformance: createConformanceService(transport),
     connectSessions: createConnectSessionService(transport),
@@ -166,6 +171,7 @@ export function createServices(transport: Transport): Services {
     routing: createRoutingService(transport),
     outcomes: createOutcomeService(transport),
     rules: createRuleService(transport),
+    schedules: createScheduleService(transport),
     secrets: createSecretService(transport),
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),

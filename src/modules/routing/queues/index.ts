@@ -13,12 +13,14 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
+import type { JobRunner } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
 import type { PoolReader } from "../pools/index.ts";
+import { createBulkOperations } from "./bulk/bulk-operations.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
@@ -63,6 +65,7 @@ interface Parts {
   readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];
   readonly shares: EventLoopShares;
+  readonly jobs: Pick<JobRunner, "wake">;
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
@@ -132,16 +135,22 @@ export function createQueues(parts: Parts) {
     pushAction: createPushAction(parts.call),
   });
   const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
-  const service = createQueueService({ pools, events, wake, recall: leaseService.recall });
+  const service = createQueueService({ pools, events, wake, wakeReady, recall: leaseService.recall });
+  const bulk = createBulkOperations({
+    ...parts,
+    settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
+    wakeReady,
+  });
 
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
       work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
       explanations: explanationHandlers(pools),
+      bulk: bulk.handlers,
     },
     explainer: createItemExplainer(pools),
-    jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
+    jobs: [maintainHistoryJob(parts), convertItemsJob(parts), bulk.job],
     acceptor,
     readmission: createReadmission(parts.admissionOf, parts.shares),
     completion,

@@ -15,6 +15,7 @@ import {
   QueueItemSchema,
   type Queue as QueueMessage,
   QueueSchema,
+  ReleaseQueueItemResponseSchema,
   ResumeQueueResponseSchema,
   type QueueService as Rpc,
 } from "../../../../gen/service/api/queue_pb.ts";
@@ -102,6 +103,11 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
     async cancelQueueItem(context, { poolId, queueItemId, reason }) {
       const item = await service.cancelItem(context, poolId, queueItemId, reason);
       return create(CancelQueueItemResponseSchema, { item: fromItem(item) });
+    },
+
+    async releaseQueueItem(context, { poolId, queueItemId, reason }) {
+      const item = await service.releaseItem(context, poolId, queueItemId, reason);
+      return create(ReleaseQueueItemResponseSchema, { item: fromItem(item) });
     },
 
     async assignQueueItem(context, { poolId, queueItemId, recipientId }) {

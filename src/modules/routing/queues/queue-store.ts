@@ -154,6 +154,14 @@ export function queueStore(sql: Sql) {
       return updated.count > 0;
     },
 
+    /** The token of the lease that a worker has on an item; undefined if it has none. */
+    async findLeaseToken(tenantId: TenantId, poolId: string, id: string): Promise<string | undefined> {
+      const [row] = await sql<{ leaseToken: string }[]>`
+        select lease_token from queue_items
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state = 'leased' and delivery <> 'none'`;
+      return row?.leaseToken;
+    },
+
     async depth(tenantId: TenantId, poolId: string): Promise<number> {
       const [row] = await sql<{ depth: number }[]>`
         select coalesce(sum(depth), 0)::bigint as depth from queue_depths
