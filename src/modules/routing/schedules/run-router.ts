@@ -18,7 +18,7 @@ const recordedMs = 30 * 60_000;
 /** Creates the function that routes the item of a run. All attempts of a run have the same effect as one. */
 export function createRunRouter(call: OperationCaller) {
   async function attempt(run: ScheduleRun): Promise<RunResult> {
-    const message = fromJson(RouteRequestSchema, run.request!);
+    const message = fromJson(RouteRequestSchema, run.request as never);
     const { decision } = await call(RoutingService.method.route, originOf(run, "route"), message);
     const { decisionId, outcome, reason, queueItemId, existingItemId } = decision!;
     const routed = { decisionId, outcome, itemId: queueItemId === "" ? existingItemId : queueItemId, permanent: false };

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { failuresMax, runsKept, type Schedule, type ScheduleRun } from "./domain/schedule.ts";
-import { dueSql, scheduleColumns, type SchedulePosition } from "./schedule-store.ts";
+import { dueSql, type SchedulePosition, scheduleColumns } from "./schedule-store.ts";
 
 /** A schedule that needs attention. */
 export interface DueSchedule extends Schedule {

@@ -162,7 +162,15 @@ export function createScheduleService({ events, pools, wakeWorkers }: Parts) {
       const schedule = requireAccess(context, await store.lock(tenantId, id));
       const time = new Date(nowMs);
       const runId = ulid(nowMs);
-      const run = { tenantId, scheduleId: id, id: runId, time, cause: "manual", state: "starting", dueAt: time } as const;
+      const run = {
+        tenantId,
+        scheduleId: id,
+        id: runId,
+        time,
+        cause: "manual",
+        state: "starting",
+        dueAt: time,
+      } as const;
       await runStore(sql).insertRuns([{ ...run, ...requestAt(schedule, time) }], time);
       await store.refreshDue(tenantId, id);
       const data = { pool_id: schedule.poolId, name: schedule.name, run_id: runId };

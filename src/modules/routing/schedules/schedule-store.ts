@@ -32,7 +32,15 @@ export interface StoredChange
   extends Partial<
     Pick<
       Schedule,
-      "environmentId" | "environmentKey" | "poolId" | "name" | "timing" | "item" | "paused" | "pausedReason" | "pausedBy"
+      | "environmentId"
+      | "environmentKey"
+      | "poolId"
+      | "name"
+      | "timing"
+      | "item"
+      | "paused"
+      | "pausedReason"
+      | "pausedBy"
     >
   > {
   /** Set when the schedule fires from here: times before are not for it. */

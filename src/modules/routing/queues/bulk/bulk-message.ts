@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  type BulkOperation as OperationMessage,
   BulkOperationSchema,
   type BulkPreview,
   BulkPreviewSchema,
-  type DeadLetterFilter as LetterFilterMessage,
   DeadLetterFilterSchema,
   type QueueItemFilter as ItemFilterMessage,
+  type DeadLetterFilter as LetterFilterMessage,
+  type BulkOperation as OperationMessage,
   QueueItemFilterSchema,
 } from "../../../../../gen/service/api/bulk_operation_pb.ts";
 import { dateOf, optionalTime } from "../../../../platform/records/index.ts";

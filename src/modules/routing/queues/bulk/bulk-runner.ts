@@ -74,7 +74,10 @@ export function createBulkRunner({ db, clock, events, call, settleRecentLeases, 
     const ids = operation.batch ?? (size === 0 ? [] : await deadLetterScan(db.sql, filter).readPage(range, size));
     if (ids.length === 0) return finishRetry(operation, { position, changed: 0, skipped: 0, ended: true });
     if (operation.batch === null) {
-      const begin = (tx: Sql) => bulkStore(tx).beginBatch(tenantId, id, ids, new Date(clock.now())).then(() => true);
+      const begin = (tx: Sql) =>
+        bulkStore(tx)
+          .beginBatch(tenantId, id, ids, new Date(clock.now()))
+          .then(() => true);
       if ((await continueIn(operation, begin)) === undefined) return;
     }
     const key = `bulk:${id}:${ids[0]}`;

@@ -83,7 +83,8 @@ export function createBulkService({ pools, events, wakeJobs }: Parts) {
       const store = bulkStore(sql);
       const current = requireAccess(context, await store.lock(tenantId, id));
       if (current.state === "cancelled") return current;
-      if (isEnded(current)) throw fail("FAILED_PRECONDITION", { public: `The operation has already ${current.state}.` });
+      if (isEnded(current))
+        throw fail("FAILED_PRECONDITION", { public: `The operation has already ${current.state}.` });
       const operation = await store.end(tenantId, id, "cancelled", "", new Date(nowMs));
       const { poolId, action, changedCount, skippedCount } = operation;
       const data = { pool_id: poolId, action, changed_count: changedCount, skipped_count: skippedCount };

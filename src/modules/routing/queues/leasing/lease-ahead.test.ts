@@ -290,6 +290,7 @@ async function operate<T>(
     } as never,
     events: recordedEvents() as never,
     wake: () => {},
+    wakeReady: () => {},
     recall: leaseService.recall,
   });
   // Leases are recent by the database's clock too, however long the test takes.

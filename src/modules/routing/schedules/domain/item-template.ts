@@ -15,6 +15,7 @@ const variables: CelVariables = { schedule: "map" };
 const templateFields = ["key", "attributes", "payload"] as const;
 
 const itemBytesMax = 64 * 1024;
+const depthMax = 16;
 
 /** Throws INVALID_ARGUMENT if an item cannot be routed by a schedule. `item` is in its JSON form. */
 export function checkItem(item: JsonObject): void {
@@ -25,7 +26,7 @@ export function checkItem(item: JsonObject): void {
   if (Buffer.byteLength(JSON.stringify(item)) > itemBytesMax) {
     throw invalid("item", "max_bytes", "must be at most 64 KiB as JSON");
   }
-  if (isTooDeep(item)) throw invalid("item", "depth", "must be nested at most 16 levels deep");
+  if (isTooDeep(item, depthMax)) throw invalid("item", "depth", `must be nested at most ${depthMax} levels deep`);
   for (const field of templateFields) {
     try {
       compileTemplate(item[field] ?? null, variables);
