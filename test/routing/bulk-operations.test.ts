@@ -68,7 +68,7 @@ test("a preview counts exactly the items that the operation then changes, by eve
   assert.deepEqual(await statesOf(pool, mails), ["cancelled", "cancelled", "cancelled"]);
   assert.deepEqual(await statesOf(pool, urgent), ["ready", "ready"]);
   assert.equal((await own.status(pool)).depth, 2);
-  const [event] = (await own.ok("GET", `/api/events?subject=${mails[0]}&type=queue.item.cancelled`)).data;
+  const [event] = (await own.ok("GET", `/api/events?subject=${mails[0]}&types=queue.item.cancelled`)).data;
   assert.deepEqual(event.data, { pool_id: pool, reason: "wrong country" });
 });
 
@@ -127,7 +127,7 @@ test("an operator releases a leased item, which another worker gets with the sam
   assert.deepEqual([second.queue_item_id, second.attempt], [first.queue_item_id, 1]);
   await own.complete(second);
   await own.refused("FAILED_PRECONDITION", "POST", `${path}/release`, {});
-  const [event] = (await own.ok("GET", `/api/events?subject=${first.queue_item_id}&type=queue.item.released`)).data;
+  const [event] = (await own.ok("GET", `/api/events?subject=${first.queue_item_id}&types=queue.item.released`)).data;
   assert.equal(event.data.reason, "the worker hangs");
 });
 

@@ -231,7 +231,7 @@ test("a run that a rule rejects says so, and permanent failures in a row pause t
   const [rejected] = await settledRuns(id, 1);
   assert.deepEqual([rejected.state, rejected.error_code, rejected.outcome], ["failed", "rejected", "rejected"]);
   assert.equal((await get(id)).consecutive_failures, 0);
-  await own.ok("DELETE", `/api/pools/${pool}/rules/${rule}`);
+  await own.ok("DELETE", `/api/rules/${rule}`);
   await own.ok("POST", `/api/pools/${pool}:set_enabled`, { enabled: false });
   await sql`update routing_schedules set consecutive_failures = 19 where id = ${id}`;
   await comeDue(id);

@@ -191,8 +191,7 @@ export function createScheduleService({ events, pools, wakeWorkers }: Parts) {
       checkItem(item);
       const [first] = times;
       if (first === undefined) return { times, item: undefined };
-      const sample = { id: ulid(afterMs), name: "preview", item };
-      const { request, errorMessage } = requestAt(sample, new Date(first));
+      const { request, errorMessage } = requestAt({ id: "preview", name: "preview", item }, new Date(first));
       if (request === null) throw invalid("item", "cel.evaluation", `cannot be evaluated: ${errorMessage}`);
       return { times, item: request };
     },
