@@ -56,7 +56,8 @@ test("when nodes are killed, no time of a schedule routes two items, and bulk op
   };
   await shown(settled, (count) => count === 0, 60_000);
   const runs = await sql<{ time: Date; itemId: string; scheduleId: string; state: string }[]>`
-    select time, item_id, schedule_id, state from routing_schedule_runs order by schedule_id, time`;
+    select time, item_id as "itemId", schedule_id as "scheduleId", state from routing_schedule_runs
+    order by schedule_id, time`;
   const items = await sql<{ id: string; key: string }[]>`select id, key from queue_items where pool_id = ${scheduled}`;
   assert.equal(new Set(items.map(({ key }) => key)).size, items.length, "no time has two items");
   assert.deepEqual(
