@@ -74,6 +74,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     outcomes: createOutcomeSink(live, scoreOutcomes, metrics.ended),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
+    onOfferEnded: live.recordRelease,
     retentionDays: config["routing.retention_days"],
   });
   const router = createRouter({
@@ -98,6 +99,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.OutcomeService": router.handlers.outcomes,
       "service.api.QueueService": queues.handlers.queues,
       "service.api.WorkService": queues.handlers.work,
+      "service.api.OfferService": queues.handlers.offers,
       "service.api.AdmissionService": { ...admission.handlers, ...queues.handlers.explanations },
       "service.api.DeadLetterService": deadLetters.handlers,
       "service.api.AnomalyService": anomalies.handlers,

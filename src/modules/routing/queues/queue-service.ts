@@ -5,9 +5,12 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
-import type { PoolReader } from "../pools/index.ts";
+import type { PoolReader, ReservationConfig } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
+import { offerItemTo } from "./offers/item-offer-store.ts";
+import { offeredEvent } from "./offers/offer-events.ts";
+import type { OfferEndListener } from "./offers/offer-expiry.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
@@ -19,6 +22,7 @@ interface Parts {
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
   readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
+  readonly onOfferEnded: OfferEndListener;
 }
 
 /** The operator use cases. */
@@ -29,7 +33,7 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, events, wake, recall }: Parts) {
+export function createQueueService({ pools, events, wake, recall, onOfferEnded }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -89,6 +93,29 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
     });
   }
 
+  /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
+  async function offerItem(
+    context: Context,
+    { id, poolId, state, recipientId: previousId }: QueueItem,
+    recipientId: string,
+    { timeoutS }: ReservationConfig,
+  ): Promise<void> {
+    const { sql, tenantId, principal } = context;
+    const to = { recipientId, timeoutS, by: principal.subject };
+    const made = await offerItemTo(sql, { tenantId, poolId, id }, to);
+    if (made === undefined) {
+      throw fail("FAILED_PRECONDITION", {
+        public: `The item is ${state.replace("_", " ")}. Only an item that is ready or offered can be offered to a recipient.`,
+      });
+    }
+    const { type, data } = offeredEvent({ tenantId, poolId, itemId: id, ...made }, made.expiresAt);
+    await events.record(context, type, id, data);
+    context.afterCommit(() => {
+      if (previousId !== "") onOfferEnded(tenantId, poolId, previousId);
+      wake(tenantId, poolId);
+    });
+  }
+
   return {
     statusOf: async (context: Context, poolId: string) => {
       await pools.requirePool(context, poolId);
@@ -143,7 +170,10 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
       return itemOf(context, poolId, id);
     },
 
-    /** Assigns a waiting item to a recipient of its pool. A held item stays held. */
+    /**
+     * Assigns a waiting item to a recipient of its pool. A held item stays held. In a pool with reservations, the item is
+     * offered to the recipient instead.
+     */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
       const { pool, recipients } = await pools.requirePool(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
@@ -162,6 +192,11 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
       }
       const item = await settledItemOf(context, poolId, id);
       const { sql, tenantId } = context;
+      const { reservation } = pool.config;
+      if (reservation !== undefined && recipient.delivery.mode === "pull") {
+        await offerItem(context, item, recipientId, reservation);
+        return itemOf(context, poolId, id);
+      }
       const to = { recipientId, delivery: recipient.delivery.mode };
       if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);
       if (pool.config.itemEvents) {

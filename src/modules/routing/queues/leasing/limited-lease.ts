@@ -13,7 +13,7 @@ import {
   saveGroups,
   selectForLease,
 } from "../../admission/index.ts";
-import { type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
+import { type LeasedRow, type LeaseParams, leaseItems, lockCapacities } from "./lease-store.ts";
 import {
   candidatesByGroup,
   firstCandidates,
@@ -90,7 +90,7 @@ function leaseAmong(
 ): Promise<LeaseResult> {
   return retryOnConflict(() =>
     connections.transaction(async (tx) => {
-      if (params.bound !== undefined) await lockCapacity(tx, params.bound.recipientId);
+      if (params.bounds !== undefined) await lockCapacities(tx, params.bounds);
       const lease = await leaseIn(tx, params, await find(tx));
       if (lease.rows.length > 0) await beforeCommit?.(tx, lease.rows);
       return lease;
