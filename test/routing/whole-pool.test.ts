@@ -64,14 +64,15 @@ for (const [what, config] of [
 
 test("an item that no recipient may take is not leased to a worker that names none", async () => {
   const pool = await own.pool({ strategy: "round_robin" });
-  const recipient = await own.recipient(pool, { skills: { law: 1 } });
+  await own.recipient(pool, { skills: { law: 1 } });
   await own.rule(pool, { type: "require" }, { condition: "!has(item.attributes.tier) || recipient.name == 'nobody'" });
   const [unskilled] = await route(pool, 1, { requirements: { skills: { law: 3 } } });
   const [excluded] = await route(pool, 1, { attributes: { tier: "gold" } });
   const [given] = await route(pool, 1);
   assert.deepEqual(ids(await own.lease(pool, { max_items: 9 })), [given]);
-  await own.ok("PATCH", `/api/recipients/${recipient}`, { skills: { law: 3 } });
-  assert.equal((await own.leaseOne(pool)).queue_item_id, unskilled);
+  const able = await own.recipient(pool, { skills: { law: 3 } });
+  const leased = await own.leaseOne(pool);
+  assert.deepEqual([leased.queue_item_id, leased.recipient_id], [unskilled, able]);
   assert.equal((await own.item(pool, excluded!)).state, "ready");
 });
 
@@ -92,7 +93,9 @@ test("where an item depends on who takes it, a worker must name its recipient", 
   for (const pool of [accepting, ruled]) {
     await route(pool, 1);
     for (const method of ["LeaseItems", "Work"]) {
-      for (const { protocol, code } of await inEachProtocol(nodes[0]!, own, `WorkService/${method}`, { pool_id: pool })) {
+      for (const { protocol, code } of await inEachProtocol(nodes[0]!, own, `WorkService/${method}`, {
+        pool_id: pool,
+      })) {
         assert.equal(code, "RECIPIENT_REQUIRED", `${protocol} ${method}`);
       }
     }

@@ -5,7 +5,14 @@ import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/
 import type { LeaseLimits } from "../../admission/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { type Capacities, isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
-import { hasReadyItem, type LeasedRow, type LeaseParams, leaseItems, lockCapacities } from "./lease-store.ts";
+import {
+  hasReadyItem,
+  type LeasedRow,
+  type LeaseParams,
+  leaseItems,
+  lockCapacities,
+  lockItems,
+} from "./lease-store.ts";
 import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
 import type { QueueHead } from "./queue-head.ts";
 
@@ -127,6 +134,8 @@ export function createItemScans(db: Database) {
     /** Leases items together with what the caller writes before the commit. */
     takeInTransaction(request: LeaseRequest, beforeCommit: BeforeCommit, selection: Selection): Promise<LeasedRow[]> {
       return connectionsFor(selection).transaction(async (tx) => {
+        // A lease skips locked items, but an answer to an offer waits for the other answers to it.
+        if (selection.offerNumber !== undefined) await lockItems(tx, request.tenantId, selection.ids!);
         const taken = await takeIn(tx, request, request.max, selection);
         if (taken.length > 0) await beforeCommit(tx, taken);
         return taken;

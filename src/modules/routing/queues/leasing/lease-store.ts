@@ -223,6 +223,13 @@ export async function lockCapacities(tx: Sql, bounds: Capacities): Promise<void>
   await tx`select pg_advisory_xact_lock(hashtextextended(id, 7)) from unnest(${[...bounds.keys()].sort()}::text[]) as id`;
 }
 
+/** Locks items until the transaction ends. */
+export async function lockItems(tx: Sql, tenantId: TenantId, ids: readonly string[]): Promise<void> {
+  await tx`
+    select from queue_items where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])
+    order by id for update`;
+}
+
 /** Extends leases; returns those that were still held. */
 export async function renewLeases(
   sql: Sql,

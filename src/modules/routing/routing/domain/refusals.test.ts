@@ -25,7 +25,10 @@ test("everyone is considered again only after a search found nobody else and the
 
 test("an item that everyone refused waits for the rest of the time, or for the next fallback step", () => {
   assert.deepEqual(waitAfter(decision, 1, refusedBy("a"), 60), { reason: allRefused, retryInS: 55 });
-  assert.deepEqual(waitAfter({ ...decision, nextStepInS: 9 }, 1, refusedBy("a"), 60), { reason: allRefused, retryInS: 9 });
+  assert.deepEqual(waitAfter({ ...decision, nextStepInS: 9 }, 1, refusedBy("a"), 60), {
+    reason: allRefused,
+    retryInS: 9,
+  });
   assert.deepEqual(waitAfter(decision, 1, refusedBy("a"), 2), { reason: allRefused, retryInS: 1 });
 });
 
