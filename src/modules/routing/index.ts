@@ -74,7 +74,10 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     outcomes: createOutcomeSink(live, scoreOutcomes, metrics.ended),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
-    onOfferEnded: live.recordRelease,
+    onOfferEnded({ tenantId, poolId, recipientId, outcome }) {
+      metrics.offerEnded(tenantId, outcome);
+      if (outcome !== "accepted") live.recordRelease(tenantId, poolId, recipientId);
+    },
     retentionDays: config["routing.retention_days"],
   });
   const router = createRouter({

@@ -53,6 +53,7 @@ export type { Acceptor } from "./intake/acceptor.ts";
 export type { OfferedItem } from "./leasing/lease-store.ts";
 export { type MadeOffer, type NewOffer, offerItems, readItemOffers } from "./offers/item-offer-store.ts";
 export { offeredEvent } from "./offers/offer-events.ts";
+export type { OfferEnd } from "./offers/offer-expiry.ts";
 export { fromItemOffer } from "./offers/offer-message.ts";
 export { deleteExpiredOffers } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
@@ -78,7 +79,7 @@ interface Parts {
   readonly call: OperationCaller;
   /** Called with each pool in which items became ready; the items may have no recipient. */
   readonly onReady: (tenantId: TenantId, poolId: string) => void;
-  /** Called when a recipient no longer holds an offer. */
+  /** Called with each offer that ended, after the commit. */
   readonly onOfferEnded: OfferEndListener;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;

@@ -96,7 +96,7 @@ export function createQueueService({ pools, events, wake, recall, onOfferEnded }
   /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
   async function offerItem(
     context: Context,
-    { id, poolId, state, recipientId: previousId }: QueueItem,
+    { id, poolId, state, holdReason, recipientId: previousId }: QueueItem,
     recipientId: string,
     { timeoutS }: ReservationConfig,
   ): Promise<void> {
@@ -111,7 +111,7 @@ export function createQueueService({ pools, events, wake, recall, onOfferEnded }
     const { type, data } = offeredEvent({ tenantId, poolId, itemId: id, ...made }, made.expiresAt);
     await events.record(context, type, id, data);
     context.afterCommit(() => {
-      if (previousId !== "") onOfferEnded(tenantId, poolId, previousId);
+      if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId: previousId, outcome: "withdrawn" });
       wake(tenantId, poolId);
     });
   }

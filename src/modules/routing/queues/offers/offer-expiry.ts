@@ -1,11 +1,20 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import type { OfferState } from "../domain/queue-item.ts";
 import { expiredEvent } from "./offer-events.ts";
 import { type ExpiredOffer, expireOffers } from "./offer-store.ts";
 
-/** Called when a recipient no longer holds an offer. */
-export type OfferEndListener = (tenantId: TenantId, poolId: string, recipientId: string) => void;
+/** An offer that ended. */
+export interface OfferEnd {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly outcome: Exclude<OfferState, "open">;
+}
+
+/** Called with each offer that ended, after the commit. */
+export type OfferEndListener = (end: OfferEnd) => void;
 
 interface Parts {
   readonly db: Database;
@@ -23,7 +32,9 @@ export function createOfferExpiry({ db, events, now, onOfferEnded }: Parts) {
       return { expired, recorded: await events.recordMany(tx, refused.map(expiredEvent), now()) };
     });
     recorded.wake();
-    for (const { tenantId, poolId, recipientId } of expired) onOfferEnded(tenantId, poolId, recipientId);
+    for (const { tenantId, poolId, recipientId, withdrawn } of expired) {
+      onOfferEnded({ tenantId, poolId, recipientId, outcome: withdrawn ? "withdrawn" : "expired" });
+    }
     return expired;
   };
 }

@@ -95,6 +95,7 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
       const [row] = rows;
       if (row === undefined) return settleUnaccepted(offer, request, retryInMs);
       wakeReaders();
+      onOfferEnded({ ...offer, outcome: "accepted" });
       return row;
     },
 
@@ -111,7 +112,7 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
         const { type, subject, data } = declinedEvent(offer, why);
         await events.record(context, type, subject, data);
         context.afterCommit(() => {
-          onOfferEnded(tenantId, offer.poolId, offer.recipientId);
+          onOfferEnded({ ...offer, outcome: "declined" });
           wake(tenantId, offer.poolId);
         });
       }
