@@ -60,6 +60,19 @@ for (const [what, config] of [
     }
     assert.deepEqual(done.toSorted(), all.toSorted());
   });
+
+  test(`in a pool ${what}, the items of a full recipient do not hide those of others`, async () => {
+    const pool = await own.pool({ strategy: "manual", config });
+    const [full, free] = [await own.recipient(pool, { capacity: 1 }), await own.recipient(pool, { capacity: 1 })];
+    const all = await route(pool, 4);
+    for (const [nth, id] of all.entries()) {
+      const recipient_id = nth < 3 ? full : free;
+      await own.ok("POST", `/api/queues/${pool}/items/${id}/assign`, { recipient_id });
+    }
+    assert.deepEqual(ids(await own.lease(pool)), [all[0]]);
+    assert.deepEqual(ids(await own.lease(pool)), [all[3]]);
+    assert.deepEqual(await own.lease(pool), []);
+  });
 }
 
 test("an item that no recipient may take is not leased to a worker that names none", async () => {

@@ -148,8 +148,20 @@ function mostPerRecipient(sql: Sql, params: LeaseParams): Fragment {
     return sql`case when wanted.capacity is null then ${count}::bigint
       else ${freePlaces(sql`wanted.recipient_id`, sql`wanted.capacity`)} end`;
   }
-  const holder = assignTo ?? recipientIds[0]!;
-  return freePlaces(sql`${holder}`, sql`${bounds.get(holder)!}::bigint`);
+  const holder = assignTo ?? recipientIds[0] ?? "";
+  const capacity = bounds.get(holder);
+  return capacity === undefined ? sql`${count}` : freePlaces(sql`${holder}`, sql`${capacity}::bigint`);
+}
+
+/** The recipients that may hold another item; the caller locks their capacities. */
+export async function readFreeRecipients(tx: Sql, params: LeaseParams): Promise<string[]> {
+  const { tenantId, poolId } = params;
+  const rows = await tx<{ recipientId: string }[]>`
+    select wanted.recipient_id from ${wantedRecipients(tx, params)}
+    where wanted.capacity is null or wanted.capacity > (
+      select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
+        and h.recipient_id = wanted.recipient_id and h.state = 'leased')`;
+  return rows.map(({ recipientId }) => recipientId);
 }
 
 /** Whether an item could be leased, be it locked or not. */
