@@ -345,6 +345,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/notification_workflow_pb.ts").then((file) => file.NotificationWorkflowService)]),
   },
   {
+    word: "offer",
+    description: "An open offer, with the item that is offered.",
+    isGroup: true,
+    verbs: {"service.api.OfferService/ListOffers":"list","service.api.OfferService/AcceptOffer":"accept","service.api.OfferService/DeclineOffer":"decline"},
+    services: () => Promise.all([import("./service/api/offer_pb.ts").then((file) => file.OfferService)]),
+  },
+  {
     word: "report",
     description: "The scope of health reports: an environment of a tenant.",
     isGroup: true,

@@ -219,6 +219,9 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
+  // The same for a recipient without an offer.
+  "service.api.OfferService/AcceptOffer.queue_item_id": "OFFER_LOST",
+  "service.api.OfferService/DeclineOffer.queue_item_id": "OFFER_LOST",
 };
 
 /** Fields that restrict an operation to one list of its request, by operation. */

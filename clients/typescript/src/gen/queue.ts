@@ -4,6 +4,7 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonObject } from "../json.ts";
+import type { ItemOffer } from "./item-offer.ts";
 
 /** Queues: the items that wait in pools, and the control of them. */
 export interface QueueService {
@@ -194,7 +195,7 @@ export type QueueItem = {
   readonly recipient_id: string;
   /** pending, held, ready, leased, completed, dead_lettered, cancelled, expired, drained or superseded. */
   readonly state: string;
-  /** What holds it: not_before, retry, rule or debounce. Its admission explanation says what limits the leasing of a ready item. */
+  /** What holds it: not_before, retry, rule, debounce or offer. Its admission explanation says what limits the leasing of a ready item. An item with offer is offered to its recipient until due_at. */
   readonly hold_reason: string;
   /** The item's type. */
   readonly type: string;
@@ -226,6 +227,8 @@ export type QueueItem = {
   readonly failures: readonly ItemFailure[];
   /** The search for a recipient, if no recipient was found yet. */
   readonly assignment?: AssignmentRetry;
+  /** The latest offers to recipients, oldest first, at most 50; only in pools with reservations. */
+  readonly offers: readonly ItemOffer[];
 };
 
 /** Identifies an item. */

@@ -30,6 +30,7 @@ import { createMemberService, type MemberService } from "./member.ts";
 import { createMeterService, type MeterService } from "./meter.ts";
 import { createNotificationService, type NotificationService } from "./notification.ts";
 import { createNotificationWorkflowService, type NotificationWorkflowService } from "./notification-workflow.ts";
+import { createOfferService, type OfferService } from "./offer.ts";
 import { createOperationalHealthService, type OperationalHealthService } from "./operational-health.ts";
 import { createOutboxService, type OutboxService } from "./outbox.ts";
 import { createPlanService, type PlanService } from "./plan.ts";
@@ -93,6 +94,7 @@ export interface Services {
   readonly meters: MeterService;
   readonly notifications: NotificationService;
   readonly notificationWorkflows: NotificationWorkflowService;
+  readonly offers: OfferService;
   readonly operationalHealths: OperationalHealthService;
   readonly outbox: OutboxService;
   readonly plans: PlanService;
@@ -158,6 +160,7 @@ export function createServices(transport: Transport): Services {
     meters: createMeterService(transport),
     notifications: createNotificationService(transport),
     notificationWorkflows: createNotificationWorkflowService(transport),
+    offers: createOfferService(transport),
     operationalHealths: createOperationalHealthService(transport),
     outbox: createOutboxService(transport),
     plans: createPlanService(transport),

@@ -197,6 +197,11 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     input: { method: "POST", path: "contacts", body: { name: "Ada" } },
     timeout_ms: 5000,
   },
+  AcceptOfferRequest: { recipient_id: exampleId("recipient"), offer_number: 1, lease_s: 600 },
+  DeclineOfferRequest: {
+    ...{ recipient_id: exampleId("recipient"), offer_number: 1 },
+    ...{ reason_code: "on_a_break", reason: "Back at two" },
+  },
   CreateRecipientRequest: exampleRecipient,
   BatchCreateRecipientsRequest: { recipients: [exampleRecipient] },
   UpdateRecipientRequest: { capacity: 8, delivery },

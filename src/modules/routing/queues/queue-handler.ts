@@ -29,6 +29,7 @@ import { optionalTime } from "../../../platform/records/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { toAssignmentField } from "./assignment-message.ts";
 import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
+import { fromItemOffer } from "./offers/offer-message.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
@@ -159,6 +160,7 @@ function fromItem(item: QueueItem): ItemMessage {
     endedAt: optionalTime(item.endedAt),
     survivorId: item.survivorId,
     failures: item.failures.map(fromFailure),
+    offers: item.offers.map(fromItemOffer),
     ...toAssignmentField(item),
   });
 }

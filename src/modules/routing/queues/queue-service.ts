@@ -5,9 +5,12 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
-import type { PoolReader } from "../pools/index.ts";
+import type { PoolReader, ReservationConfig } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
+import { offerItemTo } from "./offers/item-offer-store.ts";
+import { offeredEvent } from "./offers/offer-events.ts";
+import type { OfferEndListener } from "./offers/offer-expiry.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { releaseLeases } from "./transitions/lease-release.ts";
@@ -22,6 +25,7 @@ interface Parts {
   readonly wakeReady: (tenantId: string, poolId: string) => void;
   /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
   readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
+  readonly onOfferEnded: OfferEndListener;
 }
 
 /** The operator use cases. */
@@ -32,7 +36,7 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, events, wake, wakeReady, recall }: Parts) {
+export function createQueueService({ pools, events, wake, wakeReady, recall, onOfferEnded }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -93,6 +97,29 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
     if (transitioned.length === 0) throw alreadyEnded(item);
     context.afterCommit(() => {
       for (const each of freed) wake(each.tenantId, each.poolId);
+    });
+  }
+
+  /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
+  async function offerItem(
+    context: Context,
+    { id, poolId, state, holdReason, recipientId: previousId }: QueueItem,
+    recipientId: string,
+    { timeoutS }: ReservationConfig,
+  ): Promise<void> {
+    const { sql, tenantId, principal } = context;
+    const to = { recipientId, timeoutS, by: principal.subject };
+    const made = await offerItemTo(sql, { tenantId, poolId, id }, to);
+    if (made === undefined) {
+      throw fail("FAILED_PRECONDITION", {
+        public: `The item is ${state.replace("_", " ")}. Only an item that is ready or offered can be offered to a recipient.`,
+      });
+    }
+    const { type, data } = offeredEvent({ tenantId, poolId, itemId: id, ...made }, made.expiresAt);
+    await events.record(context, type, id, data);
+    context.afterCommit(() => {
+      if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId: previousId, outcome: "withdrawn" });
+      wake(tenantId, poolId);
     });
   }
 
@@ -169,7 +196,10 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
       return itemOf(context, poolId, id);
     },
 
-    /** Assigns a waiting item to a recipient of its pool. A held item stays held. */
+    /**
+     * Assigns a waiting item to a recipient of its pool. A held item stays held. In a pool with reservations, the item is
+     * offered to the recipient instead.
+     */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
       const { pool, recipients } = await pools.requirePool(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
@@ -188,6 +218,11 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
       }
       const item = await settledItemOf(context, poolId, id);
       const { sql, tenantId } = context;
+      const { reservation } = pool.config;
+      if (reservation !== undefined && recipient.delivery.mode === "pull") {
+        await offerItem(context, item, recipientId, reservation);
+        return itemOf(context, poolId, id);
+      }
       const to = { recipientId, delivery: recipient.delivery.mode };
       if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);
       if (pool.config.itemEvents) {

@@ -124,6 +124,22 @@ export const eventTypes = {
     meaning: "A waiting item was assigned to a recipient. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id"],
   },
+  "queue.item.offered": {
+    meaning: "An item was offered to a recipient, which may accept it until the given time.",
+    data: ["pool_id", "recipient_id", "offer_number", "expires_at"],
+  },
+  "queue.item.offer_accepted": {
+    meaning: "A recipient accepted an offer and works on the item.",
+    data: ["pool_id", "recipient_id", "offer_number", "attempt"],
+  },
+  "queue.item.offer_declined": {
+    meaning: "A recipient declined an offer; the item goes to the next one.",
+    data: ["pool_id", "recipient_id", "offer_number", "reason_code", "reason"],
+  },
+  "queue.item.offer_expired": {
+    meaning: "A recipient let an offer expire; the item goes to the next one.",
+    data: ["pool_id", "recipient_id", "offer_number"],
+  },
   "queue.item.completed": {
     meaning: "An item was completed. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id", "attempt"],

@@ -289,6 +289,7 @@ async function operate<T>(
       requirePool: async () => ({ pool: { config: { itemEvents: false } }, recipients: [{ id: "r1", ...active }] }),
     } as never,
     events: recordedEvents() as never,
+    onOfferEnded: () => {},
     wake: () => {},
     wakeReady: () => {},
     recall: leaseService.recall,
