@@ -3,6 +3,7 @@ import type { Operation } from "../definitions/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
+import type { ReturnedFields } from "./returned-record.ts";
 import type { TenantState } from "./tenant-state.ts";
 
 /** The listener that accepted a call: the public API or the service-to-service API. */
@@ -47,6 +48,8 @@ export interface Call {
   tenantId: TenantId | undefined;
   tenantState: TenantState | undefined;
   message: Message | undefined;
+  /** Read-only fields of the record that a REST update sends back. */
+  returned?: ReturnedFields | undefined;
 }
 
 /** What a call returns: one message, or a stream of messages. */
@@ -87,6 +90,8 @@ export interface Context {
   readonly body: AsyncIterable<Uint8Array> | undefined;
   /** The transaction of a mutating operation, or the connection pool for other operations. */
   readonly sql: Sql;
+  /** The tenant's own value of a setting; undefined if it has none, so that the instance's value applies. */
+  settingOf(key: string): unknown;
   /** The tenant's daily quota for an operation, for handlers that charge it in their own transaction; undefined if unlimited. */
   quotaOf(operation: string): number | undefined;
   /**

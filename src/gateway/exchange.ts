@@ -57,6 +57,7 @@ class ExchangeCall implements Call {
   tenantId: Call["tenantId"] = undefined;
   tenantState: Call["tenantState"] = undefined;
   message: Call["message"] = undefined;
+  returned: Call["returned"] = undefined;
   readonly #exchange: Exchange;
   #signal: AbortSignal | undefined;
 

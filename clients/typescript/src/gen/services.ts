@@ -31,6 +31,7 @@ import { createNotificationService, type NotificationService } from "./notificat
 import { createNotificationWorkflowService, type NotificationWorkflowService } from "./notification-workflow.ts";
 import { createOperationalHealthService, type OperationalHealthService } from "./operational-health.ts";
 import { createOutboxService, type OutboxService } from "./outbox.ts";
+import { createPartialService, type PartialService } from "./partial.ts";
 import { createPlanService, type PlanService } from "./plan.ts";
 import { createPoolService, type PoolService } from "./pool.ts";
 import { createPoolVersionService, type PoolVersionService } from "./pool-version.ts";
@@ -92,6 +93,7 @@ export interface Services {
   readonly notificationWorkflows: NotificationWorkflowService;
   readonly operationalHealths: OperationalHealthService;
   readonly outbox: OutboxService;
+  readonly partials: PartialService;
   readonly plans: PlanService;
   readonly pools: PoolService;
   readonly poolVersions: PoolVersionService;
@@ -155,6 +157,7 @@ export function createServices(transport: Transport): Services {
     notificationWorkflows: createNotificationWorkflowService(transport),
     operationalHealths: createOperationalHealthService(transport),
     outbox: createOutboxService(transport),
+    partials: createPartialService(transport),
     plans: createPlanService(transport),
     pools: createPoolService(transport),
     poolVersions: createPoolVersionService(transport),

@@ -33,6 +33,7 @@ export type * from "./notification-workflow.ts";
 export type * from "./preference.ts";
 export type * from "./operational-health.ts";
 export type * from "./outbox.ts";
+export type * from "./partial.ts";
 export type * from "./plan.ts";
 export type * from "./pool.ts";
 export type * from "./pool-version.ts";

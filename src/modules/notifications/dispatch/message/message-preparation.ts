@@ -3,6 +3,7 @@ import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Connections } from "../../../connectors/index.ts";
 import type { Integration, Integrations, SelectionFault } from "../../integrations/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
+import type { Partials } from "../../partials/index.ts";
 import type { NotificationWorkflow } from "../../preferences/index.ts";
 import { credentialCode, type OutgoingMessage, type Providers } from "../../providers/index.ts";
 import type { Subscriber } from "../../subscribers/index.ts";
@@ -62,6 +63,7 @@ export type PreparedMessage =
 interface Parts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
+  readonly partials: Pick<Partials, "libraryOf">;
   readonly connections: Pick<Connections, "open">;
   readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "acceptsAddress">;
   readonly log: Log;
@@ -82,6 +84,7 @@ const none: ReadonlySet<string> = new Set();
 export function createMessagePreparer({
   integrations,
   layouts,
+  partials,
   connections,
   providers,
   log,
@@ -116,6 +119,7 @@ export function createMessagePreparer({
       subscriber,
       casing,
       markup,
+      partials: await partials.libraryOf(tenantId),
       turns,
     });
     const connectionId = providers.needsConnection(providerKey) ? target.connectionId || selected.connectionId : "";

@@ -44,6 +44,13 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
   checkData(`${path}.data`, content.data, check);
 }
 
+/** Every text of a channel that is a template. */
+export function templatesIn(content: ChannelContent): string[] {
+  const found = (Object.keys(templates) as (keyof typeof templates)[]).map((name) => content[name]);
+  checkData("", content.data, (_field, source) => found.push(source));
+  return found.filter((source) => source !== "");
+}
+
 /** Checks every text inside a value as a template. */
 function checkData(path: string, value: unknown, check: (field: string, source: string) => void): void {
   if (typeof value === "string") {
