@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
+import type { Failure } from "../errors/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
@@ -50,6 +51,8 @@ export interface Call {
   message: Message | undefined;
   /** Read-only fields of the record that a REST update sends back. */
   returned?: ReturnedFields | undefined;
+  /** Why the message is not valid, as long as it is not known which fields of a returned record the update changes. */
+  invalid?: Failure | undefined;
 }
 
 /** What a call returns: one message, or a stream of messages. */

@@ -145,6 +145,7 @@ async function executePrepared(
   codec: StoredResponseCodec,
   parts: Parts,
 ): Promise<Message> {
+  if (call.invalid !== undefined) throw call.invalid;
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   // Leaves the queue for a connection when the caller does.

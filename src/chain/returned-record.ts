@@ -1,8 +1,9 @@
 import { create, type DescField, type Message } from "@bufbuild/protobuf";
-import { findUpdatedRecord, isObserved, type Operation, type UpdatedRecord } from "../definitions/index.ts";
+import { findUpdatedRecord, isObserved, type Operation, type RenamedField, type UpdatedRecord } from "../definitions/index.ts";
 import { Failure, type Violation } from "../errors/index.ts";
 import { updateRefusal } from "../platform/db/index.ts";
 import { createJsonEncoder, toViolationFailure } from "../platform/protojson/index.ts";
+import { createMessageChecker } from "../platform/validation/index.ts";
 import type { Call, Context, Handler, ServiceHandlers } from "./call.ts";
 
 /**
@@ -14,8 +15,8 @@ export interface ReturnedFields {
   readonly record: Message;
   /** The fields that the caller sent. */
   readonly fields: readonly DescField[];
-  /** Fields of the request that were filled from one of them. */
-  readonly wrapped: readonly { readonly field: DescField; readonly wrapper: DescField }[];
+  /** Those that the update changes under another name. */
+  readonly moved: readonly (RenamedField & { readonly field: DescField })[];
 }
 
 type Slots = Record<string, unknown>;
@@ -35,12 +36,14 @@ export function createReturnedRecordCheck(
   if (typeof read !== "function") throw new Error(`${updated.reader.id} cannot be called by ${operation.id}`);
   const encode = createJsonEncoder(updated.type, "proto");
   const toJson = (record: Message) => JSON.parse(encode(record)) as Slots;
+  const validate = createMessageChecker(operation.method.input);
   const isPatch = operation.bindings.some(({ verb }) => verb === "PATCH");
 
   return async (call, context, run) => {
     const returned = call.returned!;
     const current = await readCurrent(read, updated, context, call.message!);
     if (current === undefined) {
+      if (call.invalid !== undefined) throw call.invalid;
       // An update of a record that does not exist fails by itself. Otherwise it would create the record.
       await run();
       throw refusal(
@@ -52,13 +55,18 @@ export function createReturnedRecordCheck(
     const isSame = ({ name }: DescField) => isEqual(given[name], stored[name]);
     const request = call.message as unknown as Slots;
     requireVersion(updated, call.message!, returned, current);
-    const wrapped = new Set(returned.wrapped.map(({ field }) => field));
-    const changed = returned.fields.filter((field) => !isObserved(field) && !wrapped.has(field) && !isSame(field));
+    const moved = new Set(returned.moved.map(({ field }) => field));
+    const changed = returned.fields.filter((field) => !isObserved(field) && !moved.has(field) && !isSame(field));
     if (changed.length > 0) {
       throw refusal(changed, "is read-only and differs from the record; send the value that you read, or leave it out");
     }
-    for (const { field, wrapper } of returned.wrapped) if (isSame(field)) request[wrapper.localName] = undefined;
+    for (const { field, request: target, isWrapper } of returned.moved) {
+      if (isWrapper && isSame(field)) request[target.localName] = undefined;
+    }
     if (isPatch) dropUnchanged(updated, operation, call.message!, stored, toJson);
+    // A value that only the service sets is not valid in a request, but it was dropped if it is unchanged.
+    const failure = call.invalid && validate(call.message!);
+    if (failure !== undefined) throw failure;
     return run();
   };
 }
@@ -112,8 +120,9 @@ function dropUnchanged(
     const { name, localName } = field;
     const same = type.fields.find((each) => each.name === name && isSameKind(each, field));
     if (same === undefined || same === version || inPath.has(name) || request[localName] === undefined) continue;
-    const given = toJson(create(type, { [same.localName]: request[localName] } as never));
-    if (isEqual(given[name], stored[name])) request[localName] = undefined;
+    const holder = create(type);
+    (holder as unknown as Slots)[same.localName] = request[localName];
+    if (isEqual(toJson(holder)[name], stored[name])) request[localName] = undefined;
   }
 }
 
@@ -122,7 +131,9 @@ function isSameKind(one: DescField, other: DescField): boolean {
     one.fieldKind === other.fieldKind &&
     one.scalar === other.scalar &&
     one.message?.typeName === other.message?.typeName &&
-    one.enum?.typeName === other.enum?.typeName
+    one.enum?.typeName === other.enum?.typeName &&
+    one.oneof === undefined &&
+    other.oneof === undefined
   );
 }
 

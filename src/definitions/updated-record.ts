@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
-import { observed } from "../../gen/service/options/governance_pb.ts";
+import { observed, record_field as recordField } from "../../gen/service/options/governance_pb.ts";
 import type { HttpBinding, Operation } from "./operation.ts";
 
 /** The record that an update changes, with the operation that reads it. */
@@ -10,13 +10,20 @@ export interface UpdatedRecord {
   readonly read: DescField;
   /** Fields of the record that the update cannot change, by name. */
   readonly readOnly: ReadonlyMap<string, DescField>;
-  /**
-   * Fields of the record that the update changes under another name, such as `roles` in `role_set`: a list has no presence,
-   * so that a message around it tells an empty list from an absent one.
-   */
-  readonly wrapped: ReadonlyMap<string, DescField>;
+  /** Fields of the record that the update changes under another name. */
+  readonly renamed: ReadonlyMap<string, RenamedField>;
   /** The field that every change of the record counts up, if the record has one. */
   readonly version: DescField | undefined;
+}
+
+/** A field of a request that changes a field of the record with another name. */
+export interface RenamedField {
+  readonly request: DescField;
+  /**
+   * Whether it is a message around the value, such as `role_set` around `roles`: a list has no presence, so that the message
+   * tells an empty list from an absent one.
+   */
+  readonly isWrapper: boolean;
 }
 
 /**
@@ -38,15 +45,15 @@ export function findUpdatedRecord(operation: Operation, operations: readonly Ope
   if (found === undefined) return undefined;
   const own = new Set(input.fields.map(({ name }) => name));
   const others = type.fields.filter(({ name }) => !own.has(name));
-  const wrapped = others.flatMap((field) => {
-    const wrapper = wrapperOf(input, field);
-    return wrapper === undefined ? [] : [[field.name, wrapper] as const];
+  const renamed = others.flatMap((field) => {
+    const request = renamedField(input, field);
+    return request === undefined ? [] : [[field.name, request] as const];
   });
   return {
     type,
     ...found,
     readOnly: new Map(others.map((field) => [field.name, field])),
-    wrapped: new Map(wrapped),
+    renamed: new Map(renamed),
     version: type.field.recordVersion ?? (input.field.version && type.field.version),
   };
 }
@@ -59,6 +66,13 @@ function readerField(operation: Operation, type: DescMessage): DescField | undef
   const binding = operation.bindings.find(({ verb }) => verb === "GET");
   const field = binding && operation.paging === undefined ? recordOf(operation, binding) : undefined;
   return field?.message?.typeName === type.typeName ? field : undefined;
+}
+
+function renamedField(input: DescMessage, field: DescField): RenamedField | undefined {
+  const named = input.fields.find((each) => hasOption(each, recordField) && getOption(each, recordField) === field.name);
+  if (named !== undefined) return { request: named, isWrapper: false };
+  const wrapper = wrapperOf(input, field);
+  return wrapper && { request: wrapper, isWrapper: true };
 }
 
 /** The field of a request whose message contains only a field of the same name and kind as a list or map of the record. */

@@ -58,6 +58,7 @@ class ExchangeCall implements Call {
   tenantState: Call["tenantState"] = undefined;
   message: Call["message"] = undefined;
   returned: Call["returned"] = undefined;
+  invalid: Call["invalid"] = undefined;
   readonly #exchange: Exchange;
   #signal: AbortSignal | undefined;
 

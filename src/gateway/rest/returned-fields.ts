@@ -13,9 +13,9 @@ interface DividedBody {
 
 /**
  * Creates the function that takes the read-only fields of a record out of the body of an update. A list that the update
- * changes under another name, such as `roles` in `role_set`, is put there.
+ * changes under another name, such as `roles` in `role_set`, is moved there.
  */
-export function createBodyDivider({ type, readOnly, wrapped }: UpdatedRecord): (json: unknown) => DividedBody {
+export function createBodyDivider({ type, readOnly, renamed }: UpdatedRecord): (json: unknown) => DividedBody {
   const decode = createJsonDecoder(type);
   return (json) => {
     const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
@@ -24,21 +24,22 @@ export function createBodyDivider({ type, readOnly, wrapped }: UpdatedRecord): (
     const body = json as Json;
     const request: Json = Object.fromEntries(Object.entries(body).filter(([name]) => !readOnly.has(name)));
     const fields = names.map((name) => readOnly.get(name)!);
-    const wrappers = fields.flatMap((field) => {
-      const wrapper = wrapped.get(field.name);
-      return wrapper === undefined ? [] : [{ field, wrapper }];
+    const moved = fields.flatMap((field) => {
+      const target = renamed.get(field.name);
+      return target === undefined ? [] : [{ field, ...target }];
     });
-    for (const { field, wrapper } of wrappers) {
-      if (Object.hasOwn(body, wrapper.name)) throw givenTwice(field.name, wrapper.name);
-      request[wrapper.name] = { [field.name]: body[field.name] };
+    for (const { field, request: target, isWrapper } of moved) {
+      const value = body[field.name];
+      if (Object.hasOwn(body, target.name)) throw givenTwice(field.name, target.name);
+      request[target.name] = isWrapper ? { [field.name]: value } : value;
     }
     const record: Message = decode(Object.fromEntries(names.map((name) => [name, body[name]])), { strict: true });
-    return { request, returned: { record, fields, wrapped: wrappers } };
+    return { request, returned: { record, fields, moved } };
   };
 }
 
-function givenTwice(field: string, wrapper: string) {
+function givenTwice(field: string, other: string) {
   return toViolationFailure([
-    { field, rule: "duplicate_field", message: `must not be given together with ${wrapper}, which changes it` },
+    { field, rule: "duplicate_field", message: `must not be given together with ${other}, which changes it` },
   ]);
 }

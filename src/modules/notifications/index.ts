@@ -79,6 +79,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...subscribers.handlers,
         ...topics.handlers.subscriptions,
         ...preferences.handlers.subscribers,
+        ...dispatch.handlers.subscribers,
       },
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,

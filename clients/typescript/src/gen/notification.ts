@@ -471,7 +471,7 @@ export type RedriveNotificationDeadLetterRequest = {
 };
 
 /** Selects dead letters; an empty field matches all. */
-export type RedriveNotificationDeadLettersRequest = {
+export type NotificationDeadLetterFilter = {
   /** Only those of this channel. */
   readonly channel?: "" | "email" | "sms" | "push" | "chat" | "in_app";
   /** Only those that failed in this phase, such as provider. */
@@ -486,6 +486,12 @@ export type RedriveNotificationDeadLettersRequest = {
   readonly failed_after?: string | Date;
   /** Only those that failed last before this time. */
   readonly failed_before?: string | Date;
+};
+
+/** Redrives dead letters. */
+export type RedriveNotificationDeadLettersRequest = {
+  /** Which ones; all that are open when absent. */
+  readonly filter?: NotificationDeadLetterFilter;
   /** Only counts them. */
   readonly preview?: boolean;
   /** The maximum number to redrive; 1,000 when absent. */

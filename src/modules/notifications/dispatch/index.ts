@@ -39,6 +39,8 @@ import { createDeliveryReporter } from "./delivery/delivery-report.ts";
 import { createDispatcher, type Dispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
 import { createMessageSender } from "./delivery/send-attempt.ts";
 import { createSettler } from "./delivery/settlement.ts";
+import { type ReachHandlers, reachHandlers } from "./explain/reach-handler.ts";
+import { createReachService } from "./explain/reach-service.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
 import { inboxHandlers } from "./inbox/inbox-handler.ts";
 import { createMessagePreparer } from "./message/message-preparation.ts";
@@ -99,6 +101,8 @@ export interface Dispatch {
     readonly notifications: Handlers<typeof NotificationService>;
     readonly inbox: Handlers<typeof InboxService>;
     readonly outbox: Handlers<typeof OutboxService>;
+    /** The operation of SubscriberService that explains what reaches a subscriber. */
+    readonly subscribers: ReachHandlers;
   };
   readonly jobs: readonly JobKind[];
   /** Creates the deliveries of broadcasts, on nodes that do background work. */
@@ -144,6 +148,7 @@ export function createDispatch(parts: Parts): Dispatch {
       },
       inbox: inboxHandlers({ ...parts, feed, observations }),
       outbox: outboxHandlers(cursors),
+      subscribers: reachHandlers(createReachService({ ...parts, outbox: settings.outbox, verifiedOnly })),
     },
     jobs: [deleteExpiredNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
     expander: createBroadcastExpander({

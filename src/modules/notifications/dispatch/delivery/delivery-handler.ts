@@ -14,6 +14,7 @@ import {
   ListDeliveriesResponseSchema,
   ListNotificationDeadLettersResponseSchema,
   ListObservationsResponseSchema,
+  type NotificationDeadLetterFilter,
   NotificationDeadLetterSchema,
   type NotificationService,
   type Observation as ObservationMessage,
@@ -32,6 +33,7 @@ import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import type { DeadLetterService } from "../dead-letters/dead-letter-service.ts";
 import { deadLetterStore } from "../dead-letters/dead-letter-store.ts";
+import type { RedriveFilter } from "../dead-letters/redrive-store.ts";
 import type { Broadcast, BroadcastProgress } from "../domain/broadcast.ts";
 import type { DeadLetter, DeadLetterStatus } from "../domain/dead-letter.ts";
 import type { Delivery } from "../domain/delivery.ts";
@@ -109,15 +111,8 @@ export function deliveryHandlers({
       });
     },
 
-    async redriveNotificationDeadLetters(context, request) {
-      const { channel, failurePhase, failureCode, subscriberId, transactionId, failedAfter, failedBefore } = request;
-      const filter = {
-        ...{ channel, failurePhase, failureCode, subscriberId, transactionId },
-        failedAfter: failedAfter && timestampDate(failedAfter),
-        failedBefore: failedBefore && timestampDate(failedBefore),
-      };
-      const { preview, limit, reason } = request;
-      const result = await deadLetters.redriveMany(context, filter, { preview, limit, reason });
+    async redriveNotificationDeadLetters(context, { filter, preview, limit, reason }) {
+      const result = await deadLetters.redriveMany(context, toRedriveFilter(filter), { preview, limit, reason });
       return create(RedriveNotificationDeadLettersResponseSchema, result);
     },
 
@@ -125,6 +120,15 @@ export function deliveryHandlers({
       const letter = await deadLetters.redrive(context, deadLetterId, reason);
       return create(RedriveNotificationDeadLetterResponseSchema, { deadLetter: fromDeadLetter(letter) });
     },
+  };
+}
+
+function toRedriveFilter(filter: NotificationDeadLetterFilter | undefined): RedriveFilter {
+  const { channel = "", failurePhase = "", failureCode = "", subscriberId = "", transactionId = "" } = filter ?? {};
+  return {
+    ...{ channel, failurePhase, failureCode, subscriberId, transactionId },
+    failedAfter: filter?.failedAfter && timestampDate(filter.failedAfter),
+    failedBefore: filter?.failedBefore && timestampDate(filter.failedBefore),
   };
 }
 
