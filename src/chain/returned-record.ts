@@ -1,5 +1,11 @@
-import { create, type DescField, type Message } from "@bufbuild/protobuf";
-import { findUpdatedRecord, isObserved, type Operation, type RenamedField, type UpdatedRecord } from "../definitions/index.ts";
+import { clearField, create, type DescField, type Message } from "@bufbuild/protobuf";
+import {
+  findUpdatedRecord,
+  isObserved,
+  type Operation,
+  type RenamedField,
+  type UpdatedRecord,
+} from "../definitions/index.ts";
 import { Failure, type Violation } from "../errors/index.ts";
 import { updateRefusal } from "../platform/db/index.ts";
 import { createJsonEncoder, toViolationFailure } from "../platform/protojson/index.ts";
@@ -94,7 +100,12 @@ async function readCurrent(
 }
 
 /** A caller that read an older version gets a conflict, not a list of the fields that changed meanwhile. */
-function requireVersion({ version }: UpdatedRecord, message: Message, returned: ReturnedFields, current: Message): void {
+function requireVersion(
+  { version }: UpdatedRecord,
+  message: Message,
+  returned: ReturnedFields,
+  current: Message,
+): void {
   if (version === undefined) return;
   const versionIn = (holder: Message) => (holder as unknown as Slots)[version.localName] as bigint | number | undefined;
   const expected = versionIn(returned.fields.includes(version) ? returned.record : message);
@@ -122,7 +133,7 @@ function dropUnchanged(
     if (same === undefined || same === version || inPath.has(name) || request[localName] === undefined) continue;
     const holder = create(type);
     (holder as unknown as Slots)[same.localName] = request[localName];
-    if (isEqual(toJson(holder)[name], stored[name])) request[localName] = undefined;
+    if (isEqual(toJson(holder)[name], stored[name])) clearField(message, field as never);
   }
 }
 

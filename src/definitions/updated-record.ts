@@ -69,7 +69,9 @@ function readerField(operation: Operation, type: DescMessage): DescField | undef
 }
 
 function renamedField(input: DescMessage, field: DescField): RenamedField | undefined {
-  const named = input.fields.find((each) => hasOption(each, recordField) && getOption(each, recordField) === field.name);
+  const named = input.fields.find(
+    (each) => hasOption(each, recordField) && getOption(each, recordField) === field.name,
+  );
   if (named !== undefined) return { request: named, isWrapper: false };
   const wrapper = wrapperOf(input, field);
   return wrapper && { request: wrapper, isWrapper: true };

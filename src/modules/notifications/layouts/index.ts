@@ -6,8 +6,8 @@
  */
 import type { LayoutService as Rpc } from "../../../../gen/service/api/layout_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { PackRecords } from "../../pack-records.ts";
 import { layoutHandlers } from "./handler.ts";

@@ -4,8 +4,8 @@ import {
   GetPartialResponseSchema,
   ListPartialsResponseSchema,
   type TemplatePartial as PartialMessage,
-  TemplatePartialSchema,
   type PartialService as Rpc,
+  TemplatePartialSchema,
   UpsertPartialResponseSchema,
 } from "../../../../gen/service/api/partial_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";

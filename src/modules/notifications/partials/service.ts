@@ -4,7 +4,13 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { compileTemplate, type Engine, TemplateError } from "../../../platform/templates/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { inclusionProblem, missingText, type TemplatePartial, type PartialContent, partialsMax } from "./domain/partial.ts";
+import {
+  inclusionProblem,
+  missingText,
+  type PartialContent,
+  partialsMax,
+  type TemplatePartial,
+} from "./domain/partial.ts";
 import { partialStore } from "./store.ts";
 
 /** Finds what includes a partial besides other partials, such as "notification workflow order.paid". */
@@ -103,7 +109,8 @@ export function createPartialService({ events, changes, findUses }: PartialParts
   /** A partial that something includes keeps its language. */
   async function requireEngine(context: Context, key: string, engine: Engine): Promise<void> {
     const current = await partialStore(context.sql).lock(context.tenantId, key);
-    if (current !== undefined && current.engine !== engine) await refuseUses(context, key, "written in another language");
+    if (current !== undefined && current.engine !== engine)
+      await refuseUses(context, key, "written in another language");
   }
 
   async function refuseUses({ sql, tenantId }: Context, key: string, action: string): Promise<void> {

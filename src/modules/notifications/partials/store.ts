@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { type TemplatePartial, type PartialContent, type PartialLink, partialsMax } from "./domain/partial.ts";
+import { type PartialContent, type PartialLink, partialsMax, type TemplatePartial } from "./domain/partial.ts";
 
 /** The stored form of a partial's content. */
 type StoredContent = PartialContent & Pick<TemplatePartial, "includes">;
@@ -51,7 +51,12 @@ export function partialStore(sql: Sql) {
     },
 
     /** Creates a partial; undefined when its key is already used. */
-    async insert(tenantId: TenantId, key: string, content: StoredContent, now: Date): Promise<TemplatePartial | undefined> {
+    async insert(
+      tenantId: TenantId,
+      key: string,
+      content: StoredContent,
+      now: Date,
+    ): Promise<TemplatePartial | undefined> {
       const [row] = await sql<TemplatePartial[]>`
         insert into notification_partials (tenant_id, key, description, engine, body, includes, created_at, updated_at)
         values (${tenantId}, ${key}, ${content.description}, ${content.engine}, ${content.body},

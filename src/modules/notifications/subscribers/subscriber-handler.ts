@@ -5,9 +5,9 @@ import {
   ListSubscribersResponseSchema,
   type SubscriberService as Rpc,
   type Subscriber as SubscriberMessage,
-  SubscriberSchema,
   type SubscriberProfile,
   SubscriberResultSchema,
+  SubscriberSchema,
   UpdateSubscriberResponseSchema,
   UpsertSubscriberBatchResponseSchema,
   UpsertSubscriberResponseSchema,
@@ -25,7 +25,12 @@ import { subscriberStore } from "./subscriber-store.ts";
 /** The operations of SubscriberService on subscribers themselves. */
 export type SubscriberHandlers = Pick<
   Handlers<typeof Rpc>,
-  "upsertSubscriber" | "upsertSubscriberBatch" | "getSubscriber" | "listSubscribers" | "updateSubscriber" | "deleteSubscriber"
+  | "upsertSubscriber"
+  | "upsertSubscriberBatch"
+  | "getSubscriber"
+  | "listSubscribers"
+  | "updateSubscriber"
+  | "deleteSubscriber"
 >;
 
 /** Creates the subscriber handlers. */

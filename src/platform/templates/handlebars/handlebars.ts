@@ -8,8 +8,8 @@ import { SafeText, textOf } from "../values.ts";
 import { choice, eachOf, section, withContext } from "./blocks.ts";
 import { compileCall, compileExpression, literalValue, startOf, unknownHelper } from "./expression.ts";
 import { isTrue, valueHelpers } from "./helpers.ts";
-import { compilePath } from "./path.ts";
 import { compilePartial } from "./partial.ts";
+import { compilePath } from "./path.ts";
 import { type Evaluate, type Frame, partialScope, type Scope, topScope, type Write } from "./scope.ts";
 
 /**

@@ -75,7 +75,12 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
       if (preview || counted.matched === 0) return { ...counted, redriven: 0 };
       const redriven = await store.redrive(tenantId, filter, now, limit || redrivesMax, principal.subject, reason);
       const entries = redriven.map((letter) => ({
-        ...{ tenantId, type: "notification.dead_letter.redriven" as const, subject: letter.id, data: eventData(letter) },
+        ...{
+          tenantId,
+          type: "notification.dead_letter.redriven" as const,
+          subject: letter.id,
+          data: eventData(letter),
+        },
       }));
       const { wake } = await events.recordMany(sql, entries, nowMs);
       afterCommit(wake);

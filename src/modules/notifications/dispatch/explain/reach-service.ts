@@ -57,7 +57,10 @@ export function createReachService(parts: Parts) {
       planDeliveries(about).map(async (plan): Promise<ChosenRoute> => {
         if (plan.skipped !== undefined) return { plan, route: undefined };
         const delivery = { tenantId, channel: plan.channel };
-        return { plan, route: await choose({ delivery, target: plan.target, onlyIntegrationId: "" }, values, new Set()) };
+        return {
+          plan,
+          route: await choose({ delivery, target: plan.target, onlyIntegrationId: "" }, values, new Set()),
+        };
       }),
     );
     return Map.groupBy(routes, ({ plan }) => plan.channel);
@@ -84,7 +87,14 @@ export function createReachService(parts: Parts) {
         .map((delivery) => ({ ...delivery, message: `Last message: ${describeDelivery(delivery)}` }));
       const known = workflow === undefined ? await preferences.workflowKeys(sql, tenantId) : [];
       const reach = explainReach({
-        ...{ workflowKey, workflow, nearestKey: nearestName(workflowKey, known), subscriber, resolutions, lastMessages },
+        ...{
+          workflowKey,
+          workflow,
+          nearestKey: nearestName(workflowKey, known),
+          subscriber,
+          resolutions,
+          lastMessages,
+        },
         routes: workflow === undefined ? new Map() : await routesOf(context, workflow, recipient, resolutions),
       });
       return { ...reach, pastDeliveries: past };

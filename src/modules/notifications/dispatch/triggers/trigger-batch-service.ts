@@ -14,7 +14,7 @@ import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import { createInitialDeliveries, type InitialDelivery } from "../delivery/initial-delivery.ts";
 import { type Broadcast, newBroadcast } from "../domain/broadcast.ts";
 import { overriddenContents } from "../domain/plan.ts";
-import { type SerializedPayload, serializePayload, type Trigger } from "../domain/trigger.ts";
+import { type SerializedPayload, serializePayload } from "../domain/trigger.ts";
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import type { MessagePreparer } from "../message/message-preparation.ts";
 import type { Recipient, RecipientParts } from "../message/recipients.ts";
@@ -123,9 +123,7 @@ export function createTriggerBatchService(parts: Parts) {
       };
     });
     const accepted = results.flatMap((result, at) =>
-      result?.kind === "broadcast"
-        ? [{ broadcast: result.broadcast, payload: triggers[at]!.serialized.body }]
-        : [],
+      result?.kind === "broadcast" ? [{ broadcast: result.broadcast, payload: triggers[at]!.serialized.body }] : [],
     );
     if (accepted.length > 0) await broadcastStore(tx).insert(accepted, new Date(nowMs + payloadRetentionMs));
     const entries = accepted.map(({ broadcast: { transactionId: subject, workflowKey, topicKey } }) => ({
