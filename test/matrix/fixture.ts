@@ -76,8 +76,9 @@ export async function atRest(sql: TestSql): Promise<void> {
       select exists (select from notification_deliveries where status in ('queued', 'running'))
         or exists (select from connector_trigger_deliveries)
         or exists (select from routing_schedule_runs where state in ('starting', 'waiting'))
-        or exists (select from jobs where kind = 'queues.bulk_operation')
-        or exists (select from jobs where kind = 'conformance.execute_run') as busy`;
+        or exists (select from notification_broadcasts where status in ('accepted', 'expanding', 'cancelling'))
+        or exists (select from jobs
+          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`;
     if (!row!.busy) return;
     await delay(5);
   }
@@ -190,9 +191,12 @@ const makers: Readonly<Record<string, string>> = {
 export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.DiscoveryService/GetCapability.id",
   "service.api.SubscriberService/UpsertSubscriber.external_id",
+  "service.api.SubscriberService/UpsertSubscriberBatch.subscribers.external_id",
+  "service.api.SubscriberService/ExplainSubscriber.user_id",
   "service.api.SubscriberService/PreviewPreferences.user_id",
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
+  "service.api.NotificationService/TriggerNotificationBatch.triggers.user_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
   "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",

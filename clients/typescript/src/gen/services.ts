@@ -33,6 +33,7 @@ import { createNotificationWorkflowService, type NotificationWorkflowService } f
 import { createOfferService, type OfferService } from "./offer.ts";
 import { createOperationalHealthService, type OperationalHealthService } from "./operational-health.ts";
 import { createOutboxService, type OutboxService } from "./outbox.ts";
+import { createPartialService, type PartialService } from "./partial.ts";
 import { createPlanService, type PlanService } from "./plan.ts";
 import { createPoolService, type PoolService } from "./pool.ts";
 import { createPoolVersionService, type PoolVersionService } from "./pool-version.ts";
@@ -97,6 +98,7 @@ export interface Services {
   readonly offers: OfferService;
   readonly operationalHealths: OperationalHealthService;
   readonly outbox: OutboxService;
+  readonly partials: PartialService;
   readonly plans: PlanService;
   readonly pools: PoolService;
   readonly poolVersions: PoolVersionService;
@@ -163,6 +165,7 @@ export function createServices(transport: Transport): Services {
     offers: createOfferService(transport),
     operationalHealths: createOperationalHealthService(transport),
     outbox: createOutboxService(transport),
+    partials: createPartialService(transport),
     plans: createPlanService(transport),
     pools: createPoolService(transport),
     poolVersions: createPoolVersionService(transport),

@@ -37,6 +37,7 @@ export type * from "./work.ts";
 export type * from "./item-offer.ts";
 export type * from "./operational-health.ts";
 export type * from "./outbox.ts";
+export type * from "./partial.ts";
 export type * from "./plan.ts";
 export type * from "./pool.ts";
 export type * from "./pool-version.ts";

@@ -410,6 +410,29 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     step_s: 60,
   },
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },
+  UpsertSubscriberBatchRequest: {
+    subscribers: [
+      { external_id: "ada", first_name: "Ada", email: "ada@example.com" },
+      { external_id: "bob", first_name: "Bob", phone: "+4930901820" },
+    ],
+  },
+  ImportTopicSubscribersRequest: { subscriber_ids: ["ada", "bob"] },
+  RedriveNotificationDeadLettersRequest: {
+    filter: { channel: "email", failure_code: "unavailable" },
+    preview: true,
+    reason: "The mail server is back.",
+  },
+  UpsertPartialRequest: { engine: "handlebars", body: "<p>{{ payload.company }}</p>" },
+  TriggerNotificationBatchRequest: {
+    triggers: [
+      {
+        workflow_key: "order.shipped",
+        subscriber_external_id: "ada",
+        payload: { order_id: "A-1001", carrier: "Royal Mail" },
+      },
+      { workflow_key: "order.paid", subscriber_external_id: "bob", payload: { order_id: "A-1002" } },
+    ],
+  },
   TriggerNotificationRequest: {
     workflow_key: "order.shipped",
     subscriber_id: exampleId("subscriber"),

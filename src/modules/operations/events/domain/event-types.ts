@@ -371,16 +371,16 @@ export const eventTypes = {
     data: ["external_id"],
   },
   "subscriber.endpoint.added": {
-    meaning: "An address was added to a subscriber.",
-    data: ["endpoint_id", "channel", "provider_key"],
+    meaning: "An address was added to a subscriber, or moved to it from another one.",
+    data: ["endpoint_id", "channel", "provider_key", "taken_over_from"],
   },
   "subscriber.endpoint.updated": {
     meaning: "A subscriber's address was changed.",
     data: ["endpoint_id", "channel", "fields"],
   },
   "subscriber.endpoint.removed": {
-    meaning: "An address of a subscriber was removed.",
-    data: ["endpoint_id", "channel", "provider_key"],
+    meaning: "An address of a subscriber was removed, or moved to another one.",
+    data: ["endpoint_id", "channel", "provider_key", "taken_over_by"],
   },
   "subscriber.preference.set": {
     meaning: "A preference of a subscriber was set.",
@@ -405,12 +405,19 @@ export const eventTypes = {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
   },
+  "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
+  "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },
+  "notification.partial.deleted": { meaning: "A partial of templates was deleted.", data: ["engine"] },
   "notification.broadcast.accepted": {
     meaning: "A notification to the members of a topic was accepted.",
     data: ["workflow_key", "topic_key"],
   },
   "notification.broadcast.completed": {
     meaning: "A broadcast was expanded to all members of its topic.",
+    data: ["workflow_key", "topic_key", "expanded"],
+  },
+  "notification.broadcast.cancelled": {
+    meaning: "A broadcast was cancelled: no further member is notified, and waiting messages are skipped.",
     data: ["workflow_key", "topic_key", "expanded"],
   },
   "notification.broadcast.failed": {
