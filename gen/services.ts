@@ -29,8 +29,10 @@ import { MemberService } from "./service/api/member_pb.ts";
 import { MeterService } from "./service/api/meter_pb.ts";
 import { NotificationService } from "./service/api/notification_pb.ts";
 import { NotificationWorkflowService } from "./service/api/notification_workflow_pb.ts";
+import { OfferService } from "./service/api/offer_pb.ts";
 import { OperationalHealthService } from "./service/api/operational_health_pb.ts";
 import { OutboxService } from "./service/api/outbox_pb.ts";
+import { PartialService } from "./service/api/partial_pb.ts";
 import { PlanService } from "./service/api/plan_pb.ts";
 import { PoolService } from "./service/api/pool_pb.ts";
 import { PoolVersionService } from "./service/api/pool_version_pb.ts";
@@ -60,4 +62,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, BulkOperationService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, ScheduleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, BulkOperationService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OfferService, OperationalHealthService, OutboxService, PartialService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, ScheduleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

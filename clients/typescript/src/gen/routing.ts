@@ -4,6 +4,7 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonObject } from "../json.ts";
+import type { ItemOffer } from "./item-offer.ts";
 import type { Violation } from "./violation.ts";
 
 /** Routing: which recipient gets an item, and why. */
@@ -154,6 +155,8 @@ export type Decision = {
   readonly message: string;
   /** The variants that the item got, by the key of the experiment. Experiments that the item is not in are missing. */
   readonly experiments: Readonly<Record<string, string>>;
+  /** The latest offers of the item to recipients, oldest first, at most 50; only in pools with reservations. Lists of decisions leave them out. */
+  readonly offers: readonly ItemOffer[];
 };
 
 /** One step that led to a decision. */
