@@ -53,6 +53,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   CONNECTOR_FAILED: 1,
   LEASE_LOST: 5,
   ROUTING_FAILED: 6,
+  ROUTING_THROTTLED: 6,
   PAYLOAD_TOO_LARGE: 2,
   UNSUPPORTED_MEDIA_TYPE: 2,
   RATE_LIMITED: 6,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import { effectiveConfig, type PoolSettings } from "./config-settings.ts";
 import type { Pool } from "./pool.ts";
+import type { PoolConfig } from "./pool-config.ts";
 import type { NewRule, Rule, RuleId } from "./rule.ts";
 import type { Strategy } from "./strategy.ts";
 
@@ -19,11 +20,14 @@ export interface PoolContent {
 /** The part of a version that a strategy artifact replaces. */
 type StrategyPart = Pick<PoolContent, "strategy"> & { readonly selection: PoolSettings["selection"] };
 
-/** A content as canonical JSON. Equal contents have equal texts. */
+/**
+ * A content as canonical JSON. Equal contents have equal texts. Versions never change, and those from before pools opted in to
+ * unaddressed items accept them; so in a text, a missing `acceptsUnaddressed` is true.
+ */
 export function encodeContent({ strategy, settings, rules }: PoolContent): string {
   return canonicalJson({
     strategy,
-    config: settings,
+    config: { ...settings, acceptsUnaddressed: settings.acceptsUnaddressed ? undefined : false },
     rules: rules.map(({ id, createdAt, name, priority, condition, enabled, stopOnMatch, onError, action }) => ({
       ...{ id, created_at: createdAt.toISOString(), name, priority, condition, enabled },
       ...{ stop_on_match: stopOnMatch, on_error: onError, action },
@@ -43,9 +47,10 @@ export function decodeContent(text: string): PoolContent {
       on_error: Rule["onError"];
     })[];
   };
+  const { acceptsUnaddressed = true, ...settings } = config;
   return {
     strategy,
-    settings: config,
+    settings: acceptsUnaddressed ? { ...settings, acceptsUnaddressed } : settings,
     rules: rules.map(({ created_at, stop_on_match, on_error, ...rule }) => ({
       ...rule,
       createdAt: new Date(created_at),
@@ -71,6 +76,11 @@ export function withStrategyOf(content: PoolContent, { strategy, settings }: Poo
   const { selection: _, ...others } = content.settings;
   const selection = settings.selection === undefined ? {} : { selection: settings.selection };
   return { ...content, strategy, settings: { ...others, ...selection } };
+}
+
+/** The config of a pool with a content. */
+export function configOf({ strategy, settings }: PoolContent): PoolConfig {
+  return effectiveConfig(settings, strategy);
 }
 
 /** The order in which rules apply. */
@@ -99,11 +109,16 @@ export function diffContents(before: PoolContent, after: PoolContent): ContentCh
   const rulesOf = (content: PoolContent) => new Map(content.rules.map((rule) => [`rules.${rule.id}`, rule]));
   const [rulesBefore, rulesAfter] = [rulesOf(before), rulesOf(after)];
   const nameOf = (path: string) => (rulesAfter.get(path) ?? rulesBefore.get(path))?.name ?? "";
-  const configOf = ({ settings }: PoolContent) =>
-    new Map(Object.entries(settings).map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]));
+  const sectionsOf = ({ settings }: PoolContent) =>
+    new Map(
+      Object.entries(settings)
+        // An explicit refusal of unaddressed items equals the default.
+        .filter(([name, value]) => name !== "acceptsUnaddressed" || value === true)
+        .map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]),
+    );
   return [
     ...diffMaps(new Map([["strategy", before.strategy]]), new Map([["strategy", after.strategy]])),
-    ...diffMaps(configOf(before), configOf(after)),
+    ...diffMaps(sectionsOf(before), sectionsOf(after)),
     ...diffMaps(rulesBefore, rulesAfter),
   ].map((change) => ({ ...change, name: nameOf(change.path) }));
 }
@@ -123,6 +138,6 @@ function snakeCase(name: string): string {
 }
 
 /** The pool with the strategy and the config of a content. */
-export function withContent(pool: Pool, { strategy, settings }: PoolContent): Pool {
-  return { ...pool, strategy, config: effectiveConfig(settings, strategy) };
+export function withContent(pool: Pool, content: PoolContent): Pool {
+  return { ...pool, strategy: content.strategy, config: configOf(content) };
 }

@@ -25,6 +25,7 @@ const read = createRequestReader(CreatePoolRequestSchema);
 const encode = createJsonEncoder(CreatePoolRequestSchema, "proto");
 const settingsPaths = [
   ...["selection", "fallback", "queue", "lease", "retry", "dlq", "outlier", "admission", "anomaly", "item_events"],
+  "accepts_unaddressed",
 ];
 
 /** Pools as packs contain them: the body of CreatePool without a status. */
