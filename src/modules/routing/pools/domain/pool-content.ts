@@ -21,13 +21,23 @@ export interface PoolContent {
 type StrategyPart = Pick<PoolContent, "strategy"> & { readonly selection: PoolSettings["selection"] };
 
 /**
- * A content as canonical JSON. Equal contents have equal texts. Versions never change, and those from before pools opted in to
- * unaddressed items accept them; so in a text, a missing `acceptsUnaddressed` is true.
+ * Settings in the form of texts that are stored for good: versions, and images of rows. Those from before pools opted in to
+ * unaddressed items accept them. So in this form, a missing `acceptsUnaddressed` is true.
  */
+export function toLastingSettings({ acceptsUnaddressed = false, ...settings }: PoolSettings): PoolSettings {
+  return acceptsUnaddressed ? settings : { ...settings, acceptsUnaddressed };
+}
+
+/** The settings of a pool from the form of texts that are stored for good. */
+export function fromLastingSettings({ acceptsUnaddressed = true, ...settings }: PoolSettings): PoolSettings {
+  return acceptsUnaddressed ? { ...settings, acceptsUnaddressed } : settings;
+}
+
+/** A content as canonical JSON. Equal contents have equal texts. */
 export function encodeContent({ strategy, settings, rules }: PoolContent): string {
   return canonicalJson({
     strategy,
-    config: { ...settings, acceptsUnaddressed: settings.acceptsUnaddressed ? undefined : false },
+    config: toLastingSettings(settings),
     rules: rules.map(({ id, createdAt, name, priority, condition, enabled, stopOnMatch, onError, action }) => ({
       ...{ id, created_at: createdAt.toISOString(), name, priority, condition, enabled },
       ...{ stop_on_match: stopOnMatch, on_error: onError, action },
@@ -47,10 +57,9 @@ export function decodeContent(text: string): PoolContent {
       on_error: Rule["onError"];
     })[];
   };
-  const { acceptsUnaddressed = true, ...settings } = config;
   return {
     strategy,
-    settings: acceptsUnaddressed ? { ...settings, acceptsUnaddressed } : settings,
+    settings: fromLastingSettings(config),
     rules: rules.map(({ created_at, stop_on_match, on_error, ...rule }) => ({
       ...rule,
       createdAt: new Date(created_at),
