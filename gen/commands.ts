@@ -65,6 +65,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
   },
   {
+    word: "bulk-operation",
+    description: "A bulk operation with its progress.",
+    isGroup: true,
+    verbs: {"service.api.BulkOperationService/PreviewQueueOperation":"preview","service.api.BulkOperationService/StartQueueOperation":"start","service.api.BulkOperationService/PreviewDeadLetterOperation":"preview-retry","service.api.BulkOperationService/StartDeadLetterOperation":"start-retry","service.api.BulkOperationService/GetBulkOperation":"get","service.api.BulkOperationService/ListBulkOperations":"list","service.api.BulkOperationService/CancelBulkOperation":"cancel"},
+    services: () => Promise.all([import("./service/api/bulk_operation_pb.ts").then((file) => file.BulkOperationService)]),
+  },
+  {
     word: "config",
     description: "Dynamic configuration: settings that a tenant can change at run time.",
     isGroup: true,
@@ -338,6 +345,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/notification_workflow_pb.ts").then((file) => file.NotificationWorkflowService)]),
   },
   {
+    word: "offer",
+    description: "An open offer, with the item that is offered.",
+    isGroup: true,
+    verbs: {"service.api.OfferService/ListOffers":"list","service.api.OfferService/AcceptOffer":"accept","service.api.OfferService/DeclineOffer":"decline"},
+    services: () => Promise.all([import("./service/api/offer_pb.ts").then((file) => file.OfferService)]),
+  },
+  {
     word: "report",
     description: "The scope of health reports: an environment of a tenant.",
     isGroup: true,
@@ -397,7 +411,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "item",
     description: "An item of a queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
+    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService), import("./service/api/work_pb.ts").then((file) => file.WorkService)]),
   },
   {
@@ -476,6 +490,20 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.RuleService/CreateRule":"create","service.api.RuleService/GetRule":"get","service.api.RuleService/ListRules":"list","service.api.RuleService/UpdateRule":"update","service.api.RuleService/DeleteRule":"delete","service.api.RuleService/ValidateRule":"validate"},
     services: () => Promise.all([import("./service/api/rule_pb.ts").then((file) => file.RuleService)]),
+  },
+  {
+    word: "schedule",
+    description: "Routes an item at each of its times.",
+    isGroup: true,
+    verbs: {"service.api.ScheduleService/CreateSchedule":"create","service.api.ScheduleService/GetSchedule":"get","service.api.ScheduleService/ListSchedules":"list","service.api.ScheduleService/UpdateSchedule":"update","service.api.ScheduleService/DeleteSchedule":"delete","service.api.ScheduleService/PauseSchedule":"pause","service.api.ScheduleService/ResumeSchedule":"resume","service.api.ScheduleService/FireSchedule":"fire","service.api.ScheduleService/ListScheduleTimes":"times","service.api.ScheduleService/PreviewSchedule":"preview"},
+    services: () => Promise.all([import("./service/api/schedule_pb.ts").then((file) => file.ScheduleService)]),
+  },
+  {
+    word: "schedule-run",
+    description: "One firing of a schedule.",
+    isGroup: true,
+    verbs: {"service.api.ScheduleService/ListScheduleRuns":"list","service.api.ScheduleService/GetScheduleRun":"get"},
+    services: () => Promise.all([import("./service/api/schedule_pb.ts").then((file) => file.ScheduleService)]),
   },
   {
     word: "secret",
