@@ -7,7 +7,7 @@
  * broadcasts, deliveries, inbox and outbox.
  */
 import type { Area, AreaParts } from "../area.ts";
-import type { Connections } from "../connectors/index.ts";
+import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
@@ -21,6 +21,8 @@ import { createTopics } from "./topics/index.ts";
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
+  /** Sends notifications through providers of the connector catalogue. */
+  readonly messaging: Messaging;
   readonly quotas: Quotas;
 }
 

@@ -63,7 +63,7 @@ interface Parts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly connections: Pick<Connections, "open">;
-  readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "acceptsAddress">;
+  readonly providers: Pick<Providers, "find">;
   readonly log: Log;
   readonly shares: EventLoopShares;
   /** Whether messages that no integration serves are stored in the outbox. */
@@ -106,7 +106,7 @@ export function createMessagePreparer({
       return { ...failedMessage(noRoute, selected), mayHaveArrived: request.onlyIntegrationId !== "" };
     const { id: integrationId, providerKey, casingOverride: casing } = selected;
     const content = contentOf(request.workflow, request.overrides, channel);
-    const markup = providers.markupOf(providerKey);
+    const provider = await providers.find(tenantId, providerKey);
     const turns = shares.forCall(tenantId);
     const message = await renderMessage(layouts, {
       tenantId,
@@ -115,10 +115,10 @@ export function createMessagePreparer({
       values,
       subscriber,
       casing,
-      markup,
+      markup: provider?.markup,
       turns,
     });
-    const connectionId = providers.needsConnection(providerKey) ? target.connectionId || selected.connectionId : "";
+    const connectionId = provider?.needsConnection ? target.connectionId || selected.connectionId : "";
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;
     const route: Route = { integrationId, providerKey, connectionId, layoutId, layoutVersion };
@@ -153,8 +153,10 @@ export function createMessagePreparer({
         detail: "The connection to which the address is pinned cannot be used.",
       };
     }
-    const accepts = (providerKey: string) =>
-      pinned === undefined ? providers.acceptsAddress(providerKey, target) : providerKey === pinned.providerKey;
+    const accepts = async (providerKey: string) => {
+      if (pinned !== undefined) return providerKey === pinned.providerKey;
+      return (await providers.find(tenantId, providerKey))?.acceptsAddress(channel, target) ?? false;
+    };
     const choice = await integrations.choose(tenantId, channel, { ...values, channel }, except, accepts);
     if (typeof choice !== "string") return choice;
     if (choice === "none_active" && channel === "in_app") return { ...builtIn, providerKey: "in_app" };

@@ -32,7 +32,13 @@ const commitMsMax = 2 * 60_000;
  * The result of a callback. taken: its events are stored. refused: it is not authentic. malformed: it is authentic but
  * cannot be parsed. early: it refers to a message whose send may not be committed yet; its other events are stored.
  */
-type CallbackResult = "taken" | "refused" | "malformed" | "early";
+type CallbackResult =
+  | "taken"
+  | "refused"
+  | "malformed"
+  | "early"
+  /** The provider checked the URL. */
+  | { readonly reply: { readonly contentType: string; readonly body: string } };
 
 /** The use cases of observations. */
 export type ObservationService = ReturnType<typeof createObservationService>;
@@ -118,8 +124,8 @@ export function createObservationService(parts: Parts) {
       if (integration === undefined) return "refused";
       const connection = await connections.open(tenantId as TenantId, integration.connectionId);
       if (typeof connection === "string") return "refused";
-      const providerEvents = providers.callback(integration.providerKey, connection, callback);
-      if (typeof providerEvents === "string") return providerEvents;
+      const providerEvents = await providers.callback(integration.providerKey, connection, callback);
+      if (typeof providerEvents === "string" || "reply" in providerEvents) return providerEvents;
       return providerEvents.length === 0
         ? "taken"
         : storeCallback(tenantId as TenantId, integration, providerEvents, callback.rawBody);
