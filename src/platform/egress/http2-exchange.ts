@@ -4,6 +4,7 @@ import {
   connect,
   constants,
   type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
   type SecureClientSessionOptions,
 } from "node:http2";
 import type { Pin } from "./agents.ts";
@@ -118,7 +119,7 @@ function request(session: ClientHttp2Session, { target, call, signal }: Parts): 
   };
   signal.addEventListener("abort", onAbort);
   const chunks: Buffer[] = [];
-  let headers: IncomingHttpHeaders = {};
+  let headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
   let bytes = 0;
   stream.on("response", (given) => {
     headers = given;
@@ -133,13 +134,13 @@ function request(session: ClientHttp2Session, { target, call, signal }: Parts): 
     isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
     fail("connection_lost", "the exchange failed", error);
   });
-  stream.on("end", () => {
-    const status = headers[":status"];
-    if (status !== undefined) resolve({ status: Number(status), headers: plainHeaders(headers), body: Buffer.concat(chunks) });
-  });
   stream.on("close", () => {
     signal.removeEventListener("abort", onAbort);
-    fail("connection_lost", "the exchange was interrupted");
+    const status = headers[":status"];
+    const isComplete = stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+    const hasLength = Number(headers["content-length"] ?? bytes) === bytes;
+    if (status === undefined || !isComplete || !hasLength) fail("connection_lost", "the exchange was interrupted");
+    else resolve({ status, headers: plainHeaders(headers), body: Buffer.concat(chunks) });
   });
   stream.end(call.body);
   return promise;
