@@ -65,6 +65,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...topics.handlers.subscriptions,
         ...preferences.handlers.subscribers,
       },
+      "service.api.SuppressionService": subscribers.suppressionHandlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,

@@ -19,6 +19,7 @@ import {
 import type { Subscriber } from "./domain/subscriber.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+import type { SuppressionService } from "./suppressions/suppression-service.ts";
 
 /** Throws when a connection does not exist in the tenant or cannot send to the address. */
 export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: string, address: Address) => Promise<void>;
@@ -27,7 +28,11 @@ export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: strin
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
 /** Creates the endpoint service. */
-export function createEndpointService(events: EventRecorder, checkConnection: CheckConnection) {
+export function createEndpointService(
+  events: EventRecorder,
+  checkConnection: CheckConnection,
+  suppressions: Pick<SuppressionService, "endUnreachable">,
+) {
   /** Locks a subscriber, so that changes of its endpoints are serialized. */
   async function lock({ sql, tenantId }: Context, subscriberId: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).lock(tenantId, subscriberId);
@@ -94,6 +99,7 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       if (connectionId !== "") {
         await checkConnection(sql, tenantId, connectionId, { ...address, providerKey: namedProvider(address) });
       }
+      if (address.channel === "push") await suppressions.endUnreachable(context, "push", address.identity);
       const current = await endpointStore(sql).findByAddress(tenantId, address);
       if (current === undefined) return add(context, subscriber, address, change);
       if (current.subscriberId !== subscriber.id) throw addressTaken();

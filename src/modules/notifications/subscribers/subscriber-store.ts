@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { suppressedAt } from "./suppressions/suppression-store.ts";
 import type { Profile, ProfileChange, Subscriber, SubscriberId } from "./domain/subscriber.ts";
 
 /** Filter of a subscriber list; an undefined field matches everything. */
@@ -13,9 +14,12 @@ export interface SubscriberFilter {
 
 /** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
 export function subscriberStore(sql: Sql) {
+  const tenantId = sql`notification_subscribers.tenant_id`;
+  const email = { tenantId, channel: sql`'email'`, identity: sql`notification_subscribers.email` };
+  const phone = { tenantId, channel: sql`'sms'`, identity: sql`notification_subscribers.phone` };
   const columns = sql`
     tenant_id, id, external_id, first_name, last_name, email, phone, avatar, locale, timezone, data, active,
-    email_suppressed_at, phone_suppressed_at, created_at, updated_at, record_version`;
+    ${suppressedAt(sql, email)} as email_suppressed_at, ${suppressedAt(sql, phone)} as phone_suppressed_at, created_at, updated_at, record_version`;
   return {
     /** Inserts a subscriber; undefined when its external id is already used. */
     async insert(
@@ -82,9 +86,7 @@ export function subscriberStore(sql: Sql) {
       return row;
     },
 
-    /**
-     * Sets the given fields and activates the subscriber. A given address is a new one, so its suppression is cleared.
-     */
+    /** Sets the given fields and activates the subscriber. */
     async merge(tenantId: TenantId, id: SubscriberId, change: ProfileChange, now: Date): Promise<Subscriber> {
       const [row] = await sql<Subscriber[]>`
         update notification_subscribers set
@@ -96,8 +98,6 @@ export function subscriberStore(sql: Sql) {
           locale = coalesce(${change.locale ?? null}, locale),
           timezone = coalesce(${change.timezone ?? null}, timezone),
           data = coalesce(${change.data === undefined ? null : sql.json(change.data as never)}, data),
-          email_suppressed_at = case when ${change.email === undefined} then email_suppressed_at end,
-          phone_suppressed_at = case when ${change.phone === undefined} then phone_suppressed_at end,
           email_set_at = case when ${change.email === undefined} then email_set_at else ${now} end,
           phone_set_at = case when ${change.phone === undefined} then phone_set_at else ${now} end,
           active = true, updated_at = ${now}, record_version = record_version + 1
@@ -119,8 +119,6 @@ export function subscriberStore(sql: Sql) {
           first_name = ${profile.firstName}, last_name = ${profile.lastName}, email = ${profile.email},
           phone = ${profile.phone}, avatar = ${profile.avatar}, locale = ${profile.locale},
           timezone = ${profile.timezone}, data = ${sql.json(profile.data as never)},
-          email_suppressed_at = case when email = ${profile.email} then email_suppressed_at end,
-          phone_suppressed_at = case when phone = ${profile.phone} then phone_suppressed_at end,
           email_set_at = case when email = ${profile.email} then email_set_at else ${now} end,
           phone_set_at = case when phone = ${profile.phone} then phone_set_at else ${now} end,
           updated_at = ${now}, record_version = record_version + 1
@@ -128,16 +126,6 @@ export function subscriberStore(sql: Sql) {
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
         returning ${columns}`;
       return row;
-    },
-
-    /** Suppresses a profile's address, unless it has changed since it was used. */
-    async suppress(tenantId: TenantId, id: string, field: "email" | "phone", usedAt: Date, now: Date): Promise<void> {
-      await sql`
-        update notification_subscribers
-        set ${sql(`${field}_suppressed_at`)} = ${now}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and ${sql(field)} <> ''
-          and ${sql(`${field}_suppressed_at`)} is null
-          and coalesce(${sql(`${field}_set_at`)}, '-infinity') <= ${usedAt}`;
     },
 
     /** Deactivates an active subscriber; undefined when there is none. */

@@ -9,7 +9,7 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import type { Integrations } from "../../integrations/index.ts";
 import type { ProviderCallback, ProviderEvent, Providers } from "../../providers/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
-import { observationKinds, observedState, suppressesAddress } from "../domain/observation.ts";
+import { observationKinds, observedState, suppressesAddress, suppressionReason } from "../domain/observation.ts";
 import { type NewObservation, type Observation, type ObservedDelivery, observationStore } from "./observation-store.ts";
 
 interface Parts {
@@ -71,13 +71,13 @@ export function createObservationService(parts: Parts) {
     );
     await store.setStates(tenantId, new Map(states));
     const suppressing = added.filter(({ kind, severity }) => suppressesAddress(kind, severity));
-    const suppressed = changed.filter(({ id }) => suppressing.some(({ deliveryId }) => deliveryId === id));
-    await subscribers.suppress(
-      tx,
-      tenantId,
-      suppressed.map((delivery) => ({ ...delivery, usedAt: delivery.sentAt ?? new Date(nowMs) })),
-      nowMs,
-    );
+    const suppressed = changed.flatMap((delivery) => {
+      const cause = suppressing.find(({ deliveryId }) => deliveryId === delivery.id);
+      if (cause === undefined) return [];
+      const { id: deliveryId, sentAt, providerKey } = delivery;
+      return { ...delivery, deliveryId, providerKey, usedAt: sentAt ?? new Date(nowMs), reason: suppressionReason(cause.kind) };
+    });
+    await subscribers.suppress(tx, tenantId, suppressed, nowMs);
     return added;
   }
 

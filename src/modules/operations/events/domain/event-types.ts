@@ -353,6 +353,14 @@ export const eventTypes = {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
   },
+  "notification.suppression.added": {
+    meaning: "Nothing more is sent to an address.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.suppression.removed": {
+    meaning: "Notifications are sent to an address again.",
+    data: ["channel", "reason", "delivery_id"],
+  },
   "notification.broadcast.accepted": {
     meaning: "A notification to the members of a topic was accepted.",
     data: ["workflow_key", "topic_key"],
