@@ -18,15 +18,15 @@ import { createActions, executionUsage } from "./actions/index.ts";
 import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
-import { createMessaging } from "./messaging/index.ts";
 import { createMarketplace, type MarketplaceSources } from "./marketplace/index.ts";
+import { createMessaging } from "./messaging/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
 export type { ActionUse } from "./actions/index.ts";
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
-export type { MessageEvent, MessageOutcome, MessageProvider, Messaging } from "./messaging/index.ts";
 export { packName, readPackFile, readSignedPack, signPack, writeSignedPack } from "./marketplace/index.ts";
+export type { MessageEvent, MessageOutcome, MessageProvider, Messaging } from "./messaging/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;

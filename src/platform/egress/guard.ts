@@ -95,7 +95,9 @@ export function createEgress({
       return withLimits(call, target.host, async (signal) => {
         const addresses = await check(target.host, target.isAddress, signal);
         const pin = pinTo(addresses);
-        return call.http2 ? sessions.exchange({ target, call, pin, signal }) : exchange({ target, call, pin, agents, signal });
+        return call.http2
+          ? sessions.exchange({ target, call, pin, signal })
+          : exchange({ target, call, pin, agents, signal });
       });
     },
 

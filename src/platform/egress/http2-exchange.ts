@@ -159,7 +159,9 @@ function send(session: ClientHttp2Session, { url }: Target, call: EgressCall): C
 
 function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const plain = Object.entries(headers).flatMap(([name, value]) =>
-    name.startsWith(":") || value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : String(value)]],
+    name.startsWith(":") || value === undefined
+      ? []
+      : [[name, Array.isArray(value) ? value.join(", ") : String(value)]],
   );
   return Object.fromEntries(plain);
 }

@@ -26,7 +26,12 @@ const bytesMaxDefault = 1024 * 1024;
 /** Creates the sender. The manifest's hosts are enforced in every egress mode, also where the egress policy only reports. */
 export function createGuardedHttp(egress: Egress): GuardedHttp {
   return {
-    async send({ hosts, httpVersion }, settings, { method, url, headers, body }, { timeoutMs, bytesMax = bytesMaxDefault, signal }) {
+    async send(
+      { hosts, httpVersion },
+      settings,
+      { method, url, headers, body },
+      { timeoutMs, bytesMax = bytesMaxDefault, signal },
+    ) {
       const target = URL.parse(url);
       if (target === null) throw new EgressError("invalid_url", "The URL is not valid.", false);
       if (!hosts.allows(target, settings)) {

@@ -19,13 +19,26 @@ const signal = new AbortController().signal;
 
 function contractOf(provider: Provider) {
   const contract = readContract(provider.key);
-  assert.ok(contract?.notifications, `${provider.key} needs notifications in connectors/contracts/${provider.key}.json`);
+  assert.ok(
+    contract?.notifications,
+    `${provider.key} needs notifications in connectors/contracts/${provider.key}.json`,
+  );
   return { contract, notifications: contract.notifications };
 }
 
 function messageOf({ channel, message }: SendContract): ChannelMessage {
   const { to, to_data: metadata = {}, subject = "", title = "", text = "", html = "", data = {} } = message;
-  return { deliveryId: "delivery-1", key: "key-1", channel, to: { identity: to, metadata }, subject, title, text, html, data };
+  return {
+    deliveryId: "delivery-1",
+    key: "key-1",
+    channel,
+    to: { identity: to, metadata },
+    subject,
+    title,
+    text,
+    html,
+    data,
+  };
 }
 
 function checkRequest({ method, host, path, headers, body }: MockedRequest, expected: ExpectedRequest): void {
@@ -185,8 +198,17 @@ test("whatsapp: a check of the URL is answered only to whoever knows the secret"
   const { contract } = contractOf(provider);
   const messaging = messagingWith(provider, amazonEgress());
   const check = (token: string) => {
-    const query = new URLSearchParams({ "hub.mode": "subscribe", "hub.verify_token": token, "hub.challenge": "1158201444" });
-    const callback = { method: "GET", headers: {}, rawBody: Buffer.alloc(0), url: `https://service.example.com/?${query}` } as const;
+    const query = new URLSearchParams({
+      "hub.mode": "subscribe",
+      "hub.verify_token": token,
+      "hub.challenge": "1158201444",
+    });
+    const callback = {
+      method: "GET",
+      headers: {},
+      rawBody: Buffer.alloc(0),
+      url: `https://service.example.com/?${query}`,
+    } as const;
     return messaging.receive(connectionOf(provider, contract), callback);
   };
   const reply = { contentType: "text/plain; charset=utf-8", body: "1158201444" };

@@ -14,7 +14,11 @@ const occurredAtMsMax = Date.UTC(2100, 0);
 type Values = Readonly<Record<"headers" | "query" | "body" | "item" | "input", unknown>>;
 
 /** The events of a verified callback; undefined if it cannot be read. What the manifest does not describe is ignored. */
-export function eventsIn(spec: CallbackSpec, delivery: ReadDelivery, nowMs: number): readonly MessageEvent[] | undefined {
+export function eventsIn(
+  spec: CallbackSpec,
+  delivery: ReadDelivery,
+  nowMs: number,
+): readonly MessageEvent[] | undefined {
   const items = itemsOf(spec, delivery.body);
   if (items === undefined || items.length > itemsMax) return undefined;
   const { headers, query, body } = delivery;
@@ -50,14 +54,14 @@ function eventOf(spec: CallbackSpec, values: Values, nowMs: number): MessageEven
     providerMessageId,
     providerEventId,
     kind: event.kind,
-    occurredAtMs: timeOf(spec.occurredAt && valueOf(spec.occurredAt, values)) ?? nowMs,
+    occurredAtMs: timeOf(spec.occurredAt && evaluate(spec.occurredAt, values)) ?? nowMs,
     severity: event.severity,
     machineGenerated: event.machine !== undefined && holds(event.machine, values),
     attributes: attributesOf(spec, values.item as Json),
   };
 }
 
-function valueOf(expression: CelExpression, values: Values): unknown {
+function evaluate(expression: CelExpression, values: Values): unknown {
   try {
     return expression.evaluate(values);
   } catch (error) {
@@ -68,7 +72,7 @@ function valueOf(expression: CelExpression, values: Values): unknown {
 
 /** An id that can be stored. */
 function idOf(expression: CelExpression, values: Values): string | undefined {
-  const value = valueOf(expression, values);
+  const value = evaluate(expression, values);
   const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   return typeof text === "string" && /^[\x21-\x7e]{1,256}$/.test(text) ? text : undefined;
 }
@@ -80,7 +84,8 @@ function cut(id: string | undefined, before: string | undefined): string | undef
 /** Seconds since 1970, as a number or a text, or RFC 3339. */
 function timeOf(value: unknown): number | undefined {
   const isNumber = typeof value === "number" || typeof value === "bigint";
-  const seconds = isNumber || (typeof value === "string" && /^\d{1,11}(\.\d+)?$/.test(value)) ? Number(value) : undefined;
+  const seconds =
+    isNumber || (typeof value === "string" && /^\d{1,11}(\.\d+)?$/.test(value)) ? Number(value) : undefined;
   const ms = seconds === undefined ? Date.parse(String(value)) : Math.floor(seconds * 1000);
   return ms >= 0 && ms < occurredAtMsMax ? ms : undefined;
 }

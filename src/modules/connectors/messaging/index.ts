@@ -9,7 +9,13 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { PerformAction } from "../actions/index.ts";
 import type { Catalogue, GuardedHttp, MessageChannel, Provider } from "../manifests/index.ts";
 import { createCallbackReceiver, type ReceiveCallback } from "./callback-receiver.ts";
-import type { CallbackResult, ChannelMessage, MessageCallback, MessageEvent, MessageOutcome } from "./domain/message.ts";
+import type {
+  CallbackResult,
+  ChannelMessage,
+  MessageCallback,
+  MessageEvent,
+  MessageOutcome,
+} from "./domain/message.ts";
 import { createMessageSender, type SendMessage } from "./message-sender.ts";
 
 export type { CallbackResult, ChannelMessage, MessageCallback, MessageEvent, MessageOutcome };

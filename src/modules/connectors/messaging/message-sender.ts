@@ -2,7 +2,14 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import type { PerformAction } from "../actions/index.ts";
 import type { OpenConnection } from "../connections/index.ts";
-import { type Catalogue, type MessageSpec, RenderError, renderValue, type SendSpec, valueAt } from "../manifests/index.ts";
+import {
+  type Catalogue,
+  type MessageSpec,
+  RenderError,
+  renderValue,
+  type SendSpec,
+  valueAt,
+} from "../manifests/index.ts";
 import { secretOf } from "./callback-secret.ts";
 import type { ChannelMessage, MessageOutcome } from "./domain/message.ts";
 import { holds, outcomeOf } from "./domain/refusal.ts";

@@ -74,7 +74,9 @@ export function createIntegrationService({ events, changes, connections, provide
       if (connection === undefined || connection.status === "revoked") throw notFound("connection");
       const accepts = async (key: string) => {
         const provider = await providers.find(tenantId, key);
-        return provider?.needsConnection && provider.channels.includes(channel) && provider.acceptsAddress(channel, address);
+        return (
+          provider?.needsConnection && provider.channels.includes(channel) && provider.acceptsAddress(channel, address)
+        );
       };
       if (await accepts(connection.providerKey)) return;
       const keys = await providers.keysOf(channel);

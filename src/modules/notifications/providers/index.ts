@@ -8,10 +8,10 @@
  */
 
 import type { Violation } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { EgressGuard } from "../../../platform/egress/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
 import type { MessageProvider, Messaging, OpenConnection } from "../../connectors/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { chatWebhook } from "./chat-webhook.ts";
@@ -165,7 +165,11 @@ export function createProviders({ egress, clock, log, ca, messaging }: Parts): P
 
     async send(connection, providerKey, message, signal) {
       const provider = external.get(providerKey);
-      if (connection === undefined) return failed("connection_missing", "The provider needs a connection.");
+      if (connection === undefined) {
+        return provider === undefined
+          ? failed("internal", "The provider cannot send messages.", { retryable: false })
+          : failed("connection_missing", "The provider needs a connection.");
+      }
       try {
         return provider === undefined
           ? await sendThroughManifest(messaging, connection, message, signal)

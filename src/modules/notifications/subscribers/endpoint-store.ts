@@ -1,8 +1,8 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { suppressedAt } from "./suppressions/suppression-store.ts";
 import { type Address, type Channel, type Endpoint, type EndpointChange, endpointsMax } from "./domain/endpoint.ts";
+import { suppressedAt } from "./suppressions/suppression-store.ts";
 
 /** The fields of a new endpoint. */
 type NewEndpoint = Pick<Endpoint, "id" | "subscriberId" | keyof Address | "connectionId" | "verified" | "metadata">;

@@ -1,8 +1,8 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { suppressedAt } from "./suppressions/suppression-store.ts";
 import type { Profile, ProfileChange, Subscriber, SubscriberId } from "./domain/subscriber.ts";
+import { suppressedAt } from "./suppressions/suppression-store.ts";
 
 /** Filter of a subscriber list; an undefined field matches everything. */
 export interface SubscriberFilter {

@@ -29,7 +29,10 @@ export type MessageOutcome =
       readonly suppress: boolean;
       readonly retryAfterMs: number | undefined;
     }
-  | { readonly kind: "unsent"; readonly fault: "denied" | "dns_failed" | "connect_failed" | "tls_failed" | "timeout" | "cancelled" }
+  | {
+      readonly kind: "unsent";
+      readonly fault: "denied" | "dns_failed" | "connect_failed" | "tls_failed" | "timeout" | "cancelled";
+    }
   | { readonly kind: "unknown"; readonly isRepeatable: boolean; readonly detail: string };
 
 /** An event that a provider reports about a message. */

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from "../../../../platform/document/index.ts";
 import type { OpenConnection } from "../../connections/index.ts";
 import type { CallbackSpec, SignedPart } from "../../manifests/index.ts";
 import { type CallbackContract, contractKeyPair } from "../../manifests/testing/contract.ts";
-import type { MessageCallback } from "../index.ts";
 import { secretOf } from "../callback-secret.ts";
+import type { MessageCallback } from "../index.ts";
 import { contractMs } from "./messaging-fixture.ts";
 
 /** Where the mock of Amazon SNS serves its certificate. */
@@ -30,7 +30,10 @@ export function signedCallback(
   });
   const timestamp = String(contractMs / 1000);
   const timestampHeaders =
-    "timestamp" in verify && verify.timestamp !== undefined && "from" in verify.timestamp && "header" in verify.timestamp.from
+    "timestamp" in verify &&
+    verify.timestamp !== undefined &&
+    "from" in verify.timestamp &&
+    "header" in verify.timestamp.from
       ? { [verify.timestamp.from.header]: timestamp }
       : {};
   const text = (over: readonly SignedPart[]) =>
@@ -53,7 +56,9 @@ export function signedCallback(
     }
     case "body_hmac": {
       const { signature } = body as { signature: { timestamp: string; token: string } };
-      const made = createHmac("sha256", secret).update(signature.timestamp + signature.token).digest("hex");
+      const made = createHmac("sha256", secret)
+        .update(signature.timestamp + signature.token)
+        .digest("hex");
       return callback({}, { ...(body as JsonObject), signature: { ...signature, signature: made } });
     }
     case "token":

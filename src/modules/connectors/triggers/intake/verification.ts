@@ -65,7 +65,8 @@ function signaturesOf(spec: Signed, header: string): readonly string[] {
   const member = spec.kind === "hmac" ? spec.member : undefined;
   const prefix = spec.kind === "hmac" ? spec.prefix : "";
   // Standard Webhooks separates signatures by spaces.
-  const found = member === undefined ? new Set([header, ...header.split(" ")]).values().toArray() : membersOf(header, member);
+  const found =
+    member === undefined ? new Set([header, ...header.split(" ")]).values().toArray() : membersOf(header, member);
   return found.flatMap((each) => (each.startsWith(prefix) ? [each.slice(prefix.length)] : []));
 }
 
@@ -81,7 +82,11 @@ function timestampOf({ from }: SignatureTimestamp, header: string, { headers }: 
   return "header" in from ? headers[from.header] : membersOf(header, from.member)[0];
 }
 
-function isRecent({ unit, toleranceS }: Pick<SignatureTimestamp, "unit" | "toleranceS">, text: string, nowMs: number): boolean {
+function isRecent(
+  { unit, toleranceS }: Pick<SignatureTimestamp, "unit" | "toleranceS">,
+  text: string,
+  nowMs: number,
+): boolean {
   const atMs = unit === "rfc3339" ? Date.parse(text) : /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   return Math.abs(nowMs - (unit === "epoch_s" ? atMs * 1000 : atMs)) <= toleranceS * 1000;
 }

@@ -75,7 +75,13 @@ export function createObservationService(parts: Parts) {
       const cause = suppressing.find(({ deliveryId }) => deliveryId === delivery.id);
       if (cause === undefined) return [];
       const { id: deliveryId, sentAt, providerKey } = delivery;
-      return { ...delivery, deliveryId, providerKey, usedAt: sentAt ?? new Date(nowMs), reason: suppressionReason(cause.kind) };
+      return {
+        ...delivery,
+        deliveryId,
+        providerKey,
+        usedAt: sentAt ?? new Date(nowMs),
+        reason: suppressionReason(cause.kind),
+      };
     });
     await subscribers.suppress(tx, tenantId, suppressed, nowMs);
     return added;

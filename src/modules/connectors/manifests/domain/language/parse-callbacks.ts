@@ -61,7 +61,7 @@ export function* parseCallbacks(
     eventId,
     occurredAt: reader.has("occurred_at") ? expression(reader, "occurred_at", '"item.timestamp"') : undefined,
     events,
-    attributes: attributes && parseOutput(attributes, reader.pathOf("attributes"), violations),
+    attributes: attributes === undefined ? undefined : parseOutput(attributes, reader.pathOf("attributes"), violations),
   };
 }
 
@@ -76,7 +76,8 @@ function readVerify(reader: ObjectReader, scope: TemplateScope): CallbackSpec["v
       example: '{"kind": "aws_sns", "topic": "{settings.topic_arn}"}',
       what: "a verification",
     });
-    const topic = sns && parseText(sns.required("topic", '"{settings.topic_arn}"'), sns.pathOf("topic"), scope, violations);
+    const topic =
+      sns && parseText(sns.required("topic", '"{settings.topic_arn}"'), sns.pathOf("topic"), scope, violations);
     return topic && { kind: "aws_sns", topic };
   }
   const verify = parseVerify(value, path, violations);
@@ -132,7 +133,13 @@ function* readEvents(reader: ObjectReader): Generator<void, readonly MessageEven
     if (event === undefined) continue;
     const condition = event.required("when", '"item.event == \\"delivered\\""');
     const when = parseExpression(condition, event.pathOf("when"), violations, deliveryVariables, "bool");
-    const machine = parseExpression(event.get("machine"), event.pathOf("machine"), violations, deliveryVariables, "bool");
+    const machine = parseExpression(
+      event.get("machine"),
+      event.pathOf("machine"),
+      violations,
+      deliveryVariables,
+      "bool",
+    );
     event.required("kind", '"delivered"');
     const kind = event.choice("kind", messageEventKinds, "delivered");
     const severity = event.choice("severity", ["", "hard", "soft"], "");

@@ -123,7 +123,8 @@ function readSend(
     reader.refuse("action", "reference", "must be an executable action that sends one request");
   }
   const given = reader.required("input", '{"to": "{message.to}"}');
-  const input = given && parseValue(given, reader.pathOf("input"), messageScope(context), violations);
+  const input =
+    given === undefined ? undefined : parseValue(given, reader.pathOf("input"), messageScope(context), violations);
   if (input !== undefined && input.kind !== "object") reader.refuse("input", "type", "must be an object");
   if (isJsonObject(given) && action !== undefined) checkProperties(reader, given, action);
   const when = parseExpression(reader.get("when"), reader.pathOf("when"), violations, messageVariables, "bool");

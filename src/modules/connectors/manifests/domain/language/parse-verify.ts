@@ -86,8 +86,9 @@ export function parseVerify(value: Json | undefined, path: string, violations: V
 
 function readBodyHmac(reader: ObjectReader): VerifySpec | undefined {
   const signature = reader.text("signature", formats.pointer);
-  const list = reader.required("over", '["/timestamp", "/token"]');
-  const over = list && reader.textList("over", formats.pointer, { min: 1, max: 10 }, '["/timestamp", "/token"]');
+  const pointers = '["/timestamp", "/token"]';
+  reader.required("over", pointers);
+  const over = reader.textList("over", formats.pointer, { min: 1, max: 10 }, pointers);
   const example = '{"pointer": "/timestamp"}';
   const timestamp = ObjectReader.open(
     reader.required("timestamp", example),
@@ -98,9 +99,14 @@ function readBodyHmac(reader: ObjectReader): VerifySpec | undefined {
   const pointer = timestamp?.text("pointer", formats.pointer);
   const toleranceS = timestamp?.integer("tolerance_s", { min: 1, max: 86_400 }, 300);
   if (over !== undefined && pointer !== undefined && !over.includes(pointer)) {
-    reader.refuse("over", "required", "must contain the pointer of the timestamp: otherwise the signature does not cover it");
+    reader.refuse(
+      "over",
+      "required",
+      "must contain the pointer of the timestamp: otherwise the signature does not cover it",
+    );
   }
-  if (signature === undefined || !over || pointer === undefined || toleranceS === undefined) return undefined;
+  if (signature === undefined || over === undefined || pointer === undefined || toleranceS === undefined)
+    return undefined;
   return { kind: "body_hmac", signature, over, timestamp: { pointer, toleranceS } };
 }
 

@@ -8,8 +8,8 @@ import type { Provider } from "../provider.ts";
 import { type HttpMethod, type HttpRequest, httpMethods, type RenderFault, type RequestSpec } from "../request-spec.ts";
 import type { PageState } from "../response-spec.ts";
 import type { ValueTemplate } from "../template.ts";
-import { withSignedToken } from "./signed-token.ts";
 import { type BodyContent, encodePairs, queryPairsOf, renderBody, serialise } from "./body.ts";
+import { withSignedToken } from "./signed-token.ts";
 import { joinUrl, renderPath, renderUrl } from "./url.ts";
 import { nameOf, RenderError, type RequestValues, renderText, renderValue, requireText, resolve } from "./values.ts";
 
