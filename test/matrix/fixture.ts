@@ -32,6 +32,7 @@ import { preferenceRequests } from "./fixtures/preferences.ts";
 import { promotionRequests } from "./fixtures/promotions.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
+import { suppressionRequests } from "./fixtures/suppressions.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
@@ -153,6 +154,7 @@ const known: FixtureRequests = {
   ...promotionRequests,
   ...routingRequests,
   ...subscriberRequests,
+  ...suppressionRequests,
   ...triggerSubscriptionRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,

@@ -128,6 +128,7 @@ test("an integration removed on one node is soon no longer chosen on another", a
           channels: ["email"],
           needsConnection: false,
           markup: undefined,
+          missingSettings: () => [],
           acceptsAddress: () => true,
         }),
         keysOf: async () => ["development"],

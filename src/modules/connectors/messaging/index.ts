@@ -7,7 +7,15 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { PerformAction } from "../actions/index.ts";
-import type { Catalogue, GuardedHttp, MessageChannel, Provider } from "../manifests/index.ts";
+import type {
+  Action,
+  Catalogue,
+  GuardedHttp,
+  MessageChannel,
+  Provider,
+  SendSpec,
+  ValueTemplate,
+} from "../manifests/index.ts";
 import { createCallbackReceiver, type ReceiveCallback } from "./callback-receiver.ts";
 import type {
   CallbackResult,
@@ -28,6 +36,8 @@ export interface MessageProvider {
   readonly deduplicates: boolean;
   /** Whether it accepts an address of a channel that was registered with no provider. */
   acceptsAddress(channel: MessageChannel, identity: string): boolean;
+  /** The settings that messages of a channel need and a connection lacks. */
+  missingSettings(channel: MessageChannel, settings: Readonly<Record<string, unknown>>): readonly string[];
   /** Whether it accepts all addresses of a channel, also those that were registered with another provider. */
   isShared(channel: MessageChannel): boolean;
 }
@@ -82,6 +92,37 @@ function toMessageProvider({ key, messages, actions }: Provider): MessageProvide
       const addresses = channels.get(channel)?.addresses;
       return addresses === "shared" || addresses?.accepts(identity) === true;
     },
+    missingSettings(channel, settings) {
+      const needed = (channels.get(channel)?.send ?? []).flatMap((send) => neededSettings(send, actions));
+      return [...new Set(needed)].filter((name) => (settings[name] ?? "") === "");
+    },
     isShared: (channel) => channels.get(channel)?.addresses === "shared",
   };
+}
+
+/** The settings in the required inputs of an action. */
+function neededSettings({ action, input }: SendSpec, actions: ReadonlyMap<string, Action>): readonly string[] {
+  const required = (actions.get(action)?.inputSchema.required ?? []) as readonly string[];
+  if (input.kind !== "object") return [];
+  return input.members.flatMap(([name, template]) => (required.includes(name) ? settingsIn(template) : []));
+}
+
+function settingsIn(template: ValueTemplate): readonly string[] {
+  switch (template.kind) {
+    case "placeholder":
+      return template.placeholder.root === "settings" ? template.placeholder.path.slice(0, 1) : [];
+    case "text":
+      return template.template.parts.flatMap((part) =>
+        typeof part !== "string" && part.root === "settings" ? part.path.slice(0, 1) : [],
+      );
+    case "list":
+      return template.elements.flatMap(settingsIn);
+    case "object":
+      return template.members.flatMap(([, member]) => settingsIn(member));
+    case "encoded":
+    case "repeat":
+      return settingsIn(template.value);
+    case "constant":
+      return [];
+  }
 }

@@ -59,7 +59,7 @@ const parts = {
       const needsConnection = key === "smtp" || key === "http_sms";
       return channels.length === 0
         ? undefined
-        : { channels, needsConnection, markup: undefined, acceptsAddress: () => true };
+        : { channels, needsConnection, markup: undefined, missingSettings: () => [], acceptsAddress: () => true };
     },
     keysOf: async (channel: Channel) => keys[channel],
   },

@@ -60,6 +60,10 @@ export function createIntegrationService({ events, changes, connections, provide
     if (connection.providerKey !== providerKey) {
       throw invalid("connection_id", "provider", `must be a connection of ${providerKey}`);
     }
+    const missing = provider.missingSettings(channel, connection.settings);
+    if (missing.length > 0) {
+      throw invalid("connection_id", "settings", `must be a connection with the settings ${missing.join(", ")}`);
+    }
   }
 
   return {

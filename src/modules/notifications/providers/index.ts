@@ -86,6 +86,8 @@ export interface ProviderTraits {
   readonly needsConnection: boolean;
   /** The markup in which it interprets texts; undefined when they are plain, or HTML on email. */
   readonly markup: ProviderMarkup | undefined;
+  /** The settings that messages of a channel need and a connection lacks. */
+  missingSettings(channel: Channel, settings: Readonly<Record<string, unknown>>): readonly string[];
   /** Whether it can send to an address. */
   acceptsAddress(channel: Channel, address: ProviderAddress): boolean;
 }
@@ -200,6 +202,8 @@ function traitsOf(key: string, channels: readonly Channel[], provider: Provider 
     channels,
     needsConnection: provider !== undefined,
     markup: provider?.markup,
+    // Connections of native providers were checked when they were created.
+    missingSettings: () => [],
     acceptsAddress(_channel, { providerKey: registeredWith, identity }) {
       // Built-in providers send to no address.
       if (provider === undefined || provider.addresses === "shared" || registeredWith === key) return true;
@@ -208,11 +212,13 @@ function traitsOf(key: string, channels: readonly Channel[], provider: Provider 
   };
 }
 
-function manifestTraits({ key, channels, isShared, acceptsAddress }: MessageProvider): ProviderTraits {
+function manifestTraits(provider: MessageProvider): ProviderTraits {
+  const { key, channels, isShared, acceptsAddress, missingSettings } = provider;
   return {
     channels,
     needsConnection: true,
     markup: undefined,
+    missingSettings: (channel, settings) => (channel === "in_app" ? [] : missingSettings(channel, settings)),
     acceptsAddress(channel, { providerKey: registeredWith, identity }) {
       if (channel === "in_app") return false;
       if (isShared(channel) || registeredWith === key) return true;

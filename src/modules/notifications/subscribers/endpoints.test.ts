@@ -138,6 +138,17 @@ test("a deleted endpoint is not listed or found, and adding its address creates 
   );
 });
 
+test("a push token that a provider did not reach is used again when its device registers it again", async () => {
+  const choice = { tenantId: freshTenant() };
+  const subscriberId = await newSubscriber(choice);
+  const device = { channel: "push", providerKey: "fcm", identity: "token-1" };
+  const { id } = await add(choice, subscriberId, device);
+  await suppress(choice.tenantId, id, Date.now());
+  const suppressed = (await list(choice, subscriberId)).endpoints[0]!.suppressedAt;
+  assert.ok(suppressed);
+  assert.equal((await add(choice, subscriberId, device)).suppressedAt, undefined);
+});
+
 test("a suppressed endpoint stays suppressed from the first time, even when it is added again", async () => {
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
