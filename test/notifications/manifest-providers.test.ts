@@ -248,7 +248,11 @@ test("settings and credentials of a connection are replaced in place, at the exp
   const request = mock.requests.at(-1)!;
   assert.equal(JSON.parse(request.body.toString()).from, "news@example.com");
   assert.equal(request.headers.authorization, "Bearer token-2");
-  const events = (await sender.rest.call("GET", "/api/events?type=connection.updated")).body.data;
+  const { data: events } = (await sender.rest.call("GET", "/api/events?types=connection.updated")).body;
+  assert.deepEqual(
+    events.map(({ data }: ResponseData) => data.fields),
+    [["settings"], ["credentials"]],
+  );
   assert.ok(!JSON.stringify(events).includes("token-2"), "no event contains credentials");
 });
 
