@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { jwtVerify } from "jose";
 import { createAuthority } from "../../../../test/harness/certificates.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
 import { loadBuiltinProviders } from "../manifests/catalogue/builtin-providers.ts";
 import type { Provider } from "../manifests/domain/provider.ts";
 import type { ExpectedRequest, MessageContract, RecordedAnswer, SendContract } from "../manifests/testing/contract.ts";
-import { readContract } from "../manifests/testing/contract.ts";
+import { contractKeyPair, readContract } from "../manifests/testing/contract.ts";
 import { type MockedRequest, startMock } from "../manifests/testing/mock-provider.ts";
 import type { ChannelMessage } from "./index.ts";
-import { connectionOf, messagingWith } from "./testing/messaging-fixture.ts";
+import { connectionOf, contractMs, messagingWith } from "./testing/messaging-fixture.ts";
 import { certificateUrl, signedBySns, signedCallback } from "./testing/signed-callbacks.ts";
 
 const providers = loadBuiltinProviders().filter(({ messages }) => messages !== undefined);
@@ -214,6 +215,27 @@ test("whatsapp: a check of the URL is answered only to whoever knows the secret"
   const reply = { contentType: "text/plain; charset=utf-8", body: "1158201444" };
   assert.deepEqual(await check("meta-app-secret"), { reply });
   assert.equal(await check("guess"), "refused");
+});
+
+test("apns: requests carry a token that the service signs, and the next ones reuse it", async () => {
+  const provider = providers.find(({ key }) => key === "apns")!;
+  const { contract, notifications } = contractOf(provider);
+  const mock = await startMock(provider);
+  try {
+    const messaging = messagingWith(provider, mock);
+    for (const _ of [1, 2]) {
+      await messaging.send(connectionOf(provider, contract), messageOf(notifications.sends[0]!), signal);
+    }
+    const [first, second] = mock.requests.map(({ headers }) => headers.authorization!.replace("Bearer ", ""));
+    assert.equal(first, second);
+    const { payload, protectedHeader } = await jwtVerify(first!, contractKeyPair.publicKey, {
+      currentDate: new Date(contractMs),
+    });
+    assert.deepEqual([protectedHeader.alg, protectedHeader.kid, payload.iss], ["ES256", "ABC123DEFG", "DEF123GHIJ"]);
+    assert.ok(contractMs / 1000 - payload.iat! <= 3600, "Apple refuses tokens older than an hour");
+  } finally {
+    await mock.close();
+  }
 });
 
 test("a provider that wants no requests gets none until its limit ends", async () => {
