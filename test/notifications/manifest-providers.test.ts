@@ -249,10 +249,7 @@ test("settings and credentials of a connection are replaced in place, at the exp
   assert.equal(JSON.parse(request.body.toString()).from, "news@example.com");
   assert.equal(request.headers.authorization, "Bearer token-2");
   const { data: events } = (await sender.rest.call("GET", "/api/events?types=connection.updated")).body;
-  assert.deepEqual(
-    events.map(({ data }: ResponseData) => data.fields).sort(),
-    [["credentials"], ["settings"]],
-  );
+  assert.deepEqual(events.map(({ data }: ResponseData) => data.fields).sort(), [["credentials"], ["settings"]]);
   assert.ok(!JSON.stringify(events).includes("token-2"), "no event contains credentials");
 });
 

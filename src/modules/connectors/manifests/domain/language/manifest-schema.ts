@@ -15,7 +15,7 @@ import type { authMembers } from "./auth/parse-auth.ts";
 import type { tokenMembers } from "./auth/parse-token.ts";
 import type { manifestMembers } from "./compile-manifest.ts";
 import { formats, limits } from "./limits.ts";
-import { messageDefinitions } from "./message-schema.ts";
+import { messageDefinitions } from "./messages/message-schema.ts";
 import { type actionMembers, idempotencies, responseKinds, retryClasses } from "./parse-action.ts";
 import type { fieldMembers } from "./parse-fields.ts";
 import type { requestMembers } from "./parse-request.ts";

@@ -4,9 +4,9 @@ import {
   type JsonObject,
   memberPath,
   ObjectReader,
-} from "../../../../../platform/document/index.ts";
-import type { Action } from "../action.ts";
-import type { AuthSpec } from "../auth-spec.ts";
+} from "../../../../../../platform/document/index.ts";
+import type { Action } from "../../action.ts";
+import type { AuthSpec } from "../../auth-spec.ts";
 import {
   type ChannelSpec,
   type FailureRule,
@@ -15,15 +15,15 @@ import {
   messageChannels,
   messageFailures,
   type SendSpec,
-} from "../message-spec.ts";
-import { type AnswerClass, answerClasses } from "../response-spec.ts";
-import { type CompileContext, messageScope } from "./compile-context.ts";
-import { formats, limits } from "./limits.ts";
+} from "../../message-spec.ts";
+import { type AnswerClass, answerClasses } from "../../response-spec.ts";
+import { type CompileContext, messageScope } from "../compile-context.ts";
+import { formats, limits } from "../limits.ts";
+import { messageVariables, parseExpression, refusalVariables } from "../parse-condition.ts";
+import { flag, parsePattern } from "../parse-fields.ts";
+import { optionalPointer } from "../parse-response.ts";
+import { parseValue, suggest } from "../parse-template.ts";
 import { parseCallbacks } from "./parse-callbacks.ts";
-import { messageVariables, parseExpression, refusalVariables } from "./parse-condition.ts";
-import { flag, parsePattern } from "./parse-fields.ts";
-import { optionalPointer } from "./parse-response.ts";
-import { parseValue, suggest } from "./parse-template.ts";
 
 export const messageMembers = ["channels", "failures", "callbacks"] as const;
 export const channelMembers = ["addresses", "send"] as const;

@@ -1,11 +1,11 @@
 import { createHmac, createSign, sign } from "node:crypto";
-import type { Identity } from "../../../../../test/harness/certificates.ts";
-import type { Json, JsonObject } from "../../../../platform/document/index.ts";
-import type { OpenConnection } from "../../connections/index.ts";
-import type { CallbackSpec, SignedPart } from "../../manifests/index.ts";
-import { type CallbackContract, contractKeyPair } from "../../manifests/testing/contract.ts";
-import { secretOf } from "../callback-secret.ts";
-import type { MessageCallback } from "../index.ts";
+import type { OpenConnection } from "../../../src/modules/connectors/connections/index.ts";
+import type { CallbackSpec, SignedPart } from "../../../src/modules/connectors/manifests/index.ts";
+import { type CallbackContract, contractKeyPair } from "../../../src/modules/connectors/manifests/testing/contract.ts";
+import { secretOf } from "../../../src/modules/connectors/messaging/callback-secret.ts";
+import type { MessageCallback } from "../../../src/modules/connectors/messaging/index.ts";
+import type { Json, JsonObject } from "../../../src/platform/document/index.ts";
+import type { Identity } from "../../harness/certificates.ts";
 import { contractMs } from "./messaging-fixture.ts";
 
 /** Where the mock of Amazon SNS serves its certificate. */

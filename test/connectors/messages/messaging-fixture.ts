@@ -1,13 +1,13 @@
-import { createMetrics } from "../../../../platform/telemetry/index.ts";
-import { createActionMetrics } from "../../actions/action-metrics.ts";
-import { createActionExecutor } from "../../actions/execution/action-executor.ts";
-import { createRateLimits } from "../../actions/execution/rate-limits.ts";
-import { createUnrecordedActions } from "../../actions/execution/unrecorded-action.ts";
-import type { OpenConnection } from "../../connections/index.ts";
-import { createGuardedHttp, type Provider } from "../../manifests/index.ts";
-import { accountOf, type Contract, withKeys } from "../../manifests/testing/contract.ts";
-import type { MockProvider } from "../../manifests/testing/mock-provider.ts";
-import { createMessaging } from "../index.ts";
+import { createActionMetrics } from "../../../src/modules/connectors/actions/action-metrics.ts";
+import { createActionExecutor } from "../../../src/modules/connectors/actions/execution/action-executor.ts";
+import { createRateLimits } from "../../../src/modules/connectors/actions/execution/rate-limits.ts";
+import { createUnrecordedActions } from "../../../src/modules/connectors/actions/execution/unrecorded-action.ts";
+import type { OpenConnection } from "../../../src/modules/connectors/connections/index.ts";
+import { createGuardedHttp, type Provider } from "../../../src/modules/connectors/manifests/index.ts";
+import { accountOf, type Contract, withKeys } from "../../../src/modules/connectors/manifests/testing/contract.ts";
+import type { MockProvider } from "../../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import { createMessaging } from "../../../src/modules/connectors/messaging/index.ts";
+import { createMetrics } from "../../../src/platform/telemetry/index.ts";
 
 /** The time of contracts. */
 export const contractMs = Date.UTC(2026, 0, 1);

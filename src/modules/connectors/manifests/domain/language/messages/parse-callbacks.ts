@@ -1,13 +1,13 @@
-import { isJsonObject, type Json, ObjectReader } from "../../../../../platform/document/index.ts";
-import type { AuthSpec } from "../auth-spec.ts";
-import { type CallbackSpec, type MessageEventSpec, messageEventKinds } from "../message-spec.ts";
-import { type CompileContext, providerScope, type TemplateScope } from "./compile-context.ts";
-import { formats, limits } from "./limits.ts";
-import { deliveryVariables, parseExpression } from "./parse-condition.ts";
-import { optionalPointer, parseOutput } from "./parse-response.ts";
-import { parseText, parseValue } from "./parse-template.ts";
-import { readChallenge } from "./parse-trigger.ts";
-import { parseVerify } from "./parse-verify.ts";
+import { isJsonObject, type Json, ObjectReader } from "../../../../../../platform/document/index.ts";
+import type { AuthSpec } from "../../auth-spec.ts";
+import { type CallbackSpec, type MessageEventSpec, messageEventKinds } from "../../message-spec.ts";
+import { type CompileContext, providerScope, type TemplateScope } from "../compile-context.ts";
+import { formats, limits } from "../limits.ts";
+import { deliveryVariables, parseExpression } from "../parse-condition.ts";
+import { optionalPointer, parseOutput } from "../parse-response.ts";
+import { parseText, parseValue } from "../parse-template.ts";
+import { readChallenge } from "../parse-trigger.ts";
+import { parseVerify } from "../parse-verify.ts";
 
 export const callbackMembers = [
   "verify",

@@ -1,12 +1,12 @@
-import type { JsonObject } from "../../../../../platform/document/index.ts";
+import type { JsonObject } from "../../../../../../platform/document/index.ts";
 import {
   listSchema as list,
   objectSchema as object,
   textSchema as text,
-} from "../../../../../platform/json-schema/index.ts";
-import { messageChannels, messageEventKinds, messageFailures } from "../message-spec.ts";
-import { answerClasses } from "../response-spec.ts";
-import { formats, limits } from "./limits.ts";
+} from "../../../../../../platform/json-schema/index.ts";
+import { messageChannels, messageEventKinds, messageFailures } from "../../message-spec.ts";
+import { answerClasses } from "../../response-spec.ts";
+import { formats, limits } from "../limits.ts";
 import type { callbackMembers, messageEventMembers } from "./parse-callbacks.ts";
 import type { channelMembers, failureMembers, messageMembers, sendMembers } from "./parse-messages.ts";
 

@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jwtVerify } from "jose";
-import { createAuthority } from "../../../../test/harness/certificates.ts";
-import type { JsonObject } from "../../../platform/document/index.ts";
-import type { Egress } from "../../../platform/egress/index.ts";
-import { loadBuiltinProviders } from "../manifests/catalogue/builtin-providers.ts";
-import type { Provider } from "../manifests/domain/provider.ts";
-import type { ExpectedRequest, MessageContract, RecordedAnswer, SendContract } from "../manifests/testing/contract.ts";
-import { contractKeyPair, readContract } from "../manifests/testing/contract.ts";
-import { type MockedRequest, startMock } from "../manifests/testing/mock-provider.ts";
-import type { ChannelMessage } from "./index.ts";
-import { connectionOf, contractMs, messagingWith } from "./testing/messaging-fixture.ts";
-import { certificateUrl, signedBySns, signedCallback } from "./testing/signed-callbacks.ts";
+import { loadBuiltinProviders } from "../../../src/modules/connectors/manifests/catalogue/builtin-providers.ts";
+import type { Provider } from "../../../src/modules/connectors/manifests/domain/provider.ts";
+import type {
+  ExpectedRequest,
+  MessageContract,
+  RecordedAnswer,
+  SendContract,
+} from "../../../src/modules/connectors/manifests/testing/contract.ts";
+import { contractKeyPair, readContract } from "../../../src/modules/connectors/manifests/testing/contract.ts";
+import { type MockedRequest, startMock } from "../../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import type { ChannelMessage } from "../../../src/modules/connectors/messaging/index.ts";
+import type { JsonObject } from "../../../src/platform/document/index.ts";
+import type { Egress } from "../../../src/platform/egress/index.ts";
+import { createAuthority } from "../../harness/certificates.ts";
+import { connectionOf, contractMs, messagingWith } from "./messaging-fixture.ts";
+import { certificateUrl, signedBySns, signedCallback } from "./signed-callbacks.ts";
 
 const providers = loadBuiltinProviders().filter(({ messages }) => messages !== undefined);
 const authority = await createAuthority("CN=Amazon");
