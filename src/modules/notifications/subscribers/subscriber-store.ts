@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Profile, ProfileChange, Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { suppressedAt } from "./suppressions/suppression-store.ts";
@@ -12,14 +12,20 @@ export interface SubscriberFilter {
   readonly active: boolean | undefined;
 }
 
-/** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
-export function subscriberStore(sql: Sql) {
+/** The columns of a subscriber. */
+export function subscriberColumns(sql: Sql): Fragment {
   const tenantId = sql`notification_subscribers.tenant_id`;
   const email = { tenantId, channel: sql`'email'`, identity: sql`notification_subscribers.email` };
   const phone = { tenantId, channel: sql`'sms'`, identity: sql`notification_subscribers.phone` };
-  const columns = sql`
+  return sql`
     tenant_id, id, external_id, first_name, last_name, email, phone, avatar, locale, timezone, data, active,
-    ${suppressedAt(sql, email)} as email_suppressed_at, ${suppressedAt(sql, phone)} as phone_suppressed_at, created_at, updated_at, record_version`;
+    ${suppressedAt(sql, email)} as email_suppressed_at, ${suppressedAt(sql, phone)} as phone_suppressed_at, created_at,
+    updated_at, record_version`;
+}
+
+/** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
+export function subscriberStore(sql: Sql) {
+  const columns = subscriberColumns(sql);
   return {
     /** Inserts a subscriber; undefined when its external id is already used. */
     async insert(
@@ -86,8 +92,14 @@ export function subscriberStore(sql: Sql) {
       return row;
     },
 
-    /** Sets the given fields and activates the subscriber. */
-    async merge(tenantId: TenantId, id: SubscriberId, change: ProfileChange, now: Date): Promise<Subscriber> {
+    /** Sets the given fields and, if wanted, activates the subscriber. */
+    async merge(
+      tenantId: TenantId,
+      id: SubscriberId,
+      change: ProfileChange,
+      activate: boolean,
+      now: Date,
+    ): Promise<Subscriber> {
       const [row] = await sql<Subscriber[]>`
         update notification_subscribers set
           first_name = coalesce(${change.firstName ?? null}, first_name),
@@ -100,7 +112,7 @@ export function subscriberStore(sql: Sql) {
           data = coalesce(${change.data === undefined ? null : sql.json(change.data as never)}, data),
           email_set_at = case when ${change.email === undefined} then email_set_at else ${now} end,
           phone_set_at = case when ${change.phone === undefined} then phone_set_at else ${now} end,
-          active = true, updated_at = ${now}, record_version = record_version + 1
+          active = active or ${activate}, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}
         returning ${columns}`;
       return row!;
