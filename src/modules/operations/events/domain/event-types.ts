@@ -412,6 +412,14 @@ export const eventTypes = {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
   },
+  "notification.suppression.added": {
+    meaning: "Nothing more is sent to an address.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.suppression.removed": {
+    meaning: "Notifications are sent to an address again.",
+    data: ["channel", "reason", "delivery_id"],
+  },
   "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
   "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },
   "notification.partial.deleted": { meaning: "A partial of templates was deleted.", data: ["engine"] },
