@@ -75,6 +75,10 @@ export type RouteItem = {
   readonly not_before?: string | Date;
   /** Seconds until it expires; the pool's value when 0. */
   readonly ttl_s?: number;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after?: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure?: "" | "cancel" | "run";
 };
 
 /** Requirements of an item for its recipient. */
@@ -109,6 +113,10 @@ export type RouteRequest = {
   readonly ttl_s?: number;
   /** Decides without storing anything. */
   readonly dry_run?: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after?: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure?: "" | "cancel" | "run";
 };
 
 /** Which recipient gets an item, and why. */
@@ -139,7 +147,7 @@ export type Decision = {
   readonly experiment_keys: readonly string[];
   /** When a held item proceeds, if known. */
   readonly due_at?: string;
-  /** The earlier item, if this one is a duplicate of it. */
+  /** The earlier item, if this one is a duplicate of it or its payload was added to it. */
   readonly existing_item_id: string;
   /** When it was decided. */
   readonly decided_at?: string;
@@ -157,7 +165,7 @@ export type Decision = {
 
 /** One step that led to a decision. */
 export type TraceStep = {
-  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect. */
+  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, dependency. */
   readonly step: string;
   /** The subject of the step, such as a rule's id. */
   readonly id: string;

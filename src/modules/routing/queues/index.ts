@@ -4,7 +4,8 @@
  * item: one unit of work; its id is the id of the decision that created it. lease: a worker's exclusive, time-limited
  * right to an item; its token fences the item. credit: how many more items a worker's stream may send. admission: the
  * constraints an item passes before it is queued. group: all items with the same constraint key. slot: a place in a
- * concurrency group. sweep: the periodic pass that releases due items, ends expired leases and expires items.
+ * concurrency group. dependency: an item that must end before another one can be leased. wait: a call that waits for the
+ * end of an item. sweep: the periodic pass that releases items, ends expired leases and expires items.
  */
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -21,6 +22,9 @@ import type { DeadLetters } from "../dead-letters/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
+import { createProgressReporter } from "./completion/item-progress.ts";
+import { createDependencyCheck } from "./dependencies/dependency-check.ts";
+import { isEndState } from "./domain/queue-item.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
 import { createItemExplainer } from "./explanation/item-explainer.ts";
 import { createItemHealth } from "./health/item-health.ts";
@@ -37,11 +41,15 @@ import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
 import { createItemSweeper } from "./sweep/item-sweeper.ts";
+import type { EndedItem } from "./transitions/transition-store.ts";
 import { createUnassignedItems } from "./unassigned-items.ts";
+import { createItemWaits } from "./waits/item-waits.ts";
 
 export type { CompletionService, WorkReport } from "./completion/completion-service.ts";
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
-export type { ItemState } from "./domain/queue-item.ts";
+export type { DependencyCheck } from "./dependencies/dependency-check.ts";
+export type { ItemDependencies } from "./domain/dependency.ts";
+export type { ItemState, ItemsAfter } from "./domain/queue-item.ts";
 export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
@@ -96,6 +104,12 @@ export function createQueues(parts: Parts) {
     wake(tenantId, poolId);
   };
 
+  const waits = createItemWaits({ sql: db.sql, signals, log });
+  /** Called after the commit with items that have ended. */
+  const onEnded = (items: readonly EndedItem[]) => {
+    waits.announce(items);
+    if (items.some(({ blocks }) => blocks === true)) sweepBy(clock.now());
+  };
   const workStreams = createWorkStreams(db.sql);
   const completion = createCompletionService({
     db,
@@ -107,10 +121,13 @@ export function createQueues(parts: Parts) {
       outcomes,
       wake: wakeReady,
       sweepBy,
-      onFinished: workStreams.release,
+      onFinished(finished) {
+        workStreams.release(finished);
+        onEnded(finished.flatMap(({ item, to }) => (isEndState(to) ? [item] : [])));
+      },
     }),
   });
-  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
+  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady, onEnded });
   const leaseService = createLeaseService({
     db,
     signals,
@@ -131,18 +148,30 @@ export function createQueues(parts: Parts) {
     secret,
     pushAction: createPushAction(parts.call),
   });
-  const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
-  const service = createQueueService({ pools, events, wake, recall: leaseService.recall });
+  const sweep = () => sweepBy(clock.now());
+  const constrained = createConstrainedAcceptor(db, wake, { onEnded, sweep });
+  const acceptor = createAcceptor({ db, constrained, wake });
+  const service = createQueueService({ pools, waits, events, wake, recall: leaseService.recall, onEnded });
 
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
-      work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
+      work: workHandlers({
+        db,
+        pools,
+        leaseService,
+        completion,
+        streams: workStreams,
+        reportProgress: createProgressReporter(events, clock.now),
+        filterAcceptable,
+      }),
       explanations: explanationHandlers(pools),
     },
     explainer: createItemExplainer(pools),
     jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
     acceptor,
+    /** Checks the items that new items are to wait for. */
+    checkDependencies: createDependencyCheck(db.sql, pools),
     readmission: createReadmission(parts.admissionOf, parts.shares),
     completion,
     sweeper,
@@ -156,11 +185,12 @@ export function createQueues(parts: Parts) {
     sweepBy,
     /** Ends all waits for work; a stopping node calls it. */
     endWaits() {
+      waits.end();
       workStreams.end();
       leaseService.endWaits();
     },
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle(), leaseService.idle()]);
+      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle(), leaseService.idle(), waits.idle()]);
     },
   };
 }

@@ -2,7 +2,8 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { QueueItem } from "./domain/queue-item.ts";
+import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
+import { withDetails } from "./item-detail-store.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
 /** The status of a pool's queue. */
@@ -36,6 +37,8 @@ export interface ItemFilter {
   readonly state: string;
   readonly recipientId: string;
 }
+
+type ItemRow = Omit<QueueItem, keyof ItemDetails>;
 
 /** The count of ready items in a status stops at this value. */
 const readyCountMax = 100_000;
@@ -162,9 +165,9 @@ export function queueStore(sql: Sql) {
     },
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<QueueItem | undefined> {
-      const [row] = await sql<QueueItem[]>`
+      const rows = await sql<ItemRow[]>`
         select ${itemColumns} from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
-      return row && (await withSurvivors(sql, tenantId, [row]))[0];
+      return (await withDetails(sql, tenantId, await withSurvivors(sql, tenantId, rows)))[0];
     },
 
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
@@ -174,12 +177,12 @@ export function queueStore(sql: Sql) {
       const selection = hasPoolIndex(filter.state)
         ? { where: sql`not archived and tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
-      const { rows, ...found } = await readKeyset<QueueItem>(
+      const { rows, ...found } = await readKeyset<ItemRow>(
         sql,
         { columns: itemColumns, table: "all_items", newestFirst: true, ...selection },
         page,
       );
-      return { ...found, rows: await withSurvivors(sql, tenantId, rows) };
+      return { ...found, rows: await withDetails(sql, tenantId, await withSurvivors(sql, tenantId, rows)) };
     },
   };
 }
