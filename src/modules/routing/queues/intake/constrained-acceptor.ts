@@ -150,7 +150,7 @@ async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: numb
   ))
     states.set(groupKey(state), state);
 
-  const { nowMs } = requests[0]!;
+  const nowMs = Math.max(...requests.map((request) => request.nowMs));
   const repeated = findRepeated(requests, used);
   const changed = new Map<string, OwnedGroup>();
   const transitions: ItemTransition[] = [];
@@ -179,11 +179,13 @@ async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: numb
   await addCounts(tx, [...accepted, ...counts], shard);
   return { repeated, freed, ended: transitioned, hasSettled };
 
-  function judge({ tenantId, items, nowMs }: AcceptRequest): (Verdict | undefined)[] {
+  function judge({ tenantId, items }: AcceptRequest): (Verdict | undefined)[] {
     return items.map(({ id, poolId, admission, payloadJson }) => {
       if (admission === undefined) return undefined;
       const { config, refs, environmentId } = admission;
-      const candidate = { itemId: id, refs, config, nowMs, payloadBytes: bytesOf(payloadJson) };
+      // An item that arrived earlier may have waited longer for the lock. Time does not run backwards within a group.
+      const atMs = Math.max(nowMs, ...refs.map((ref) => owned.get(groupKey(ref))?.usedAtMs ?? 0));
+      const candidate = { itemId: id, refs, config, nowMs: atMs, payloadBytes: bytesOf(payloadJson) };
       const { verdict, next } = admit(candidate, states);
       if (verdict.window !== undefined) windows.add(tenantId, verdict.window, payloadJson);
       for (const state of next) {
