@@ -4,8 +4,9 @@
  * item: one unit of work; its id is the id of the decision that created it. lease: a worker's exclusive, time-limited
  * right to an item; its token fences the item. credit: how many more items a worker's stream may send. admission: the
  * constraints an item passes before it is queued. group: all items with the same constraint key. slot: a place in a
- * concurrency group. dependency: an item that must end before another one can be leased. wait: a call that waits for the
- * end of an item. sweep: the periodic pass that releases items, ends expired leases and expires items.
+ * concurrency group. offer: a recipient's time-limited choice to accept or decline an item. dependency: an item that must
+ * end before another one can be leased. wait: a call that waits for the end of an item. sweep: the periodic pass that
+ * releases items, ends expired leases and offers, and expires items.
  */
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -14,12 +15,14 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
+import type { JobRunner } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
 import type { PoolReader } from "../pools/index.ts";
+import { createBulkOperations } from "./bulk/bulk-operations.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { createProgressReporter } from "./completion/item-progress.ts";
@@ -36,6 +39,9 @@ import { createReadmission } from "./intake/dead-letter-readmission.ts";
 import { createLeaseService, queueTopic } from "./leasing/lease-service.ts";
 import { type AcceptanceFilter, workHandlers } from "./leasing/work-handler.ts";
 import { createWorkStreams } from "./leasing/work-streams.ts";
+import { createOfferExpiry, type OfferEndListener } from "./offers/offer-expiry.ts";
+import { offerHandlers } from "./offers/offer-handler.ts";
+import { createOfferService } from "./offers/offer-service.ts";
 import { createPushAction } from "./push/action-push.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
@@ -49,12 +55,17 @@ export type { CompletionService, WorkReport } from "./completion/completion-serv
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
 export type { DependencyCheck } from "./dependencies/dependency-check.ts";
 export type { ItemDependencies } from "./domain/dependency.ts";
-export type { ItemState, ItemsAfter } from "./domain/queue-item.ts";
+export { type ItemOffer, type ItemState, type ItemsAfter, noRequirementsJson } from "./domain/queue-item.ts";
 export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
 export type { Acceptor } from "./intake/acceptor.ts";
 export type { OfferedItem } from "./leasing/lease-store.ts";
+export { type MadeOffer, type NewOffer, offerItems, readItemOffers } from "./offers/item-offer-store.ts";
+export { offeredEvent } from "./offers/offer-events.ts";
+export type { OfferEnd } from "./offers/offer-expiry.ts";
+export { fromItemOffer } from "./offers/offer-message.ts";
+export { deleteExpiredOffers } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
 interface Parts {
@@ -71,6 +82,7 @@ interface Parts {
   readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];
   readonly shares: EventLoopShares;
+  readonly jobs: Pick<JobRunner, "wake">;
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
@@ -78,6 +90,8 @@ interface Parts {
   readonly call: OperationCaller;
   /** Called with each pool in which items became ready; the items may have no recipient. */
   readonly onReady: (tenantId: TenantId, poolId: string) => void;
+  /** Called with each offer that ended, after the commit. */
+  readonly onOfferEnded: OfferEndListener;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
 }
@@ -127,7 +141,19 @@ export function createQueues(parts: Parts) {
       },
     }),
   });
-  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady, onEnded });
+  const { onOfferEnded } = parts;
+  const expireOffers = createOfferExpiry({ db, events, now: clock.now, onOfferEnded });
+  const sweeper = createItemSweeper({
+    db,
+    clock,
+    log,
+    pools,
+    completion,
+    events,
+    wake: wakeReady,
+    onEnded,
+    expireOffers,
+  });
   const leaseService = createLeaseService({
     db,
     signals,
@@ -151,7 +177,22 @@ export function createQueues(parts: Parts) {
   const sweep = () => sweepBy(clock.now());
   const constrained = createConstrainedAcceptor(db, wake, { onEnded, sweep });
   const acceptor = createAcceptor({ db, constrained, wake });
-  const service = createQueueService({ pools, waits, events, wake, recall: leaseService.recall, onEnded });
+  const service = createQueueService({
+    pools,
+    waits,
+    events,
+    wake,
+    wakeReady,
+    recall: leaseService.recall,
+    onOfferEnded,
+    onEnded,
+  });
+  const bulk = createBulkOperations({
+    ...parts,
+    settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
+    wakeReady,
+  });
+  const offers = createOfferService({ db, pools, events, leaseService, wake: wakeReady, onOfferEnded });
 
   return {
     handlers: {
@@ -165,10 +206,12 @@ export function createQueues(parts: Parts) {
         reportProgress: createProgressReporter(events, clock.now),
         filterAcceptable,
       }),
+      offers: offerHandlers({ db, pools, cursors, service: offers }),
       explanations: explanationHandlers(pools),
+      bulk: bulk.handlers,
     },
     explainer: createItemExplainer(pools),
-    jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
+    jobs: [maintainHistoryJob(parts), convertItemsJob(parts), bulk.job],
     acceptor,
     /** Checks the items that new items are to wait for. */
     checkDependencies: createDependencyCheck(db.sql, pools),

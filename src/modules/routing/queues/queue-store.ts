@@ -4,6 +4,7 @@ import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
 import { withDetails } from "./item-detail-store.ts";
+import { readItemOffers } from "./offers/item-offer-store.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
 /** The status of a pool's queue. */
@@ -37,8 +38,6 @@ export interface ItemFilter {
   readonly state: string;
   readonly recipientId: string;
 }
-
-type ItemRow = Omit<QueueItem, keyof ItemDetails>;
 
 /** The count of ready items in a status stops at this value. */
 const readyCountMax = 100_000;
@@ -157,6 +156,14 @@ export function queueStore(sql: Sql) {
       return updated.count > 0;
     },
 
+    /** The token of the lease that a worker has on an item; undefined if it has none. */
+    async findLeaseToken(tenantId: TenantId, poolId: string, id: string): Promise<string | undefined> {
+      const [row] = await sql<{ leaseToken: string }[]>`
+        select lease_token from queue_items
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state = 'leased' and delivery <> 'none'`;
+      return row?.leaseToken;
+    },
+
     async depth(tenantId: TenantId, poolId: string): Promise<number> {
       const [row] = await sql<{ depth: number }[]>`
         select coalesce(sum(depth), 0)::bigint as depth from queue_depths
@@ -165,9 +172,9 @@ export function queueStore(sql: Sql) {
     },
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<QueueItem | undefined> {
-      const rows = await sql<ItemRow[]>`
+      const [row] = await sql<StoredItem[]>`
         select ${itemColumns} from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
-      return (await withDetails(sql, tenantId, await withSurvivors(sql, tenantId, rows)))[0];
+      return row && (await withRelated(sql, tenantId, [row]))[0];
     },
 
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
@@ -177,14 +184,26 @@ export function queueStore(sql: Sql) {
       const selection = hasPoolIndex(filter.state)
         ? { where: sql`not archived and tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
-      const { rows, ...found } = await readKeyset<ItemRow>(
+      const { rows, ...found } = await readKeyset<StoredItem>(
         sql,
         { columns: itemColumns, table: "all_items", newestFirst: true, ...selection },
         page,
       );
-      return { ...found, rows: await withDetails(sql, tenantId, await withSurvivors(sql, tenantId, rows)) };
+      return { ...found, rows: await withRelated(sql, tenantId, rows) };
     },
   };
+}
+
+type StoredItem = Omit<QueueItem, "offers" | keyof ItemDetails>;
+
+/** Adds the last survivors of items, their offers and their details. */
+async function withRelated(sql: Sql, tenantId: TenantId, rows: readonly StoredItem[]): Promise<QueueItem[]> {
+  const ids = rows.map(({ id }) => id);
+  const [items, offers] = await Promise.all([
+    withSurvivors(sql, tenantId, rows).then((found) => withDetails(sql, tenantId, found)),
+    readItemOffers(sql, tenantId, ids),
+  ]);
+  return items.map((item) => ({ ...item, offers: offers.get(item.id) ?? [] }));
 }
 
 function hasPoolIndex(state: string): boolean {

@@ -49,7 +49,7 @@ const endStates: ReadonlySet<ItemState> = new Set([
 export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
 /** Why an item is pending or held. */
-export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "dependency";
+export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "dependency" | "offer";
 
 /** One attempt that failed. */
 export interface ItemFailure {
@@ -93,6 +93,24 @@ export interface ItemDetails {
   readonly after: ItemsAfter | null;
 }
 
+/** How an offer of an item to a recipient ended; open while it has not. */
+export type OfferState = "open" | "accepted" | "declined" | "expired" | "withdrawn";
+
+/** An offer of an item to a recipient. */
+export interface ItemOffer {
+  /** From 1; it fences acceptance. */
+  readonly number: number;
+  readonly recipientId: string;
+  readonly state: OfferState;
+  readonly offeredAt: Date;
+  /** When an open offer expires; null when it has ended. */
+  readonly expiresAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly reasonCode: string;
+  readonly reason: string;
+  readonly endedBy: string;
+}
+
 /** An item of a queue, with the original request. */
 export interface QueueItem extends AssignmentRetry, ItemDetails {
   readonly tenantId: TenantId;
@@ -114,11 +132,16 @@ export interface QueueItem extends AssignmentRetry, ItemDetails {
   readonly endedAt: Date | null;
   readonly survivorId: string;
   readonly failures: readonly ItemFailure[];
+  /** The latest offers, oldest first. */
+  readonly offers: readonly ItemOffer[];
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly throttleGroup: string;
   readonly concurrencyGroup: string;
 }
+
+/** The stored requirements of an item that has none. */
+export const noRequirementsJson = '{"skills":{},"recipientId":"","excludedRecipientIds":[]}';
 
 /**
  * Items are leased in order of rank, lowest first: the enqueue time minus a bonus for the priority.

@@ -291,7 +291,9 @@ async function operate<T>(
     waits: {} as never,
     onEnded: () => {},
     events: recordedEvents() as never,
+    onOfferEnded: () => {},
     wake: () => {},
+    wakeReady: () => {},
     recall: leaseService.recall,
   });
   // Leases are recent by the database's clock too, however long the test takes.

@@ -21,10 +21,13 @@ interface Parts {
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Called after the commit with items that the sweep ended. */
   readonly onEnded: (items: readonly EndedItem[]) => void;
+  /** Ends offers that were not answered in time; returns them. */
+  readonly expireOffers: (limit: number) => Promise<readonly { tenantId: string; poolId: string }[]>;
 }
 
 /**
- * Releases due items and items whose dependencies have ended, ends expired leases and expires items. Every node runs one.
+ * Releases due items and items whose dependencies have ended, ends expired leases and offers, and expires items. Every node
+ * runs one.
  */
 export interface ItemSweeper {
   /** Schedules a sweep at this time at the latest. */
@@ -43,7 +46,7 @@ const slowEveryMs = 5000;
 
 /** Creates this node's sweeper. */
 export function createItemSweeper(parts: Parts): ItemSweeper {
-  const { db, clock, log, pools, completion, events, wake, onEnded } = parts;
+  const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = parts;
   const sweepDependencies = createDependencySweep({ ...parts, now: clock.now });
   let timer: NodeJS.Timeout | undefined;
   let wakeAtMs = Number.POSITIVE_INFINITY;
@@ -88,7 +91,9 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
     wakeAll(plain);
     const windows = await store.findEndedWindows(db.sql, batchSize);
     if (windows.length > 0) wakeAll(await db.transaction((tx) => endWindows(tx, windows)));
-    return plain.length === batchSize || windows.length === batchSize;
+    const offers = await expireOffers(batchSize);
+    wakeAll(offers);
+    return [plain, windows, offers].some(({ length }) => length === batchSize);
   }
 
   /** Releases items whose debounce window has ended; a newer item may have begun another window since. */
