@@ -1,7 +1,12 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { ulid, ulidMs } from "../../../platform/ids/ulid.ts";
+<<<<<<< HEAD
 import { type AdmissionRequest, createsNoItem, toCollection, type Verdict } from "../admission/index.ts";
 import type { PoolSnapshot, ReservationConfig } from "../pools/index.ts";
+=======
+import type { AdmissionRequest, Verdict } from "../admission/index.ts";
+import { type PoolSnapshot, priorityWorthS, type ReservationConfig } from "../pools/index.ts";
+>>>>>>> main
 import {
   type AcceptedBatch,
   type DecisionRow,
@@ -28,10 +33,15 @@ export interface RouteInput {
   readonly notBeforeMs: number | undefined;
   /** 0: the pool's default. */
   readonly ttlS: number;
+<<<<<<< HEAD
   /** The items that it waits for; undefined for none. */
   readonly after?: ItemsAfter | undefined;
   /** Those of them that have not ended. */
   readonly waitsFor?: readonly string[] | undefined;
+=======
+  /** Whether a rejection is an error. */
+  readonly rejectAsError: boolean;
+>>>>>>> main
 }
 
 /** An item with its decision and its admission verdict. */
@@ -93,6 +103,7 @@ export function applyVerdict(routed: RoutedItem, verdict: Verdict | undefined, n
       reason: reasonOf(verdict, evidence.reason),
       trace: [...evidence.trace, step],
       existingItemId,
+      retryAfterMs: status === "rejected" ? (verdict.retryAfterMs ?? 0) : evidence.retryAfterMs,
       dueAtMs: dueAtMs ?? evidence.dueAtMs,
     },
   };
@@ -131,7 +142,7 @@ export function itemRow(
     recipientId: isOffered && hold !== noHold ? "" : recipientId,
     delivery: tracked ? "none" : deliveryOf(decision),
     ...(isOffered && hold === noHold ? offerHold(config.reservation!) : hold),
-    ageingS: config.queue.ageingS,
+    ageingS: priorityWorthS(config.queue),
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
     ownTtl: input.ttlS !== 0,

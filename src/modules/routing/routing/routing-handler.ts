@@ -30,7 +30,12 @@ import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
+<<<<<<< HEAD
 import { isRefused, outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
+=======
+import { rejectionOf } from "./rejection.ts";
+import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
+>>>>>>> main
 import type { RouteResult } from "./route-preparation.ts";
 import type { RouteService } from "./route-service.ts";
 
@@ -128,7 +133,11 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     payloadJson,
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
+<<<<<<< HEAD
     ...(item.after.length > 0 && { after: toItemsAfter(item) }),
+=======
+    rejectAsError: item.rejectAsError,
+>>>>>>> main
   };
 }
 
@@ -151,11 +160,16 @@ function isAccepted(result: RouteResult): boolean {
 }
 
 function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
-  if (!(result instanceof Failure)) return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  if (!(result instanceof Failure)) {
+    const rejection = rejectionOf(result, dryRun);
+    if (rejection !== undefined) return fromResult(rejection, nowMs, dryRun);
+    return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  }
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
     violations: [...result.violations],
+    retryAfterS: Number(result.headers["retry-after"] ?? 0),
   });
 }
 
@@ -181,7 +195,12 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     outcome,
     reason: evidence.reason,
     message: decision.message,
+<<<<<<< HEAD
     recipientId: isRefused(routed) ? "" : decision.recipientId,
+=======
+    retryAfterS: evidence.retryAfterMs / 1000,
+    recipientId: refused ? "" : decision.recipientId,
+>>>>>>> main
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
     trace: evidence.trace.map(fromStep),
@@ -217,6 +236,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     outcome: stored.outcome,
     reason: evidence.reason,
     message: evidence.message,
+    retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
     matchedRuleIds: evidence.ruleIds as string[],

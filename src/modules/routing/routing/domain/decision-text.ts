@@ -43,16 +43,22 @@ const outcomeTexts: Readonly<Record<string, string>> = {
 /** A decision in words. */
 export function describeDecision(
   outcome: string,
-  { reason, message, existingItemId }: Evidence,
+  { reason, message, existingItemId, retryAfterMs }: Evidence,
   recipient: string,
 ): string {
   const what = outcomeTexts[outcome] ?? `The outcome was ${outcome}`;
   const to = outcome === "routed" && recipient !== "" ? ` to ${recipient}` : "";
   const duplicate = existingItemId === "" ? "" : ` The earlier item is ${existingItemId}.`;
   const said = message === "" ? "" : ` The rule says: ${message}`;
+<<<<<<< HEAD
   const why =
     outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? otherTexts[reason] ?? reason}`;
   return `${what}${to}.${why}${said}${duplicate}`;
+=======
+  const why = outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? reason}`;
+  const again = retryAfterMs === 0 ? "" : ` It could be sent again after ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return `${what}${to}.${why}${said}${duplicate}${again}`;
+>>>>>>> main
 }
 
 const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
@@ -65,7 +71,11 @@ const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
   redirect: "Redirect",
   experiment: "Experiment",
   canary: "Canary",
+<<<<<<< HEAD
   dependency: "Items that it waits for",
+=======
+  pool: "Choice of the pool for an item without one",
+>>>>>>> main
   omitted: "Further steps that were not recorded",
 };
 
