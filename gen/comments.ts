@@ -166,12 +166,9 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.RouteItem.priority": "Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise.",
   "service.api.RouteItem.not_before": "The earliest time at which it may be leased.",
   "service.api.RouteItem.ttl_s": "Seconds until it expires; the pool's value when 0.",
-<<<<<<< HEAD
+  "service.api.RouteItem.reject_as_error": "Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does.",
   "service.api.RouteItem.after": "Items that must end before this one can be leased. They can be in any pool that the caller may use.",
   "service.api.RouteItem.after_failure": "What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds).",
-=======
-  "service.api.RouteItem.reject_as_error": "Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does.",
->>>>>>> main
   "service.api.RouteRequest": "Routes one item.",
   "service.api.RouteRequest.pool_id": "The pool; when empty, the rules of the pools that accept unaddressed items choose one.",
   "service.api.RouteRequest.type": "The type of work.",
@@ -183,16 +180,11 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.RouteRequest.not_before": "The earliest time at which it may be leased.",
   "service.api.RouteRequest.ttl_s": "Seconds until it expires; the pool's value when 0.",
   "service.api.RouteRequest.dry_run": "Decides without storing anything.",
-<<<<<<< HEAD
+  "service.api.RouteRequest.reject_as_error": "Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew.",
   "service.api.RouteRequest.after": "Items that must end before this one can be leased. They can be in any pool that the caller may use.",
   "service.api.RouteRequest.after_failure": "What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds).",
   "service.api.TraceStep": "One step that led to a decision.",
-  "service.api.TraceStep.step": "The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, dependency.",
-=======
-  "service.api.RouteRequest.reject_as_error": "Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew.",
-  "service.api.TraceStep": "One step that led to a decision.",
-  "service.api.TraceStep.step": "The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool.",
->>>>>>> main
+  "service.api.TraceStep.step": "The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool, dependency.",
   "service.api.TraceStep.id": "The subject of the step, such as a rule's id.",
   "service.api.TraceStep.result": "The result of the step.",
   "service.api.TraceStep.detail": "Details; never a value of the item.",

@@ -77,15 +77,12 @@ export type RouteItemInput = {
   readonly not_before?: string | Date;
   /** Seconds until it expires; the pool's value when 0. */
   readonly ttl_s?: number;
-<<<<<<< HEAD
+  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
+  readonly reject_as_error?: boolean;
   /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
   readonly after?: readonly string[];
   /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
   readonly after_failure?: "" | "cancel" | "run";
-=======
-  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
-  readonly reject_as_error?: boolean;
->>>>>>> main
 };
 
 /** Requirements of an item for its recipient. */
@@ -120,15 +117,12 @@ export type RouteRequest = {
   readonly ttl_s?: number;
   /** Decides without storing anything. */
   readonly dry_run?: boolean;
-<<<<<<< HEAD
+  /** Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew. */
+  readonly reject_as_error?: boolean;
   /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
   readonly after?: readonly string[];
   /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
   readonly after_failure?: "" | "cancel" | "run";
-=======
-  /** Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew. */
-  readonly reject_as_error?: boolean;
->>>>>>> main
 };
 
 /** Which recipient gets an item, and why. */
@@ -181,11 +175,7 @@ export type Decision = {
 
 /** One step that led to a decision. */
 export type TraceStep = {
-<<<<<<< HEAD
-  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, dependency. */
-=======
-  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool. */
->>>>>>> main
+  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool, dependency. */
   readonly step: string;
   /** The subject of the step, such as a rule's id. */
   readonly id: string;
@@ -331,15 +321,12 @@ export type RouteItem = {
   readonly not_before?: string;
   /** Seconds until it expires; the pool's value when 0. */
   readonly ttl_s: number;
-<<<<<<< HEAD
+  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
+  readonly reject_as_error: boolean;
   /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
   readonly after: readonly string[];
   /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
   readonly after_failure: string;
-=======
-  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
-  readonly reject_as_error: boolean;
->>>>>>> main
 };
 
 /** Requirements of an item for its recipient. */

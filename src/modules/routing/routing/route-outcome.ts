@@ -1,12 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { ulid, ulidMs } from "../../../platform/ids/ulid.ts";
-<<<<<<< HEAD
 import { type AdmissionRequest, createsNoItem, toCollection, type Verdict } from "../admission/index.ts";
-import type { PoolSnapshot, ReservationConfig } from "../pools/index.ts";
-=======
-import type { AdmissionRequest, Verdict } from "../admission/index.ts";
 import { type PoolSnapshot, priorityWorthS, type ReservationConfig } from "../pools/index.ts";
->>>>>>> main
 import {
   type AcceptedBatch,
   type DecisionRow,
@@ -33,15 +28,12 @@ export interface RouteInput {
   readonly notBeforeMs: number | undefined;
   /** 0: the pool's default. */
   readonly ttlS: number;
-<<<<<<< HEAD
+  /** Whether a rejection is an error. */
+  readonly rejectAsError: boolean;
   /** The items that it waits for; undefined for none. */
   readonly after?: ItemsAfter | undefined;
   /** Those of them that have not ended. */
   readonly waitsFor?: readonly string[] | undefined;
-=======
-  /** Whether a rejection is an error. */
-  readonly rejectAsError: boolean;
->>>>>>> main
 }
 
 /** An item with its decision and its admission verdict. */

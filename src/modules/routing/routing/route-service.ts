@@ -1,12 +1,8 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
-<<<<<<< HEAD
 import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck } from "../queues/index.ts";
-=======
-import type { AcceptedBatch, Acceptor, AcceptRequest } from "../queues/index.ts";
 import { rejectionOf } from "./rejection.ts";
->>>>>>> main
 import {
   applyVerdict,
   isRefused,
@@ -178,17 +174,13 @@ export function createRouteService(parts: Parts) {
       keyed: KeyedCall | undefined,
       toResponse: (routed: RoutedItem) => Recordable<T>,
     ): Promise<T | "duplicate"> {
-<<<<<<< HEAD
       const checked = () => (input.after === undefined ? input : withOwnDependencies(context, input));
-      if (dryRun) return toResponse(await prepare(context, await checked(), true));
-=======
       if (dryRun) {
-        const routed = await prepare(context, input, true);
+        const routed = await prepare(context, await checked(), true);
         const rejection = rejectionOf(routed, true);
         if (rejection !== undefined) throw rejection;
         return toResponse(routed);
       }
->>>>>>> main
       return withinQuota(context, keyed, async () => {
         const found = checked();
         const prepared = prepare(context, found instanceof Promise ? await found : found, false);

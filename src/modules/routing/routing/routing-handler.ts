@@ -30,12 +30,8 @@ import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
-<<<<<<< HEAD
-import { isRefused, outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
-=======
 import { rejectionOf } from "./rejection.ts";
-import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
->>>>>>> main
+import { isRefused, outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 import type { RouteResult } from "./route-preparation.ts";
 import type { RouteService } from "./route-service.ts";
 
@@ -133,11 +129,8 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     payloadJson,
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
-<<<<<<< HEAD
-    ...(item.after.length > 0 && { after: toItemsAfter(item) }),
-=======
     rejectAsError: item.rejectAsError,
->>>>>>> main
+    ...(item.after.length > 0 && { after: toItemsAfter(item) }),
   };
 }
 
@@ -195,12 +188,8 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     outcome,
     reason: evidence.reason,
     message: decision.message,
-<<<<<<< HEAD
-    recipientId: isRefused(routed) ? "" : decision.recipientId,
-=======
     retryAfterS: evidence.retryAfterMs / 1000,
-    recipientId: refused ? "" : decision.recipientId,
->>>>>>> main
+    recipientId: isRefused(routed) ? "" : decision.recipientId,
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
     trace: evidence.trace.map(fromStep),

@@ -50,15 +50,10 @@ export function describeDecision(
   const to = outcome === "routed" && recipient !== "" ? ` to ${recipient}` : "";
   const duplicate = existingItemId === "" ? "" : ` The earlier item is ${existingItemId}.`;
   const said = message === "" ? "" : ` The rule says: ${message}`;
-<<<<<<< HEAD
   const why =
     outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? otherTexts[reason] ?? reason}`;
-  return `${what}${to}.${why}${said}${duplicate}`;
-=======
-  const why = outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? reason}`;
   const again = retryAfterMs === 0 ? "" : ` It could be sent again after ${Math.ceil(retryAfterMs / 1000)} s.`;
   return `${what}${to}.${why}${said}${duplicate}${again}`;
->>>>>>> main
 }
 
 const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
@@ -71,11 +66,8 @@ const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
   redirect: "Redirect",
   experiment: "Experiment",
   canary: "Canary",
-<<<<<<< HEAD
   dependency: "Items that it waits for",
-=======
   pool: "Choice of the pool for an item without one",
->>>>>>> main
   omitted: "Further steps that were not recorded",
 };
 

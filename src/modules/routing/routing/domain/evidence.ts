@@ -39,11 +39,7 @@ interface Decided {
 
 /** A trace step, including those of admission, redirects, the side of a canary and the choice of a pool. */
 export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
-<<<<<<< HEAD
-  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "dependency";
-=======
-  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "pool";
->>>>>>> main
+  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "dependency" | "pool";
 };
 
 /** The columns of a decision from which evidence is expanded. */
@@ -64,11 +60,7 @@ export function compactEvidence(
   { madeAtMs, outcome, recipientId, priority }: DecisionRow,
 ): CompactEvidence {
   const { reason, message, ruleIds, experimentKeys, experiments, trace, observed, decided } = evidence;
-<<<<<<< HEAD
-  const { nowMs, existingItemId, dueAtMs, after } = evidence;
-=======
-  const { nowMs, existingItemId, dueAtMs, retryAfterMs } = evidence;
->>>>>>> main
+  const { nowMs, existingItemId, dueAtMs, retryAfterMs, after } = evidence;
   const isRedundant =
     decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
   return {
