@@ -411,7 +411,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "item",
     description: "An item of a queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
+    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/ReportItemProgress":"progress","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService), import("./service/api/work_pb.ts").then((file) => file.WorkService)]),
   },
   {

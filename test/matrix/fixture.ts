@@ -223,6 +223,7 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.QueueService/ListQueues.tenant_id": "INVALID_ARGUMENT",
   // A worker without a lease gets the same error whether or not the item exists.
   "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
+  "service.api.WorkService/ReportItemProgress.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
   // The same for a recipient without an offer.

@@ -411,6 +411,14 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     end: "2026-01-31T06:00:00Z",
     step_s: 60,
   },
+  RouteRequest: {
+    type: "order.created",
+    key: "A-1001",
+    attributes: { language: "de" },
+    requirements: { skills: { german: 3 } },
+    payload: { order: "A-1001" },
+    priority: 10,
+  },
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },
   UpsertSubscriberBatchRequest: {
     subscribers: [

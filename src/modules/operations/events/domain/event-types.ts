@@ -148,8 +148,13 @@ export const eventTypes = {
     data: ["pool_id", "recipient_id", "offer_number"],
   },
   "queue.item.completed": {
-    meaning: "An item was completed. Recorded only in pools with item_events.",
-    data: ["pool_id", "recipient_id", "attempt"],
+    meaning:
+      "An item was completed. Recorded only in pools with item_events. `result` is absent if the worker sent none.",
+    data: ["pool_id", "recipient_id", "attempt", "result"],
+  },
+  "queue.item.progress": {
+    meaning: "A worker reported its progress. Recorded only in pools with item_events.",
+    data: ["pool_id", "recipient_id", "attempt", "percent", "note"],
   },
   "queue.item.failed": {
     meaning: "An attempt failed and the item will be retried. Recorded only in pools with item_events.",
