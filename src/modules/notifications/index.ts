@@ -10,7 +10,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { Connections } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
+import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
@@ -72,13 +72,13 @@ export function createNotifications({ config, ...parts }: Parts) {
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
     jobs: [...topics.jobs, ...dispatch.jobs],
-    workers: [dispatch.expander, dispatch.dispatcher],
+    workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
     /** What is metered. */
     usageSources: [deliveryUsage],
-    explainers: [deliveryExplainer],
+    explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */

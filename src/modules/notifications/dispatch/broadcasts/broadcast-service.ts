@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
-import { fail } from "../../../../errors/index.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
 import { completeRecord } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { Preferences } from "../../preferences/index.ts";
+import { longestRunMs, type Preferences } from "../../preferences/index.ts";
 import type { Topics } from "../../topics/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import { overriddenContents } from "../domain/plan.ts";
 import { serializePayload, type Trigger } from "../domain/trigger.ts";
+import { queueUnavailable } from "../runs/new-run.ts";
 import { type TriggerWriter, triggerQuota } from "../triggers/trigger-writer.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 
@@ -51,12 +51,7 @@ export function createBroadcastService({
       keyed: KeyedCall | undefined,
       toResponse: (broadcast: Broadcast) => Response,
     ): Promise<Response | "duplicate"> {
-      if (!hasQueue) {
-        throw fail("FAILED_PRECONDITION", {
-          public:
-            "queue_unavailable: a topic can only be notified through a durable queue; set notification.dispatch.queue to tiered or flat.",
-        });
-      }
+      if (!hasQueue) throw queueUnavailable("a topic can only be notified through");
       const { tenantId, nowMs, afterCommit } = context;
       const { body, text } = serializePayload(trigger);
       const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
@@ -88,7 +83,8 @@ export function createBroadcastService({
           createdAt: now,
           updatedAt: now,
         };
-        await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + payloadRetentionMs));
+        const longestMs = longestRunMs(workflow?.steps ?? []);
+        await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + longestMs + payloadRetentionMs));
         const { workflowKey, topicKey } = broadcast;
         const data = { workflow_key: workflowKey, topic_key: topicKey };
         const within = { tenantId, nowMs, afterCommit, sql: tx };

@@ -40,6 +40,7 @@ const preferenceTexts: Readonly<Record<ReasonCode, (by: string) => string>> = {
   denied_by_layer: (by) => `The preferences of ${by} forbid the channel.`,
   denied_read_only: (by) => `The preferences of ${by} forbid the channel, and nobody may change that.`,
   denied_quiet_hours: (by) => `The quiet hours of ${by} applied.`,
+  held_quiet_hours: (by) => `The quiet hours of ${by} hold it until they end.`,
   denied_channel_condition: (by) => `The condition of ${by} on the channel did not hold.`,
   denied_condition_error: (by) => `A condition of ${by} could not be evaluated, so the message was not sent.`,
   denied_subscriber_inactive: () => "The subscriber is not active.",
@@ -68,6 +69,7 @@ function summaryOf(delivery: Delivery): string {
     case "running":
       return `${message} is being sent, attempt ${executionAttempt} of ${maxAttempts}.`;
     case "queued":
+      if (delivery.preferenceReasonCode === "held_quiet_hours") return `${message} is held. ${preferenceText(delivery)}`;
       return failureCode === ""
         ? `${message} waits to be sent.`
         : `${message} waits for attempt ${executionAttempt + 1} of ${maxAttempts}. The last one failed: ${failureText(delivery)}`;
@@ -112,10 +114,13 @@ function waitsOf({
   startedAt,
   observationState,
   sentAt,
+  preferenceReasonCode,
 }: Delivery): ExplainedWait[] {
   if (status === "queued") {
-    const [code, message] =
-      failureCode === ""
+    const isHeld = preferenceReasonCode === "held_quiet_hours";
+    const [code, message] = isHeld
+      ? ["waiting_for_quiet_hours", "It waits for the end of quiet hours."]
+      : failureCode === ""
         ? ["waiting_in_queue", "It waits for a node that sends it."]
         : ["waiting_for_retry", "It waits for its next attempt."];
     return [{ code: code!, message: message!, remedy: "It continues by itself.", until: nextAttemptAt ?? undefined }];
@@ -156,6 +161,7 @@ function linksOf({
   broadcastId,
   transactionId,
   deadLetterId,
+  runId,
 }: Delivery) {
   const subscribers = "/api/v2/notification/subscribers";
   return [
@@ -163,6 +169,7 @@ function linksOf({
     ...linkTo("subscriber", subscriberId, `${subscribers}/${subscriberId}`),
     ...linkTo("preferences", subscriberId, `${subscribers}/${subscriberId}/preferences`),
     ...linkTo("trigger", transactionId, `/api/v2/notifications/deliveries?transaction_id=${transactionId}`),
+    ...linkTo("run", runId, `/api/v2/notifications/runs/${runId}`, true),
     ...linkTo("broadcast", broadcastId, `/api/v2/notifications/broadcasts/${broadcastId}`),
     ...linkTo("integration", integrationId, `/api/v2/notification/integrations/${integrationId}`),
     ...linkTo("connection", connectionId, `/api/v2/connector/connections/${connectionId}`),

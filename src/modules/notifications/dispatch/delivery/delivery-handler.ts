@@ -45,7 +45,10 @@ export function deliveryHandlers({
   broadcasts,
   deadLetters,
   cursors,
-}: Parts): Omit<Handlers<typeof NotificationService>, "triggerNotification"> {
+}: Parts): Omit<
+  Handlers<typeof NotificationService>,
+  "triggerNotification" | "listNotificationRuns" | "getNotificationRun" | "cancelNotification"
+> {
   return {
     async listDeliveries({ sql, tenantId, operation }, request) {
       const filter = await filterOf({ sql, tenantId }, request);

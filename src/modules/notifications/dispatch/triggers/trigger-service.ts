@@ -6,7 +6,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { completeRecord, inProgressFailure } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import type { Preferences } from "../../preferences/index.ts";
+import { longestRunMs, type Preferences } from "../../preferences/index.ts";
 import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
 import { type DeliveryBatch, deliveryStore } from "../delivery/delivery-store.ts";
 import { createInitialDeliveries, type InitialDelivery, type TriggerContext } from "../delivery/initial-delivery.ts";
@@ -18,6 +18,7 @@ import { type SerializedPayload, serializePayload, type Trigger } from "../domai
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import { type MessagePreparer, noRoute } from "../message/message-preparation.ts";
 import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
+import { hasSteps, newRun, queueUnavailable } from "../runs/new-run.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
 /** The outcome of one message of a trigger. */
@@ -32,6 +33,8 @@ export interface TriggerResult {
   readonly outcomes: readonly Outcome[];
   /** The current deliveries, when another node has settled some of them. */
   readonly current?: ReadonlyMap<string, Delivery>;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly runId?: string;
 }
 
 /** A trigger for one recipient, and how its response is built. */
@@ -54,7 +57,10 @@ interface Parts extends RecipientParts {
   readonly verifiedOnly: boolean;
   /** How long a trigger's payload is stored. */
   readonly payloadRetentionMs: number;
+  /** Whether messages can wait in a queue, which steps and held messages need. */
+  readonly holds: boolean;
   readonly wakeInbox: WakeInbox;
+  readonly wakeRuns: () => void;
 }
 
 /** The use cases of single sends. */
@@ -62,7 +68,7 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs, wakeInbox } = parts;
+  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs, wakeInbox, wakeRuns } = parts;
   const recipientReader = createRecipientReader(parts);
   const inFlight = new Set<Promise<unknown>>();
 
@@ -103,9 +109,10 @@ export function createTriggerService(parts: Parts) {
     toResponse: SingleTrigger<Response>["toResponse"],
   ) {
     const { tenantId, transactionId, workflowKey, userId, nowMs } = triggerContext;
-    const initial = await createInitialDeliveries(parts, triggerContext, recipient, []);
+    const run = newRun(triggerContext, recipient.subscriber.id, []);
+    const initial = run === undefined ? await createInitialDeliveries(parts, triggerContext, recipient, []) : [];
     const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
-    const isOpen = initial.some(
+    const isOpen = run !== undefined || initial.some(
       ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
     );
     const batch: Omit<DeliveryBatch, "record"> = {
@@ -118,20 +125,23 @@ export function createTriggerService(parts: Parts) {
       lane: "single",
       at: new Date(nowMs),
       payload: isOpen
-        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadRetentionMs) }
+        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(lastUseMs(triggerContext, initial) + payloadRetentionMs) }
         : undefined,
       rows: initial.map(({ row }) => row),
+      ...(run !== undefined && { runs: [run] }),
     };
-    return { initial, outcomes, first: toResponse({ transactionId, outcomes }), batch, recipient };
+    const first = toResponse({ transactionId, outcomes, ...(run !== undefined && { runId: run.id }) });
+    return { initial, outcomes, first, batch, recipient };
   }
   type Draft<Response extends Message> = Awaited<ReturnType<typeof draft<Response>>>;
 
   /** Sends the stored deliveries and returns the final response. */
   async function deliver<Response extends Message>(
     { tenantId, transactionId, leaseToken }: TriggerContext,
-    { initial, outcomes, first, recipient }: Draft<Response>,
+    { initial, outcomes, first, batch, recipient }: Draft<Response>,
     { keyed, toResponse }: SingleTrigger<Response>,
   ): Promise<Response> {
+    if (batch.runs !== undefined) wakeRuns();
     if (initial.some(({ row }) => row.stored_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
     const outgoing = initial.filter(({ row }) => row.status === "running");
     if (outgoing.length === 0) return first;
@@ -200,6 +210,7 @@ export function createTriggerService(parts: Parts) {
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
     const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
+    if (hasSteps(workflow) && !parts.holds) throw queueUnavailable("a workflow with steps needs");
     const triggerContext: TriggerContext = {
       ...trigger,
       tenantId,
@@ -262,6 +273,12 @@ class OtherSubscriber extends Error {}
 function within(path: string, error: unknown): unknown {
   const [violation] = error instanceof Failure ? error.violations : [];
   return violation === undefined ? error : invalid(`${path}.${violation.field}`, violation.rule, violation.message);
+}
+
+/** The last time at which the payload may be needed for a first attempt. */
+function lastUseMs({ workflow, nowMs }: TriggerContext, initial: readonly InitialDelivery[]): number {
+  const heldUntilMs = Math.max(nowMs, ...initial.map(({ plan }) => plan.heldUntilMs ?? nowMs));
+  return heldUntilMs + longestRunMs(workflow?.steps ?? []);
 }
 
 const neverAborted = new AbortController().signal;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isQuiet, isTimezone } from "./quiet-hours.ts";
+import { isQuiet, quietEndMs } from "./quiet-hours.ts";
 import type { Day, QuietHours } from "./settings.ts";
+import { isTimezone } from "./wall-clock.ts";
 
 const everyDay: Day[] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const hours = (start: string, end: string, days: Day[] = everyDay, timezone = ""): QuietHours => ({

@@ -353,6 +353,18 @@ export const eventTypes = {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
   },
+  "notification.step.completed": {
+    meaning: "A step of a notification workflow ended for one recipient. The subject is the run.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "step", "kind", "outcome", "reason", "delivery_ids"],
+  },
+  "notification.run.completed": {
+    meaning: "A notification passed its last step for one recipient, or was stopped or cancelled before.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "status", "reason"],
+  },
+  "notification.trigger.cancelled": {
+    meaning: "What a trigger had not sent yet was cancelled.",
+    data: ["cancelled_runs", "cancelled_deliveries"],
+  },
   "notification.broadcast.accepted": {
     meaning: "A notification to the members of a topic was accepted.",
     data: ["workflow_key", "topic_key"],
