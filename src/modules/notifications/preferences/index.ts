@@ -40,7 +40,6 @@ import { findWorkflows, workflowStore } from "./workflow-store.ts";
 
 export { hasStoredLayout } from "./layout-store.ts";
 export { checkTemplateSyntax } from "./template-check.ts";
-export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
 export type {
   ChannelContent,
   CheckTemplate,
@@ -60,6 +59,7 @@ export type {
   TemplateProblem,
   TracedResolution,
 };
+export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
 
 /** The module's public API. */
 export interface Preferences extends WorkflowSnapshots {

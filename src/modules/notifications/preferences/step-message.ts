@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import {
   type NotificationStep,
   NotificationStepSchema,
-  type StepWait as WaitMessage,
   StepWaitSchema,
+  type StepWait as WaitMessage,
 } from "../../../../gen/service/api/notification_workflow_pb.ts";
 import { invalid } from "../../../errors/index.ts";
 import type { Channel } from "../subscribers/index.ts";

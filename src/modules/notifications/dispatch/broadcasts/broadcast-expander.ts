@@ -152,7 +152,10 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
       total,
       updatedAt: new Date(nowMs),
     };
-    await Promise.all([insertPage(tx, broadcast, parts.lane, payload, rows, runs, nowMs), broadcastStore(tx).advance(next)]);
+    await Promise.all([
+      insertPage(tx, broadcast, parts.lane, payload, rows, runs, nowMs),
+      broadcastStore(tx).advance(next),
+    ]);
     const recorded = [
       await parts.reporter.record(tx, toReports(tenantId, rows)),
       await events.recordMany(tx, isLast ? [completedEvent(next)] : [], nowMs),

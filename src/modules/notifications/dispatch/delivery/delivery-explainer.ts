@@ -69,7 +69,8 @@ function summaryOf(delivery: Delivery): string {
     case "running":
       return `${message} is being sent, attempt ${executionAttempt} of ${maxAttempts}.`;
     case "queued":
-      if (delivery.preferenceReasonCode === "held_quiet_hours") return `${message} is held. ${preferenceText(delivery)}`;
+      if (delivery.preferenceReasonCode === "held_quiet_hours")
+        return `${message} is held. ${preferenceText(delivery)}`;
       return failureCode === ""
         ? `${message} waits to be sent.`
         : `${message} waits for attempt ${executionAttempt + 1} of ${maxAttempts}. The last one failed: ${failureText(delivery)}`;

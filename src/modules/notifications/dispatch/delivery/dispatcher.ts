@@ -124,7 +124,8 @@ export function createDispatcher(parts: Parts): Dispatcher {
     const nowMs = clock.now();
     const about = { workflow, layers, subscriber, userId, topicKey, contextKeys, payload, nowMs };
     const decided = parts.preferences.resolve({ ...about, channels: [channel] }).get(channel)!;
-    if (decided.heldUntilMs !== undefined) return settler.heldSettlement(delivery, decided, decided.heldUntilMs - nowMs);
+    if (decided.heldUntilMs !== undefined)
+      return settler.heldSettlement(delivery, decided, decided.heldUntilMs - nowMs);
     if (!decided.allowed) return settler.skippedSettlement(delivery, decided, undefined);
     const target = targetOf({ subscriber, endpoints, verifiedOnly: parts.verifiedOnly }, channel, delivery.endpointId);
     if ("code" in target) return settler.skippedSettlement(delivery, decided, target);

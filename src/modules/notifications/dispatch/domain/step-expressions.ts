@@ -5,7 +5,10 @@ import { nextTimeMs, type StepWait, stepVariables, waitSecondsMax } from "../../
 export type StepValues = Readonly<Record<string, unknown>>;
 
 /** The result of a condition. An error counts as false, so that it never widens what is sent. */
-export function checkStepCondition(condition: string, values: StepValues): "true" | "condition_false" | "condition_error" {
+export function checkStepCondition(
+  condition: string,
+  values: StepValues,
+): "true" | "condition_false" | "condition_error" {
   if (condition === "") return "true";
   try {
     return evaluateCondition(compileCel(condition, stepVariables, "bool"), values) ? "true" : "condition_false";

@@ -14,7 +14,10 @@ import type { TemplateValues } from "./template-values.ts";
 
 /** A message to send to one address. */
 export interface SendRequest {
-  readonly delivery: Pick<Delivery, "tenantId" | "id" | "transactionId" | "workflowKey" | "channel" | "keyGeneration" | "stepKey">;
+  readonly delivery: Pick<
+    Delivery,
+    "tenantId" | "id" | "transactionId" | "workflowKey" | "channel" | "keyGeneration" | "stepKey"
+  >;
   readonly target: Target;
   readonly subscriber: Subscriber;
   readonly workflow: NotificationWorkflow | undefined;

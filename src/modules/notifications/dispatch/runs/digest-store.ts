@@ -109,7 +109,8 @@ export function digestStore(sql: Sql) {
           where digest.tenant_id = ${tenantId} and digest.id = sums.digest_id
         )
         select digest_id, run_id from removed`;
-      if (removed.length > 0) await handOver(tenantId, [...new Set(removed.map(({ digestId }) => digestId))], runIds, now);
+      if (removed.length > 0)
+        await handOver(tenantId, [...new Set(removed.map(({ digestId }) => digestId))], runIds, now);
       return removed.map(({ runId }) => runId);
     },
   };

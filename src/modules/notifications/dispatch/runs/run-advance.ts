@@ -158,7 +158,10 @@ function createPassage(parts: AdvanceParts, tx: Sql, run: LeasedRun, facts: RunF
       : { ...collected, status: "completed", reason: "digested" };
   }
 
-  async function throttle(step: Step, { limit, windowS, throttleKey }: StepAction & { kind: "throttle" }): Promise<Next> {
+  async function throttle(
+    step: Step,
+    { limit, windowS, throttleKey }: StepAction & { kind: "throttle" },
+  ): Promise<Next> {
     const key = evaluateKey(throttleKey, throttleKey === "" ? {} : values());
     if (key === undefined) return fails(step, "The key of the throttle cannot be evaluated.");
     if (await throttleStore(tx).pass({ run, stepKey: step.key, throttleKey: key, limit, windowS, now })) {
@@ -172,7 +175,8 @@ function createPassage(parts: AdvanceParts, tx: Sql, run: LeasedRun, facts: RunF
   function awaitInbox(step: Step, action: StepAction & { kind: "await_inbox" }, untilMs: number): Next {
     const message = inboxMessage(facts, action.step);
     // The step may have created the message in this very advance.
-    const isNew = (row: DeliveryRow) => row.step_key === action.step && row.channel === "in_app" && row.status === "queued";
+    const isNew = (row: DeliveryRow) =>
+      row.step_key === action.step && row.channel === "in_app" && row.status === "queued";
     const messageId = message?.id ?? rows.find(isNew)?.id;
     if (messageId === undefined) note(step, "skipped", { reason: "no_message" });
     else if (hasState(message, action.state)) note(step, action.state);

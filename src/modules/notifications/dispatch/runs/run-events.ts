@@ -10,7 +10,12 @@ type Subject = Pick<NotificationRun, "tenantId" | "id" | "transactionId" | "work
 export function eventsOf(run: Subject, state: RunState, ended: readonly StepOutcome[]): EventEntry[] {
   const steps = ended.map(({ stepKey, kind, outcome, reason, deliveryIds }): EventEntry => {
     const step = { step: stepKey, kind, outcome, reason: reason ?? "", delivery_ids: deliveryIds ?? [] };
-    return { tenantId: run.tenantId, type: "notification.step.completed", subject: run.id, data: { ...about(run), ...step } };
+    return {
+      tenantId: run.tenantId,
+      type: "notification.step.completed",
+      subject: run.id,
+      data: { ...about(run), ...step },
+    };
   });
   const { status, reason } = state;
   return status === "waiting" || status === "collected" ? steps : [...steps, endedEvent({ ...run, status, reason })];

@@ -121,7 +121,9 @@ function remediesOf({ status, reason, transactionId }: NotificationRun): string[
   if (status === "waiting" || status === "collected") {
     return [`To stop it: POST /api/v2/notifications/triggers/${transactionId}:cancel.`];
   }
-  return reason === "expression_error" ? ["Correct the expression of the step, or the payload, then trigger again."] : [];
+  return reason === "expression_error"
+    ? ["Correct the expression of the step, or the payload, then trigger again."]
+    : [];
 }
 
 function linksOf({ id, subscriberId, transactionId, workflowKey, leaderRunId, outcomes }: NotificationRun) {

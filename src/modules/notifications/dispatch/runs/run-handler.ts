@@ -4,9 +4,9 @@ import {
   CancelNotificationResponseSchema,
   GetNotificationRunResponseSchema,
   ListNotificationRunsResponseSchema,
-  type NotificationRun as RunMessage,
   NotificationRunSchema,
   type NotificationService,
+  type NotificationRun as RunMessage,
 } from "../../../../../gen/service/api/notification_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
@@ -56,7 +56,8 @@ export function runHandlers({
 }
 
 function fromRun(run: NotificationRun): RunMessage {
-  const { tenantId, id, transactionId, workflowKey, subscriberId, topicKey, status, reason, stepKey, leaderRunId } = run;
+  const { tenantId, id, transactionId, workflowKey, subscriberId, topicKey, status, reason, stepKey, leaderRunId } =
+    run;
   return create(NotificationRunSchema, {
     ...{ tenantId, id, transactionId, workflowKey, subscriberId, topicKey, status, reason, stepKey, leaderRunId },
     wakeAt: optionalTime(run.wakeAt),

@@ -112,9 +112,11 @@ export function createTriggerService(parts: Parts) {
     const run = newRun(triggerContext, recipient.subscriber.id, []);
     const initial = run === undefined ? await createInitialDeliveries(parts, triggerContext, recipient, []) : [];
     const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
-    const isOpen = run !== undefined || initial.some(
-      ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
-    );
+    const isOpen =
+      run !== undefined ||
+      initial.some(
+        ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
+      );
     const batch: Omit<DeliveryBatch, "record"> = {
       tenantId,
       transactionId,
@@ -125,7 +127,11 @@ export function createTriggerService(parts: Parts) {
       lane: "single",
       at: new Date(nowMs),
       payload: isOpen
-        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(lastUseMs(triggerContext, initial) + payloadRetentionMs) }
+        ? {
+            body,
+            digest: hash("sha256", text, "hex"),
+            expiresAt: new Date(lastUseMs(triggerContext, initial) + payloadRetentionMs),
+          }
         : undefined,
       rows: initial.map(({ row }) => row),
       ...(run !== undefined && { runs: [run] }),

@@ -30,7 +30,11 @@ function checkAction(path: string, step: Step, channels: WorkflowContent["channe
     case "send":
       for (const [at, channel] of step.channels.entries()) {
         if (channels[channel] !== undefined) continue;
-        throw invalid(`${path}.channels[${at}]`, "has_content", `must be a channel with content in channels.${channel}`);
+        throw invalid(
+          `${path}.channels[${at}]`,
+          "has_content",
+          `must be a channel with content in channels.${channel}`,
+        );
       }
       return;
     case "delay":

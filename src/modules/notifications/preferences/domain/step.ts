@@ -55,20 +55,21 @@ const daySeconds = 86_400;
 
 /** The longest time that a run may take, in milliseconds. */
 export function longestRunMs(steps: readonly Step[]): number {
-  const seconds = steps.map((step) => {
-    switch (step.kind) {
-      case "delay":
-        return longestWaitS(step.wait);
-      case "digest":
-        return longestWaitS(step.window);
-      case "await_inbox":
-        return step.seconds;
-      case "send":
-      case "throttle":
-        return 0;
-    }
-  });
-  return 1000 * seconds.reduce((sum, each) => sum + each, 0);
+  return 1000 * steps.reduce((sum, step) => sum + longestStepS(step), 0);
+}
+
+function longestStepS(step: Step): number {
+  switch (step.kind) {
+    case "delay":
+      return longestWaitS(step.wait);
+    case "digest":
+      return longestWaitS(step.window);
+    case "await_inbox":
+      return step.seconds;
+    case "send":
+    case "throttle":
+      return 0;
+  }
 }
 
 function longestWaitS(wait: StepWait): number {
