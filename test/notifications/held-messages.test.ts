@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
+import { newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
 import { steppedFixture } from "./step-fixture.ts";
 
 let sender: Sender;
@@ -73,7 +73,12 @@ test("held messages are sent when quiet hours end, and the response says when", 
 
   // Quiet hours that last longer than expected hold the message again, which is no attempt.
   await makeDue(transaction_id);
-  await sql`select pg_sleep(0.1)`;
+  const isHeldAgain = ({ status, next_attempt_at }: ResponseData) =>
+    status === "queued" && Date.parse(next_attempt_at) > Date.now() + hourMs / 2;
+  await shown(
+    () => sender.deliveries(`transaction_id=${transaction_id}`),
+    (found) => found.every(isHeldAgain),
+  );
   await sender.prefer(subscriber_id, { schedule: { ranges: [] } });
   await makeDue(transaction_id);
   const sent = await steps.settled(transaction_id);
