@@ -120,10 +120,12 @@ export function runStore(sql: Sql) {
       return row;
     },
 
-    /** Lists the runs of a trigger in creation order. */
+    /** Lists the runs of a trigger in creation order, or all runs newest first if it is "". */
     async list(tenantId: TenantId, transactionId: string, page: Page): Promise<PageRows<NotificationRun>> {
-      const where = sql`tenant_id = ${tenantId} and transaction_id = ${transactionId}`;
-      return readKeyset<NotificationRun>(sql, { columns, table: "notification_runs", where }, page);
+      const ofAll = transactionId === "";
+      const where = sql`tenant_id = ${tenantId} ${ofAll ? sql`` : sql`and transaction_id = ${transactionId}`}`;
+      const selection = { columns, table: "notification_runs", where, newestFirst: ofAll };
+      return readKeyset<NotificationRun>(sql, selection, page);
     },
 
     /** Wakes the runs that wait for inbox messages; returns their number. */
