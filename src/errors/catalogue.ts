@@ -202,6 +202,24 @@ export const catalogue = {
       "The worker no longer holds the item: its lease expired and another worker leased it, or the item was cancelled.",
     remedy: "Stop work on the item and lease another one. Send heartbeats before the lease expires.",
   },
+  OFFER_LOST: {
+    http: 409,
+    connect: "aborted",
+    retryable: false,
+    title: "Offer lost",
+    meaning:
+      "The offer is no longer open: it expired, was declined or withdrawn, or the item was offered to another recipient.",
+    remedy: "List the open offers of the recipient and answer one of them before it expires.",
+  },
+  RECIPIENT_REQUIRED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Recipient required",
+    meaning:
+      "The pool cannot lease items to a worker that names no recipient, because its items depend on the recipient.",
+    remedy: "Name the recipient as `detail` describes.",
+  },
   ROUTING_FAILED: {
     http: 503,
     connect: "unavailable",

@@ -42,6 +42,10 @@ export interface ErrorCatalogue {
   readonly IDEMPOTENCY_ANSWER_LOST: { readonly status: 409; readonly retryable: false };
   /** The worker no longer holds the item: its lease expired and another worker leased it, or the item was cancelled. Stop work on the item and lease another one. Send heartbeats before the lease expires. */
   readonly LEASE_LOST: { readonly status: 409; readonly retryable: false };
+  /** The offer is no longer open: it expired, was declined or withdrawn, or the item was offered to another recipient. List the open offers of the recipient and answer one of them before it expires. */
+  readonly OFFER_LOST: { readonly status: 409; readonly retryable: false };
+  /** The pool cannot lease items to a worker that names no recipient, because its items depend on the recipient. Name the recipient as `detail` describes. */
+  readonly RECIPIENT_REQUIRED: { readonly status: 412; readonly retryable: false };
   /** No recipient can take the item now, and its pool does not queue unassigned items or its queue is full. Try again later, or configure the pool to queue unassigned items. */
   readonly ROUTING_FAILED: { readonly status: 503; readonly retryable: true };
   /** The state of the record or of a setting does not allow the operation. Change the record or the setting as `detail` describes, then send the request again. */

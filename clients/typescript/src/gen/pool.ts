@@ -64,6 +64,8 @@ export type PoolConfigInput = {
   readonly anomaly?: PoolConfigAnomalyInput;
   /** Whether each step of each item is written to the event log; default false. Dead letters always are. */
   readonly item_events?: boolean;
+  /** If present, items are offered to recipients, which accept or decline them. Without it, an item that is assigned to a recipient waits for it. Recipients with push delivery and decision_only recipients get items without an offer. */
+  readonly reservation?: PoolConfigReservationInput;
 };
 
 /** How one of several recipients is chosen. */
@@ -228,6 +230,14 @@ export type PoolConfigAnomalyInput = {
   readonly cooldown_s?: number;
 };
 
+/** How recipients accept items: an item is offered to one recipient after the other until one accepts it. */
+export type PoolConfigReservationInput = {
+  /** Seconds until an offer expires; default 30. */
+  readonly timeout_s?: number;
+  /** Seconds after the last refusal until an item that everyone has refused is offered to everyone again; default 60. */
+  readonly reoffer_after_s?: number;
+};
+
 /** Request to create a pool. */
 export type CreatePoolRequest = {
   /** The display name, unique in its environment. */
@@ -300,6 +310,8 @@ export type PoolConfig = {
   readonly anomaly?: PoolConfigAnomaly;
   /** Whether each step of each item is written to the event log; default false. Dead letters always are. */
   readonly item_events?: boolean;
+  /** If present, items are offered to recipients, which accept or decline them. Without it, an item that is assigned to a recipient waits for it. Recipients with push delivery and decision_only recipients get items without an offer. */
+  readonly reservation?: PoolConfigReservation;
 };
 
 /** How one of several recipients is chosen. */
@@ -462,6 +474,14 @@ export type PoolConfigAnomaly = {
   readonly samples_min?: number;
   /** Seconds until the same anomaly is reported again; default 600. */
   readonly cooldown_s?: number;
+};
+
+/** How recipients accept items: an item is offered to one recipient after the other until one accepts it. */
+export type PoolConfigReservation = {
+  /** Seconds until an offer expires; default 30. */
+  readonly timeout_s?: number;
+  /** Seconds after the last refusal until an item that everyone has refused is offered to everyone again; default 60. */
+  readonly reoffer_after_s?: number;
 };
 
 /** Identifies a pool. */

@@ -3,6 +3,8 @@ import { bindOperations } from "../transport/bind.ts";
 import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
+import type { JsonObject } from "../json.ts";
+import type { ItemOffer } from "./item-offer.ts";
 import type { Violation } from "./violation.ts";
 
 /** Routing: which recipient gets an item, and why. */
@@ -56,7 +58,7 @@ export function createOutcomeService(transport: Transport): OutcomeService {
 }
 
 /** An item of work to route. */
-export type RouteItem = {
+export type RouteItemInput = {
   /** The pool; when empty, the rules of the tenant's pools choose one. */
   readonly pool_id?: string;
   /** The type of work. */
@@ -66,7 +68,7 @@ export type RouteItem = {
   /** The attributes for rules. */
   readonly attributes?: object;
   /** Requirements for its recipient. */
-  readonly requirements?: Requirements;
+  readonly requirements?: RequirementsInput;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: object;
   /** Higher is leased first; age outweighs it eventually. */
@@ -78,7 +80,7 @@ export type RouteItem = {
 };
 
 /** Requirements of an item for its recipient. */
-export type Requirements = {
+export type RequirementsInput = {
   /** Required skills by name, with the minimum level of each, 1 to 5. */
   readonly skills?: Readonly<Record<string, number>>;
   /** The only recipient that may take it; any when empty. */
@@ -98,7 +100,7 @@ export type RouteRequest = {
   /** The attributes for rules. */
   readonly attributes?: object;
   /** Requirements for its recipient. */
-  readonly requirements?: Requirements;
+  readonly requirements?: RequirementsInput;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: object;
   /** Higher is leased first; age outweighs it eventually. */
@@ -153,6 +155,8 @@ export type Decision = {
   readonly message: string;
   /** The variants that the item got, by the key of the experiment. Experiments that the item is not in are missing. */
   readonly experiments: Readonly<Record<string, string>>;
+  /** The latest offers of the item to recipients, oldest first, at most 50; only in pools with reservations. Lists of decisions leave them out. */
+  readonly offers: readonly ItemOffer[];
 };
 
 /** One step that led to a decision. */
@@ -170,7 +174,7 @@ export type TraceStep = {
 /** Routes many items. */
 export type RouteBatchRequest = {
   /** The items. An item with an invalid field gets INVALID_ARGUMENT as its own result, and the others are routed. A body that cannot be decoded is rejected as a whole: malformed JSON, unknown fields, wrong types, or values that are nested too deeply or too large. */
-  readonly items: readonly RouteItem[];
+  readonly items: readonly RouteItemInput[];
   /** Decides without storing anything. */
   readonly dry_run?: boolean;
 };
@@ -279,4 +283,36 @@ export type Outcome = {
 export type GetOutcomeRequest = {
   /** The decision. */
   readonly decision_id: string;
+};
+
+/** An item of work to route. */
+export type RouteItem = {
+  /** The pool; when empty, the rules of the tenant's pools choose one. */
+  readonly pool_id: string;
+  /** The type of work. */
+  readonly type: string;
+  /** What it belongs to, such as a customer: sticky_hash keeps one key with one recipient. */
+  readonly key: string;
+  /** The attributes for rules. */
+  readonly attributes?: JsonObject;
+  /** Requirements for its recipient. */
+  readonly requirements?: Requirements;
+  /** The payload for the worker; rules do not see it. */
+  readonly payload?: JsonObject;
+  /** Higher is leased first; age outweighs it eventually. */
+  readonly priority: number;
+  /** The earliest time at which it may be leased. */
+  readonly not_before?: string;
+  /** Seconds until it expires; the pool's value when 0. */
+  readonly ttl_s: number;
+};
+
+/** Requirements of an item for its recipient. */
+export type Requirements = {
+  /** Required skills by name, with the minimum level of each, 1 to 5. */
+  readonly skills: Readonly<Record<string, number>>;
+  /** The only recipient that may take it; any when empty. */
+  readonly recipient_id: string;
+  /** Recipients that must not take it. */
+  readonly excluded_recipient_ids: readonly string[];
 };

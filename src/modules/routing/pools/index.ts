@@ -32,7 +32,13 @@ import type { HasWork, RecipientLoadReader } from "./work-store.ts";
 
 export { type DeliveryAction, renderActionInput } from "./domain/delivery-action.ts";
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
-export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from "./domain/pool-config.ts";
+export type {
+  AdmissionConfig,
+  AnomalyConfig,
+  FallbackStep,
+  PoolConfig,
+  ReservationConfig,
+} from "./domain/pool-config.ts";
 export {
   type ContentChange,
   decodeContent,

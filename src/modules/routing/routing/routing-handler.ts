@@ -25,6 +25,7 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
+import { fromItemOffer, readItemOffers } from "../queues/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
@@ -70,8 +71,10 @@ export function routingHandlers(
     },
 
     async getDecision(context, { decisionId }) {
-      const decision = await decisions.find(context, decisionId);
-      return create(GetDecisionResponseSchema, { decision: fromStored(decision) });
+      const stored = await decisions.find(context, decisionId);
+      const offers = await readItemOffers(context.sql, context.tenantId, stored.queued ? [stored.id] : []);
+      const decision = { ...fromStored(stored), offers: (offers.get(stored.id) ?? []).map(fromItemOffer) };
+      return create(GetDecisionResponseSchema, { decision });
     },
 
     async listDecisions(context, request) {
@@ -188,6 +191,8 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     dryRun,
     type: input.item.type,
     key: input.item.key,
+    // The caller learns of offers when it reads the decision.
+    offers: [],
   };
 }
 

@@ -20,6 +20,7 @@ import { type RecipientParts, readRecipients } from "../message/recipients.ts";
 import { newRun } from "../runs/new-run.ts";
 import type { RunRow } from "../runs/run-store.ts";
 import { broadcastStore } from "./broadcast-store.ts";
+import { cancelPage } from "./cancellation-store.ts";
 
 /** Signal topic for nodes that expand broadcasts. */
 export const broadcastTopic = "notifications_broadcast";
@@ -135,6 +136,10 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
     const broadcast = await broadcastStore(tx).lockNext();
     if (broadcast === undefined) return undefined;
     onLocked(broadcast);
+    if (broadcast.status === "cancelling") {
+      await cancelPage(tx, broadcast, new Date(nowMs));
+      return "cancelled_page";
+    }
     const { tenantId, topicKey, cutoff, position, expanded } = broadcast;
     const [members, total, [payload]] = await Promise.all([
       parts.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersPerPage),
@@ -163,6 +168,7 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
     return { tenantId, rows, runs, recorded };
   });
   if (page === undefined) return false;
+  if (page === "cancelled_page") return true;
   const { tenantId, rows, runs, recorded } = page;
   for (const { wake } of recorded) wake();
   parts.reporter.count(toReports(tenantId, rows));

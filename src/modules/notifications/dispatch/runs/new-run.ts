@@ -5,7 +5,7 @@ import type { TriggerContext } from "../delivery/initial-delivery.ts";
 import type { RunRow } from "./run-store.ts";
 
 /** Whether a workflow does more than send all channels at once. */
-export function hasSteps(workflow: NotificationWorkflow | undefined): boolean {
+function hasSteps(workflow: NotificationWorkflow | undefined): boolean {
   return workflow !== undefined && workflow.steps.length > 0;
 }
 
@@ -17,6 +17,11 @@ export function newRun(
 ): RunRow | undefined {
   if (!hasSteps(workflow)) return undefined;
   return { id: ulid(nowMs), subscriber_id: subscriberId, context_keys: contextKeys, channels: channels ?? null };
+}
+
+/** Throws when a workflow has steps and there is no queue for them. */
+export function requireQueue(workflow: NotificationWorkflow | undefined, hasQueue: boolean): void {
+  if (hasSteps(workflow) && !hasQueue) throw queueUnavailable("a workflow with steps needs");
 }
 
 /** The refusal of a call that needs the queue. */

@@ -10,7 +10,7 @@ import {
 } from "./config-settings.ts";
 
 const brokenFields = (settings: PoolSettings) =>
-  configViolations(effectiveConfig(settings, "priority")).map(({ field }) => field);
+  configViolations(effectiveConfig(settings, "priority"), "priority").map(({ field }) => field);
 
 test("unset fields have defaults, and constraints are absent unless set", () => {
   const config = effectiveConfig({}, "weighted_random");
@@ -22,7 +22,8 @@ test("unset fields have defaults, and constraints are absent unless set", () => 
   assert.deepEqual(config.outlier, { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50 });
   assert.deepEqual(config.admission, {});
   assert.equal(config.itemEvents, false);
-  assert.deepEqual(configViolations(config), []);
+  assert.equal(config.reservation, undefined);
+  assert.deepEqual(configViolations(config, "weighted_random"), []);
 });
 
 test("set fields are combined with the defaults of their section", () => {
@@ -118,10 +119,22 @@ test("missing required fields of a constraint are reported", () => {
   ]);
 });
 
+test("a reservation has defaults once it is present, and contradicts first_accept", () => {
+  const config = effectiveConfig({ reservation: {} }, "round_robin");
+  assert.deepEqual(config.reservation, { timeoutS: 30, reofferAfterS: 60 });
+  assert.deepEqual(configViolations(config, "round_robin"), []);
+  const fields = configViolations(effectiveConfig({ reservation: {} }, "first_accept"), "first_accept");
+  assert.deepEqual(
+    fields.map(({ field }) => field),
+    ["config.reservation"],
+  );
+  assert.equal(effectiveConfig(resetSettings({ reservation: {} }, ["reservation"]), "priority").reservation, undefined);
+});
+
 test("every lease duration can be set by itself, down to a second", () => {
   for (const durationS of [1, 2, 5, 10, 29, 43_200]) {
     const config = effectiveConfig({ lease: { durationS } }, "round_robin");
-    assert.deepEqual(configViolations(config), [], `${durationS}`);
+    assert.deepEqual(configViolations(config, "round_robin"), [], `${durationS}`);
     assert.ok(config.lease.heartbeatS < Math.max(2, durationS), `${durationS}`);
   }
 });

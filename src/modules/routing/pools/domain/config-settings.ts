@@ -1,5 +1,5 @@
 import { invalid, type Violation } from "../../../../errors/index.ts";
-import type { AdmissionConfig, FallbackStep, PoolConfig } from "./pool-config.ts";
+import type { AdmissionConfig, FallbackStep, PoolConfig, ReservationConfig } from "./pool-config.ts";
 import type { Strategy } from "./strategy.ts";
 
 type Constraint<K extends keyof AdmissionConfig> = Partial<NonNullable<AdmissionConfig[K]>>;
@@ -16,6 +16,7 @@ export interface PoolSettings {
   readonly dlq?: Partial<PoolConfig["dlq"]>;
   readonly outlier?: Partial<PoolConfig["outlier"]>;
   readonly admission?: { readonly [K in keyof AdmissionConfig]?: Constraint<K> };
+  readonly reservation?: Partial<ReservationConfig>;
   readonly anomaly?: Partial<PoolConfig["anomaly"]>;
   readonly itemEvents?: boolean;
 }
@@ -23,7 +24,7 @@ export interface PoolSettings {
 /** A fallback step as it was set; an empty strategy inherits the strategy of the pool. */
 type FallbackStepSetting = Omit<FallbackStep, "strategy"> & { readonly strategy: Strategy | "" };
 
-const defaults: Omit<PoolConfig, "admission"> = {
+const defaults: Omit<PoolConfig, "admission" | "reservation"> = {
   selection: { hashKey: "", choiceCount: 2, slowStartS: 60 },
   fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "" },
   queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60 },
@@ -53,6 +54,8 @@ const constraintDefaults: Required<AdmissionConfig> = {
   concurrency: { key: "", limit: 0, scope: "pool" },
 };
 
+const reservationDefaults: ReservationConfig = { timeoutS: 30, reofferAfterS: 60 };
+
 /** Returns the settings with defaults filled in. */
 export function effectiveConfig(settings: PoolSettings, strategy: Strategy): PoolConfig {
   const steps = (settings.fallback?.steps ?? []).map((step) => ({ ...step, strategy: step.strategy || strategy }));
@@ -65,6 +68,7 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
     dlq: { ...defaults.dlq, ...settings.dlq },
     outlier: { ...defaults.outlier, ...settings.outlier },
     admission: effectiveAdmission(settings.admission ?? {}),
+    ...(settings.reservation && { reservation: { ...reservationDefaults, ...settings.reservation } }),
     anomaly: { ...defaults.anomaly, ...settings.anomaly },
     itemEvents: settings.itemEvents ?? defaults.itemEvents,
   };
@@ -128,7 +132,7 @@ export function resetSettings(settings: PoolSettings, paths: readonly string[]):
 }
 
 function defaultOf(name: string): unknown {
-  const all: Section = { ...defaults, admission: constraintDefaults };
+  const all: Section = { ...defaults, admission: constraintDefaults, reservation: reservationDefaults };
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
@@ -137,7 +141,8 @@ function camelCase(name: string): string {
 }
 
 /** Returns violations that involve several fields of a config; single fields are validated by the schema. */
-export function configViolations({ fallback, lease, retry, admission }: PoolConfig): Violation[] {
+export function configViolations(config: PoolConfig, strategy: Strategy): Violation[] {
+  const { fallback, lease, retry, admission, reservation } = config;
   const { debounce, throttle } = admission;
   const wrong: [broken: boolean, field: string, rule: string, message: string][] = [
     [
@@ -167,6 +172,12 @@ export function configViolations({ fallback, lease, retry, admission }: PoolConf
       "admission.throttle.cost",
       "at_most",
       "must be at most limit + burst; otherwise no item could pass",
+    ],
+    [
+      reservation !== undefined && strategy === "first_accept",
+      "reservation",
+      "strategy",
+      "must be absent in a first_accept pool, whose recipients choose items themselves; use another strategy",
     ],
   ];
   return wrong.flatMap(([broken, field, rule, message]) =>

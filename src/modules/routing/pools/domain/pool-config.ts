@@ -39,6 +39,8 @@ export interface PoolConfig {
     readonly maxEjectedPct: number;
   };
   readonly admission: AdmissionConfig;
+  /** Undefined: an item that is assigned to a recipient is not offered first. */
+  readonly reservation?: ReservationConfig;
   readonly anomaly: AnomalyConfig;
   /** Whether item events (route.decided, queue.item.*) are recorded. Dead letters are always recorded. */
   readonly itemEvents: boolean;
@@ -53,6 +55,13 @@ export interface FallbackStep {
    */
   readonly condition: string;
   readonly strategy: Strategy;
+}
+
+/** How recipients accept or decline items before they work on them. */
+export interface ReservationConfig {
+  readonly timeoutS: number;
+  /** How long after the last refusal an item that everyone has refused is offered to everyone again. */
+  readonly reofferAfterS: number;
 }
 
 /** The admission constraints of a pool; each is optional. Keys are CEL over item and pool. */
