@@ -107,8 +107,15 @@ export const eventTypes = {
   "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
   "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
   "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
-  "recipient.paused": { meaning: "A recipient was paused: it gets no new work.", data: ["pool_id"] },
-  "recipient.resumed": { meaning: "A recipient was resumed: it gets new work again.", data: ["pool_id"] },
+  "recipient.paused": {
+    meaning:
+      "A recipient was paused: it gets no new work. The cause is request or anomaly. An empty until means that somebody has to resume it.",
+    data: ["pool_id", "cause", "reason", "actor", "anomaly_id", "until"],
+  },
+  "recipient.resumed": {
+    meaning: "A recipient was resumed: it gets new work again. The cause is request or cool_down_ended.",
+    data: ["pool_id", "cause", "actor"],
+  },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
   "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
   "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
