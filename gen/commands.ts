@@ -220,7 +220,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     word: "explain",
-    description: "Explains a routing decision, a queue item, a notification delivery, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
+    description: "Explains a routing decision, a queue item, a notification delivery, a notification run, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
     isGroup: false,
     verbs: {"service.api.ExplainService/Explain":"explain"},
     services: () => Promise.all([import("./service/api/explain_pb.ts").then((file) => file.ExplainService)]),
@@ -306,7 +306,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification",
     description: "Notifications: triggers, deliveries and their results.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch"},
+    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch","service.api.NotificationService/CancelNotification":"cancel"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -335,6 +335,13 @@ export const commandEntries: readonly CommandEntry[] = [
     description: "A message that could not be sent. Its payload is never shown.",
     isGroup: true,
     verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive"},
+    services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
+  },
+  {
+    word: "notification-run",
+    description: "The way of one recipient through the steps of a workflow.",
+    isGroup: true,
+    verbs: {"service.api.NotificationService/ListNotificationRuns":"list","service.api.NotificationService/GetNotificationRun":"get"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {

@@ -11,7 +11,7 @@ import type { Area, AreaParts } from "../area.ts";
 import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
+import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
@@ -94,13 +94,13 @@ export function createNotifications({ config, ...parts }: Parts) {
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
     jobs: [...topics.jobs, ...dispatch.jobs],
-    workers: [dispatch.expander, dispatch.dispatcher],
+    workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
     /** What is metered. */
     usageSources: [deliveryUsage],
-    explainers: [deliveryExplainer],
+    explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */

@@ -466,6 +466,11 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
       in_app: { title: "On its way", body: "Order {{ payload.order_id }} comes with {{ payload.carrier }}." },
     },
     preferences,
+    steps: [
+      { key: "inbox", send: { channels: ["in_app"] } },
+      { key: "unread", await_inbox: { step: "inbox", state: "read", for_s: 900 } },
+      { key: "mail", condition: "!steps.inbox.read", send: { channels: ["email"] } },
+    ],
   },
   UpsertNotificationWorkflowUserRequest: { preferences },
   PreviewNotificationContentRequest: {

@@ -188,6 +188,15 @@ export function createSettler(parts: Parts) {
       return { ...base, status: "skipped", row };
     },
 
+    /** The settlement of a delivery that waits for the end of quiet hours. */
+    heldSettlement(delivery: SettleableDelivery, decided: Resolution, waitMs: number): DeliverySettlement {
+      const row = {
+        ...{ reason: decided.reasonCode, layer: decided.winningLayer, held: true },
+        ...(delivery.reconciliationRequired && { ...routeFields(delivery), reconciliation_required: true }),
+      };
+      return { delivery, status: "queued", waitMs, row, newDeadLetterId: undefined, suppressEndpoint: false };
+    },
+
     /**
      * Commits settlements. Resolves to true if all leases were still valid; only then is the response of the call stored
      * with them.

@@ -425,6 +425,18 @@ export const eventTypes = {
     meaning: "Notifications are sent to an address again.",
     data: ["channel", "reason", "delivery_id"],
   },
+  "notification.step.completed": {
+    meaning: "A step of a notification workflow ended for one recipient. The subject is the run.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "step", "kind", "outcome", "reason", "delivery_ids"],
+  },
+  "notification.run.completed": {
+    meaning: "A notification passed its last step for one recipient, or was stopped or cancelled before.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "status", "reason"],
+  },
+  "notification.trigger.cancelled": {
+    meaning: "What a trigger had not sent yet was cancelled.",
+    data: ["cancelled_runs", "cancelled_deliveries"],
+  },
   "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
   "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },
   "notification.partial.deleted": { meaning: "A partial of templates was deleted.", data: ["engine"] },
