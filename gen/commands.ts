@@ -82,7 +82,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "config-value",
     description: "The effective value of a setting.",
     isGroup: true,
-    verbs: {"service.api.ConfigService/ListConfigValues":"list","service.api.ConfigService/SetConfigValue":"set","service.api.ConfigService/ResetConfigValue":"reset"},
+    verbs: {"service.api.ConfigService/ListConfigValues":"list","service.api.ConfigService/GetConfigValue":"get","service.api.ConfigService/SetConfigValue":"set","service.api.ConfigService/ResetConfigValue":"reset"},
     services: () => Promise.all([import("./service/api/config_pb.ts").then((file) => file.ConfigService)]),
   },
   {
@@ -220,7 +220,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     word: "explain",
-    description: "Explains a routing decision, a queue item, a notification delivery, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
+    description: "Explains a routing decision, a queue item, a notification delivery, a notification run, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
     isGroup: false,
     verbs: {"service.api.ExplainService/Explain":"explain"},
     services: () => Promise.all([import("./service/api/explain_pb.ts").then((file) => file.ExplainService)]),
@@ -306,7 +306,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification",
     description: "Notifications: triggers, deliveries and their results.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/TriggerNotification":"trigger"},
+    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch","service.api.NotificationService/CancelNotification":"cancel"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -327,14 +327,21 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "broadcast",
     description: "A notification to everyone who was in a topic when it was accepted.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/GetBroadcast":"get"},
+    verbs: {"service.api.NotificationService/GetBroadcast":"get","service.api.NotificationService/CancelBroadcast":"cancel"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
     word: "notification-dead-letter",
     description: "A message that could not be sent. Its payload is never shown.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive"},
+    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive"},
+    services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
+  },
+  {
+    word: "notification-run",
+    description: "The way of one recipient through the steps of a workflow.",
+    isGroup: true,
+    verbs: {"service.api.NotificationService/ListNotificationRuns":"list","service.api.NotificationService/GetNotificationRun":"get"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -343,6 +350,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.NotificationWorkflowService/UpsertNotificationWorkflow":"upsert","service.api.NotificationWorkflowService/GetNotificationWorkflow":"get","service.api.NotificationWorkflowService/ListNotificationWorkflows":"list","service.api.NotificationWorkflowService/DeleteNotificationWorkflow":"delete","service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser":"upsert-user","service.api.NotificationWorkflowService/GetNotificationWorkflowUser":"get-user","service.api.NotificationWorkflowService/ListNotificationWorkflowUsers":"list-users","service.api.NotificationWorkflowService/DeleteNotificationWorkflowUser":"delete-user","service.api.NotificationWorkflowService/PreviewNotificationContent":"preview"},
     services: () => Promise.all([import("./service/api/notification_workflow_pb.ts").then((file) => file.NotificationWorkflowService)]),
+  },
+  {
+    word: "offer",
+    description: "An open offer, with the item that is offered.",
+    isGroup: true,
+    verbs: {"service.api.OfferService/ListOffers":"list","service.api.OfferService/AcceptOffer":"accept","service.api.OfferService/DeclineOffer":"decline"},
+    services: () => Promise.all([import("./service/api/offer_pb.ts").then((file) => file.OfferService)]),
   },
   {
     word: "report",
@@ -357,6 +371,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.OutboxService/ListOutboxMessages":"list"},
     services: () => Promise.all([import("./service/api/outbox_pb.ts").then((file) => file.OutboxService)]),
+  },
+  {
+    word: "partial",
+    description: "Partials: pieces of templates that notification workflows, layouts and other partials include.",
+    isGroup: true,
+    verbs: {"service.api.PartialService/UpsertPartial":"upsert","service.api.PartialService/GetPartial":"get","service.api.PartialService/ListPartials":"list","service.api.PartialService/DeletePartial":"delete"},
+    services: () => Promise.all([import("./service/api/partial_pb.ts").then((file) => file.PartialService)]),
   },
   {
     word: "plan",
@@ -397,7 +418,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "item",
     description: "An item of a queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
+    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/ReportItemProgress":"progress","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService), import("./service/api/work_pb.ts").then((file) => file.WorkService)]),
   },
   {
@@ -509,14 +530,14 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "group-roles",
     description: "A group of the identity provider and its roles.",
     isGroup: true,
-    verbs: {"service.api.SsoService/SetGroupRoles":"set","service.api.SsoService/ListGroupRoles":"list","service.api.SsoService/DeleteGroupRoles":"delete"},
+    verbs: {"service.api.SsoService/SetGroupRoles":"set","service.api.SsoService/ListGroupRoles":"list","service.api.SsoService/GetGroupRoles":"get","service.api.SsoService/DeleteGroupRoles":"delete"},
     services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
   },
   {
     word: "subscriber",
     description: "A person who receives notifications.",
     isGroup: true,
-    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete"},
+    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain"},
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService)]),
   },
   {
@@ -541,10 +562,24 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService)]),
   },
   {
+    word: "suppression",
+    description: "An address that no notification is sent to.",
+    isGroup: true,
+    verbs: {"service.api.SuppressionService/CreateSuppression":"create","service.api.SuppressionService/GetSuppression":"get","service.api.SuppressionService/ListSuppressions":"list","service.api.SuppressionService/DeleteSuppression":"delete"},
+    services: () => Promise.all([import("./service/api/suppression_pb.ts").then((file) => file.SuppressionService)]),
+  },
+  {
     word: "topic",
     description: "A named set of subscribers.",
     isGroup: true,
-    verbs: {"service.api.TopicService/CreateTopic":"create","service.api.TopicService/GetTopic":"get","service.api.TopicService/ListTopics":"list","service.api.TopicService/UpdateTopic":"update","service.api.TopicService/DeleteTopic":"delete","service.api.TopicService/AddTopicSubscribers":"add-subscribers","service.api.TopicService/RemoveTopicSubscribers":"remove-subscribers","service.api.TopicService/ListTopicSubscribers":"list-subscribers"},
+    verbs: {"service.api.TopicService/CreateTopic":"create","service.api.TopicService/GetTopic":"get","service.api.TopicService/ListTopics":"list","service.api.TopicService/UpdateTopic":"update","service.api.TopicService/DeleteTopic":"delete","service.api.TopicService/AddTopicSubscribers":"add-subscribers","service.api.TopicService/ImportTopicSubscribers":"import-subscribers","service.api.TopicService/RemoveTopicSubscribers":"remove-subscribers","service.api.TopicService/ListTopicSubscribers":"list-subscribers"},
+    services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
+  },
+  {
+    word: "topic-import",
+    description: "An import of members into a topic.",
+    isGroup: true,
+    verbs: {"service.api.TopicService/GetTopicImport":"get"},
     services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
   },
   {

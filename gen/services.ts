@@ -29,8 +29,10 @@ import { MemberService } from "./service/api/member_pb.ts";
 import { MeterService } from "./service/api/meter_pb.ts";
 import { NotificationService } from "./service/api/notification_pb.ts";
 import { NotificationWorkflowService } from "./service/api/notification_workflow_pb.ts";
+import { OfferService } from "./service/api/offer_pb.ts";
 import { OperationalHealthService } from "./service/api/operational_health_pb.ts";
 import { OutboxService } from "./service/api/outbox_pb.ts";
+import { PartialService } from "./service/api/partial_pb.ts";
 import { PlanService } from "./service/api/plan_pb.ts";
 import { PoolService } from "./service/api/pool_pb.ts";
 import { PoolVersionService } from "./service/api/pool_version_pb.ts";
@@ -45,6 +47,7 @@ import { ScheduleService } from "./service/api/schedule_pb.ts";
 import { SecretService } from "./service/api/secret_pb.ts";
 import { SsoService } from "./service/api/sso_pb.ts";
 import { SubscriberService } from "./service/api/subscriber_pb.ts";
+import { SuppressionService } from "./service/api/suppression_pb.ts";
 import { TenantService } from "./service/api/tenant_pb.ts";
 import { TopicService } from "./service/api/topic_pb.ts";
 import { TriggerSubscriptionService } from "./service/api/trigger_subscription_pb.ts";
@@ -60,4 +63,4 @@ import { WorkflowTaskService } from "./service/api/workflow_task_pb.ts";
 import { WorkflowTriggerService } from "./service/api/workflow_trigger_pb.ts";
 
 /** Every service of the API. */
-export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, BulkOperationService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OperationalHealthService, OutboxService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, ScheduleService, SecretService, SsoService, SubscriberService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];
+export const services: readonly DescService[] = [AdmissionService, AnalyticsService, AnomalyService, ApiKeyService, BillingSubscriptionService, BrowserSessionService, BulkOperationService, ConfigService, ConformanceService, ConnectSessionService, ConnectionService, ConnectorActionService, ConnectorCatalogService, ConnectorManifestService, DeadLetterService, DiscoveryService, EntitlementService, EnvironmentService, EventService, ExperimentService, ExplainService, InboxService, IntegrationService, InvoiceService, LayoutService, MarketplaceService, MemberService, MeterService, NotificationService, NotificationWorkflowService, OfferService, OperationalHealthService, OutboxService, PartialService, PlanService, PoolService, PoolVersionService, PromotionService, ProviderConfigService, QueueService, RecipientService, RolloutEvidenceService, RoutingService, OutcomeService, RuleService, ScheduleService, SecretService, SsoService, SubscriberService, SuppressionService, TenantService, TopicService, TriggerSubscriptionService, WebhookService, WorkService, WorkflowApprovalService, WorkflowDeadLetterService, WorkflowDefinitionService, WorkflowObjectService, WorkflowRunService, WorkflowStreamService, WorkflowTaskService, WorkflowTriggerService];

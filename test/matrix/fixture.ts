@@ -34,6 +34,7 @@ import { promotionRequests } from "./fixtures/promotions.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { scheduleRequests } from "./fixtures/schedules.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
+import { suppressionRequests } from "./fixtures/suppressions.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
@@ -76,8 +77,9 @@ export async function atRest(sql: TestSql): Promise<void> {
       select exists (select from notification_deliveries where status in ('queued', 'running'))
         or exists (select from connector_trigger_deliveries)
         or exists (select from routing_schedule_runs where state in ('starting', 'waiting'))
-        or exists (select from jobs where kind = 'queues.bulk_operation')
-        or exists (select from jobs where kind = 'conformance.execute_run') as busy`;
+        or exists (select from notification_broadcasts where status in ('accepted', 'expanding', 'cancelling'))
+        or exists (select from jobs
+          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`;
     if (!row!.busy) return;
     await delay(5);
   }
@@ -159,6 +161,7 @@ const known: FixtureRequests = {
   ...routingRequests,
   ...scheduleRequests,
   ...subscriberRequests,
+  ...suppressionRequests,
   ...triggerSubscriptionRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,
@@ -190,9 +193,12 @@ const makers: Readonly<Record<string, string>> = {
 export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.DiscoveryService/GetCapability.id",
   "service.api.SubscriberService/UpsertSubscriber.external_id",
+  "service.api.SubscriberService/UpsertSubscriberBatch.subscribers.external_id",
+  "service.api.SubscriberService/ExplainSubscriber.user_id",
   "service.api.SubscriberService/PreviewPreferences.user_id",
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
+  "service.api.NotificationService/TriggerNotificationBatch.triggers.user_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
   "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",
@@ -217,8 +223,12 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.QueueService/ListQueues.tenant_id": "INVALID_ARGUMENT",
   // A worker without a lease gets the same error whether or not the item exists.
   "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
+  "service.api.WorkService/ReportItemProgress.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
+  // The same for a recipient without an offer.
+  "service.api.OfferService/AcceptOffer.queue_item_id": "OFFER_LOST",
+  "service.api.OfferService/DeclineOffer.queue_item_id": "OFFER_LOST",
 };
 
 /** Fields that restrict an operation to one list of its request, by operation. */

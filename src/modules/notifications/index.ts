@@ -3,16 +3,18 @@
  *
  * subscribers: the recipients and their addresses. topics: named sets of subscribers. preferences: which channels reach
  * which subscriber, and the notification workflows with their templates. layouts: templates that wrap message content.
+ * partials: pieces of templates that others include.
  * integrations: which provider serves which channel. providers: the systems that send messages. dispatch: triggers,
  * broadcasts, deliveries, inbox and outbox.
  */
 import type { Area, AreaParts } from "../area.ts";
-import type { Connections } from "../connectors/index.ts";
+import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
+import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
+import { createPartials, partialUsePattern } from "./partials/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
 import { createProviders } from "./providers/index.ts";
 import { createSubscribers } from "./subscribers/index.ts";
@@ -21,36 +23,53 @@ import { createTopics } from "./topics/index.ts";
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
+  /** Sends notifications through providers of the connector catalogue. */
+  readonly messaging: Messaging;
   readonly quotas: Quotas;
 }
 
 /** Creates the area. */
 export function createNotifications({ config, ...parts }: Parts) {
-  const { db, side } = parts;
+  const { side } = parts;
   const providers = createProviders(parts);
   const integrations = createIntegrations({ ...parts, providers });
   const subscribers = createSubscribers({ ...parts, checkConnection: integrations.checkConnection });
-  const topics = createTopics({ ...parts, sql: db.sql, subscribers });
+  const topics = createTopics({ ...parts, subscribers });
+  const partials = createPartials({
+    ...parts,
+    async findUses(sql, tenantId, key, limit) {
+      const pattern = partialUsePattern(key);
+      const workflows = await preferences.partialUses(sql, tenantId, pattern, limit);
+      const named = await layouts.partialUses(sql, tenantId, pattern, limit);
+      return [
+        ...workflows.map((workflowKey) => `the notification workflow ${workflowKey}`),
+        ...named.map((name) => `the layout ${name}`),
+      ];
+    },
+  });
   const preferences = createPreferences({
     ...parts,
+    partials,
     db: side,
     subscribers,
     checkTemplate: checkTemplateSyntax,
     hasLayout: hasStoredLayout,
   });
-  const layouts = createLayouts({ ...parts, findLayoutUses: preferences.layoutUses });
+  const layouts = createLayouts({ ...parts, partials, findLayoutUses: preferences.layoutUses });
   const dispatch = createDispatch({
     ...parts,
     subscribers,
     topics,
     preferences,
     layouts,
+    partials,
     integrations,
     providers,
     settings: {
       enabled: config["notification.dispatch.enabled"],
       queue: config["notification.dispatch.queue"],
       verifiedOnly: config["notification.verified_endpoints_only"],
+      allowUnknownWorkflows: config["notification.allow_unknown_workflows"],
       outbox: config["notification.outbox.enabled"],
       payloadRetentionDays: config["notification.payload_retention_days"],
       retentionDays: config["notification.retention_days"],
@@ -62,23 +81,26 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...subscribers.handlers,
         ...topics.handlers.subscriptions,
         ...preferences.handlers.subscribers,
+        ...dispatch.handlers.subscribers,
       },
+      "service.api.SuppressionService": subscribers.suppressionHandlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,
+      "service.api.PartialService": partials.handlers,
       "service.api.IntegrationService": integrations.handlers,
       "service.api.NotificationService": dispatch.handlers.notifications,
       "service.api.InboxService": dispatch.handlers.inbox,
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
     jobs: [...topics.jobs, ...dispatch.jobs],
-    workers: [dispatch.expander, dispatch.dispatcher],
+    workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
     /** What is metered. */
     usageSources: [deliveryUsage],
-    explainers: [deliveryExplainer],
+    explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */

@@ -76,6 +76,10 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     outcomes: createOutcomeSink(live, scoreOutcomes, metrics.ended),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
+    onOfferEnded({ tenantId, poolId, recipientId, outcome }) {
+      metrics.offerEnded(tenantId, outcome);
+      if (outcome !== "accepted") live.recordRelease(tenantId, poolId, recipientId);
+    },
     retentionDays: config["routing.retention_days"],
   });
   const router = createRouter({
@@ -102,6 +106,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.QueueService": queues.handlers.queues,
       "service.api.BulkOperationService": queues.handlers.bulk,
       "service.api.WorkService": queues.handlers.work,
+      "service.api.OfferService": queues.handlers.offers,
       "service.api.AdmissionService": { ...admission.handlers, ...queues.handlers.explanations },
       "service.api.DeadLetterService": deadLetters.handlers,
       "service.api.AnomalyService": anomalies.handlers,

@@ -117,6 +117,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "webhook:delete": ["admin"],
   "webhook:read": ["viewer", "operator", "admin"],
   "webhook:write": ["operator", "admin"],
+  "work:read": ["viewer", "operator", "admin", "service"],
   "work:write": ["operator", "admin", "service"],
   "workflow_definition:read": ["viewer", "operator", "admin", "service"],
   "workflow_definition:write": ["operator", "admin"],

@@ -51,6 +51,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "route:write",
     "decision:read",
     "queue:read",
+    "work:read",
     "work:write",
     "outcome:read",
     "outcome:write",

@@ -10,6 +10,9 @@ export interface NotificationService {
   /** Notifies a subscriber, or all members of a topic. For a subscriber it is sent immediately, and the response has the outcome of each message; for a topic it is accepted and sent later. */
   trigger(request: TriggerNotificationRequest, options?: CallOptions): Promise<TriggerNotificationResponse>;
 
+  /** Accepts up to 100 different triggers at once. They are stored together and sent by the queue: the response has what was decided for each message, not yet what its provider said. A trigger that is refused is reported in its result and does not affect the others. */
+  triggerBatch(request: TriggerNotificationBatchRequest, options?: CallOptions): Promise<TriggerNotificationBatchResponse>;
+
   /** Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest first. */
   listDeliveries(request?: ListDeliveriesRequest, options?: CallOptions): List<Delivery>;
 
@@ -22,21 +25,42 @@ export interface NotificationService {
   /** Returns the progress of a broadcast to a topic. */
   getBroadcast(request: GetBroadcastRequest, options?: CallOptions): Promise<Broadcast>;
 
+  /** Cancels a broadcast: no further member is notified, and messages that wait are skipped. Messages that were handed to a provider are not recalled. */
+  cancelBroadcast(request: CancelBroadcastRequest, options?: CallOptions): Promise<Broadcast>;
+
   /** Lists dead letters, newest first. */
   listDeadLetters(request?: ListNotificationDeadLettersRequest, options?: CallOptions): List<NotificationDeadLetter>;
 
   /** Retries a dead letter. The subscriber's preferences are checked again. */
   redriveDeadLetter(request: RedriveNotificationDeadLetterRequest, options?: CallOptions): Promise<NotificationDeadLetter>;
+
+  /** Lists runs, newest first, or those of one trigger, oldest first: the way of each recipient through the steps of a workflow. */
+  listRuns(request?: ListNotificationRunsRequest, options?: CallOptions): List<NotificationRun>;
+
+  /** Returns one run with the outcome of each step. */
+  getRun(request: GetNotificationRunRequest, options?: CallOptions): Promise<NotificationRun>;
+
+  /** Cancels what a trigger has not sent yet: its waiting runs and its messages that wait in the queue. Its events leave open digests. What has been handed over to a provider is not recalled. */
+  cancel(request: CancelNotificationRequest, options?: CallOptions): Promise<CancelNotificationResponse>;
+
+  /** Retries the open dead letters that match a filter, oldest first, at most 1,000 at a time. With preview, they are only counted. The subscribers' preferences are checked again. */
+  redriveDeadLetters(request?: RedriveNotificationDeadLettersRequest, options?: CallOptions): Promise<RedriveNotificationDeadLettersResponse>;
 }
 
 const notificationServiceOperations = {
   trigger: { verb: "POST", path: "/api/v2/notifications/trigger", body: "*", keyed: true },
+  triggerBatch: { verb: "POST", path: "/api/v2/notifications/trigger:batch", body: "*", keyed: true },
   listDeliveries: { verb: "GET", path: "/api/v2/notifications/deliveries", result: "cursor" },
   getDelivery: { verb: "GET", path: "/api/v2/notifications/deliveries/{delivery_id}" },
   listObservations: { verb: "GET", path: "/api/v2/notifications/deliveries/{delivery_id}/observations", result: "cursor" },
   getBroadcast: { verb: "GET", path: "/api/v2/notifications/broadcasts/{transaction_id}" },
+  cancelBroadcast: { verb: "POST", path: "/api/v2/notifications/broadcasts/{transaction_id}:cancel", body: "*", keyed: true },
   listDeadLetters: { verb: "GET", path: "/api/v2/notifications/dead-letters", result: "cursor" },
   redriveDeadLetter: { verb: "POST", path: "/api/v2/notifications/dead-letters/{dead_letter_id}:redrive", body: "*", keyed: true },
+  listRuns: { verb: "GET", path: "/api/v2/notifications/runs", result: "cursor" },
+  getRun: { verb: "GET", path: "/api/v2/notifications/runs/{run_id}" },
+  cancel: { verb: "POST", path: "/api/v2/notifications/triggers/{transaction_id}:cancel", body: "*", keyed: true },
+  redriveDeadLetters: { verb: "POST", path: "/api/v2/notifications/dead-letters:redrive", body: "*", keyed: true },
 } as const satisfies Record<keyof NotificationService, Operation>;
 
 /** Creates the service over a transport. */
@@ -128,6 +152,8 @@ export type TriggerNotificationResponse = {
   readonly outcomes: readonly TriggerOutcome[];
   /** The broadcast, if a topic was notified. */
   readonly broadcast?: Broadcast;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly run_id: string;
 };
 
 /** The outcome of one message of a trigger. */
@@ -136,7 +162,7 @@ export type TriggerOutcome = {
   readonly channel: string;
   /** The endpoint; empty for the inbox and for an address of the subscriber's profile. */
   readonly endpoint_id: string;
-  /** "sent", "failed" or "skipped". A message that waits for another attempt is "failed" and retryable. */
+  /** "sent", "failed", "skipped" or "held". A message that waits for another attempt is "failed" and retryable; one that waits for the end of quiet hours is "held". */
   readonly outcome: string;
   /** The delivery, which has the later states of the message. */
   readonly delivery_id: string;
@@ -148,7 +174,7 @@ export type TriggerOutcome = {
   readonly failure_detail: string;
   /** Whether it will be retried automatically. */
   readonly retryable: boolean;
-  /** When it will be retried, if it will. */
+  /** When it will be retried or sent, if it will. */
   readonly next_attempt_at?: string;
   /** The reason code of the preference decision. */
   readonly preference_reason_code: string;
@@ -168,7 +194,7 @@ export type Broadcast = {
   readonly topic_key: string;
   /** The point in the database's transaction order at which membership is evaluated. */
   readonly cutoff: string;
-  /** "accepted", "expanding", "completed" or "failed". */
+  /** "accepted", "expanding", "completed", "failed", "cancelling" (waiting messages are being skipped) or "cancelled". */
   readonly status: string;
   /** The number of members processed so far. */
   readonly expanded: number;
@@ -182,6 +208,60 @@ export type Broadcast = {
   readonly created_at?: string;
   /** When it last made progress. */
   readonly updated_at?: string;
+  /** What became of its messages so far; absent in the response of a trigger. */
+  readonly progress?: BroadcastProgress;
+  /** Who cancelled it. */
+  readonly cancelled_by: string;
+};
+
+/** The messages of a broadcast by status. A member has one message for each channel and address. */
+export type BroadcastProgress = {
+  /** Those that wait to be sent. */
+  readonly queued: number;
+  /** Those that are being sent. */
+  readonly running: number;
+  /** Those that a provider accepted. */
+  readonly sent: number;
+  /** Those that failed permanently. */
+  readonly failed: number;
+  /** Those that preferences, a missing address or a cancellation prevented. */
+  readonly skipped: number;
+  /** Whether counting stopped at 100,000 messages. */
+  readonly capped: boolean;
+};
+
+/** Triggers many notifications. */
+export type TriggerNotificationBatchRequest = {
+  /** The triggers, each for its own recipient and workflow. */
+  readonly triggers: readonly TriggerNotificationRequest[];
+};
+
+/** The results, in the order of the request. */
+export type TriggerNotificationBatchResponse = {
+  /** One result for each trigger. */
+  readonly results: readonly TriggerBatchResult[];
+  /** The number of accepted triggers. */
+  readonly accepted: number;
+  /** The number of refused triggers. */
+  readonly refused: number;
+};
+
+/** The result of one trigger of a batch. */
+export type TriggerBatchResult = {
+  /** The trigger's id, by which its deliveries can be listed; empty if it was refused. */
+  readonly transaction_id: string;
+  /** What was decided for each message: "queued", "sent" (the inbox has it), "skipped" or "failed". Empty for a topic. */
+  readonly outcomes: readonly TriggerOutcome[];
+  /** The broadcast, if a topic was notified. */
+  readonly broadcast?: Broadcast;
+  /** The error code, if it was refused. */
+  readonly error_code: string;
+  /** The field that was refused, such as triggers[3].workflow_key. */
+  readonly error_field: string;
+  /** The error in words. */
+  readonly error_message: string;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly run_id: string;
 };
 
 /** Lists deliveries. */
@@ -272,6 +352,8 @@ export type Delivery = {
   readonly sent_at?: string;
   /** When it ended. */
   readonly completed_at?: string;
+  /** The step of the workflow that sent it; empty if the workflow has no steps. */
+  readonly step_key: string;
 };
 
 /** Returns one delivery. */
@@ -328,6 +410,12 @@ export type Observation = {
 
 /** Selects a broadcast. */
 export type GetBroadcastRequest = {
+  /** The trigger. */
+  readonly transaction_id: string;
+};
+
+/** Selects the broadcast to cancel. */
+export type CancelBroadcastRequest = {
   /** The trigger. */
   readonly transaction_id: string;
 };
@@ -398,4 +486,134 @@ export type RedriveNotificationDeadLetterRequest = {
   readonly dead_letter_id: string;
   /** The reason. */
   readonly reason?: string;
+};
+
+/** Lists runs. */
+export type ListNotificationRunsRequest = {
+  /** Only runs of this trigger. */
+  readonly transaction_id?: string;
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** The way of one recipient through the steps of a workflow. */
+export type NotificationRun = {
+  /** The id, a ULID. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The topic through which the subscriber was reached; empty for a single trigger. */
+  readonly topic_key: string;
+  /** "waiting" (for a time or a node), "running", "collected" (in a digest that another run leads), "completed", "stopped" (before its last step) or "cancelled". */
+  readonly status: string;
+  /** Why it ended, if not by its last step: digested, throttled, subscriber_not_found, subscriber_inactive, payload_expired, step_removed, expression_error, cancelled or failed. */
+  readonly reason: string;
+  /** The step that it waits in; empty before the first step and after the last. */
+  readonly step_key: string;
+  /** When it continues. */
+  readonly wake_at?: string;
+  /** The run that leads the digest that it was collected into. */
+  readonly leader_run_id: string;
+  /** What happened, in order. */
+  readonly outcomes: readonly StepOutcome[];
+  /** How many triggers its digest collected; 0 without a digest. */
+  readonly digest_count: number;
+  /** When it was created. */
+  readonly created_at?: string;
+  /** When it last changed. */
+  readonly updated_at?: string;
+};
+
+/** The outcome of one step of a run. */
+export type StepOutcome = {
+  /** The step. */
+  readonly step_key: string;
+  /** "send", "delay", "digest", "throttle" or "await_inbox". */
+  readonly kind: string;
+  /** "sent" (handed over to the queue), "skipped", "waiting", "waited", "collected", "passed", "throttled", "seen", "read" or "timed_out". */
+  readonly outcome: string;
+  /** Why it was skipped: condition_false, condition_error, not_requested, not_allowed, no_address or no_message. */
+  readonly reason: string;
+  /** The outcome in words. */
+  readonly detail: string;
+  /** Until when it waits or waited. */
+  readonly until?: string;
+  /** The deliveries that it created. */
+  readonly delivery_ids: readonly string[];
+  /** When it happened. */
+  readonly at?: string;
+};
+
+/** Identifies a run. */
+export type GetNotificationRunRequest = {
+  /** The run. */
+  readonly run_id: string;
+};
+
+/** Names the trigger to cancel. */
+export type CancelNotificationRequest = {
+  /** The trigger. */
+  readonly transaction_id: string;
+};
+
+/** What was cancelled. */
+export type CancelNotificationResponse = {
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** How many runs were cancelled, at most 10,000. The others of a larger broadcast are cancelled when they wake. */
+  readonly cancelled_runs: number;
+  /** How many queued messages were cancelled, at most 10,000. */
+  readonly cancelled_deliveries: number;
+};
+
+/** Selects dead letters; an empty field matches all. */
+export type NotificationDeadLetterFilter = {
+  /** Only those of this channel. */
+  readonly channel?: "" | "email" | "sms" | "push" | "chat" | "in_app";
+  /** Only those that failed in this phase, such as provider. */
+  readonly failure_phase?: string;
+  /** Only those with this failure code, such as unavailable. */
+  readonly failure_code?: string;
+  /** Only those of this subscriber. */
+  readonly subscriber_id?: string;
+  /** Only those of this trigger or broadcast. */
+  readonly transaction_id?: string;
+  /** Only those that failed last at this time or later. */
+  readonly failed_after?: string | Date;
+  /** Only those that failed last before this time. */
+  readonly failed_before?: string | Date;
+};
+
+/** Redrives dead letters. */
+export type RedriveNotificationDeadLettersRequest = {
+  /** Which ones; all that are open when absent. */
+  readonly filter?: NotificationDeadLetterFilter;
+  /** Only counts them. */
+  readonly preview?: boolean;
+  /** The maximum number to redrive; 1,000 when absent. */
+  readonly limit?: number;
+  /** The reason. */
+  readonly reason?: string;
+};
+
+/** The result of a redrive. */
+export type RedriveNotificationDeadLettersResponse = {
+  /** The number of open dead letters that match and can be redriven, before the redrive; counted up to 10,000. */
+  readonly matched: number;
+  /** Whether counting stopped early: there are at least as many as matched. */
+  readonly matched_capped: boolean;
+  /** The number that were redriven; 0 for a preview. */
+  readonly redriven: number;
+  /** The number that match but cannot be redriven, because their payload expired or they reached their limit of redrives; counted up to 10,000. */
+  readonly refused: number;
 };

@@ -30,8 +30,10 @@ import { createMemberService, type MemberService } from "./member.ts";
 import { createMeterService, type MeterService } from "./meter.ts";
 import { createNotificationService, type NotificationService } from "./notification.ts";
 import { createNotificationWorkflowService, type NotificationWorkflowService } from "./notification-workflow.ts";
+import { createOfferService, type OfferService } from "./offer.ts";
 import { createOperationalHealthService, type OperationalHealthService } from "./operational-health.ts";
 import { createOutboxService, type OutboxService } from "./outbox.ts";
+import { createPartialService, type PartialService } from "./partial.ts";
 import { createPlanService, type PlanService } from "./plan.ts";
 import { createPoolService, type PoolService } from "./pool.ts";
 import { createPoolVersionService, type PoolVersionService } from "./pool-version.ts";
@@ -47,6 +49,7 @@ import { createScheduleService, type ScheduleService } from "./schedule.ts";
 import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
+import { createSuppressionService, type SuppressionService } from "./suppression.ts";
 import { createTenantService, type TenantService } from "./tenant.ts";
 import { createTopicService, type TopicService } from "./topic.ts";
 import { createTriggerSubscriptionService, type TriggerSubscriptionService } from "./trigger-subscription.ts";
@@ -93,8 +96,10 @@ export interface Services {
   readonly meters: MeterService;
   readonly notifications: NotificationService;
   readonly notificationWorkflows: NotificationWorkflowService;
+  readonly offers: OfferService;
   readonly operationalHealths: OperationalHealthService;
   readonly outbox: OutboxService;
+  readonly partials: PartialService;
   readonly plans: PlanService;
   readonly pools: PoolService;
   readonly poolVersions: PoolVersionService;
@@ -110,6 +115,7 @@ export interface Services {
   readonly secrets: SecretService;
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
+  readonly suppressions: SuppressionService;
   readonly tenants: TenantService;
   readonly topics: TopicService;
   readonly triggerSubscriptions: TriggerSubscriptionService;
@@ -158,8 +164,10 @@ export function createServices(transport: Transport): Services {
     meters: createMeterService(transport),
     notifications: createNotificationService(transport),
     notificationWorkflows: createNotificationWorkflowService(transport),
+    offers: createOfferService(transport),
     operationalHealths: createOperationalHealthService(transport),
     outbox: createOutboxService(transport),
+    partials: createPartialService(transport),
     plans: createPlanService(transport),
     pools: createPoolService(transport),
     poolVersions: createPoolVersionService(transport),
@@ -175,6 +183,7 @@ export function createServices(transport: Transport): Services {
     secrets: createSecretService(transport),
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),
+    suppressions: createSuppressionService(transport),
     tenants: createTenantService(transport),
     topics: createTopicService(transport),
     triggerSubscriptions: createTriggerSubscriptionService(transport),

@@ -17,6 +17,9 @@ export interface WorkService {
   /** Extends the lease of an item. */
   heartbeatItem(request: HeartbeatItemRequest, options?: CallOptions): Promise<Lease>;
 
+  /** Reports the progress of a leased item, and extends its lease like a heartbeat. */
+  reportItemProgress(request: ReportItemProgressRequest, options?: CallOptions): Promise<Lease>;
+
   /** Reports that an item is done. */
   completeItem(request: CompleteItemRequest, options?: CallOptions): Promise<WorkResult>;
 
@@ -34,6 +37,7 @@ const workServiceOperations = {
   leaseItems: { verb: "POST", path: "/api/queues/{pool_id}/lease", body: "*", keyed: true },
   work: { verb: "POST", path: "/api/queues/{pool_id}/work", body: "*", result: "stream" },
   heartbeatItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/heartbeat", body: "*", keyed: true },
+  reportItemProgress: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/progress", body: "*", keyed: true },
   completeItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/complete", body: "*", keyed: true },
   failItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/fail", body: "*", keyed: true },
   completeItems: { verb: "POST", path: "/api/queues/{pool_id}/items:complete", body: "*", keyed: true },
@@ -45,6 +49,36 @@ export function createWorkService(transport: Transport): WorkService {
   return bindOperations<WorkService>(transport, workServiceOperations);
 }
 
+/** A leased item. */
+export type LeasedItem = {
+  /** The id, a ULID. */
+  readonly queue_item_id: string;
+  /** The pool. */
+  readonly pool_id: string;
+  /** The recipient. */
+  readonly recipient_id: string;
+  /** The item's type. */
+  readonly type: string;
+  /** The item's key. */
+  readonly key: string;
+  /** The attributes for rules. */
+  readonly attributes?: JsonObject;
+  /** The payload for the worker. In a pool whose debounce takes all items, the list `payloads` in it has the payload of each item of the window. */
+  readonly payload?: JsonObject;
+  /** Higher is leased first. */
+  readonly priority: number;
+  /** The number of the attempt, from 1. */
+  readonly attempt: number;
+  /** The maximum number of attempts. */
+  readonly max_attempts: number;
+  /** Proves that the worker still holds the lease. */
+  readonly lease_token: string;
+  /** When the lease expires. */
+  readonly lease_expires_at?: string;
+  /** When the item was accepted. */
+  readonly enqueued_at?: string;
+};
+
 /** A completed item, as reported with LeaseItems. */
 export type CompletedItem = {
   /** The item. */
@@ -55,6 +89,8 @@ export type CompletedItem = {
   readonly cost?: number;
   /** A quality score. */
   readonly score?: number;
+  /** The result of the work, any JSON value of at most 64 KiB. It is stored with the item. */
+  readonly result?: unknown;
 };
 
 /** A failed attempt, as reported with LeaseItems. */
@@ -79,7 +115,7 @@ export type LeaseItemsRequest = {
   readonly max_items?: number;
   /** Seconds to wait for items if there are none. */
   readonly wait_s?: number;
-  /** Only items of this recipient; any item of the pool when empty. */
+  /** Only items of this recipient. When empty, the items of all recipients, each within its recipient's capacity; in a pool without recipients, the items without requirements. Refused with RECIPIENT_REQUIRED where a recipient must be named: in first_accept pools with recipients, in pools with reservations, and in pools without recipients whose rules require or name one. */
   readonly recipient_id?: string;
   /** Seconds until the lease expires; the pool's value when 0. */
   readonly lease_s?: number;
@@ -97,36 +133,6 @@ export type LeaseItemsResponse = {
   readonly items: readonly LeasedItem[];
   /** One result for each report, in order: first those of completed, then those of failed. */
   readonly results: readonly WorkResult[];
-};
-
-/** A leased item. */
-export type LeasedItem = {
-  /** The id, a ULID. */
-  readonly queue_item_id: string;
-  /** The pool. */
-  readonly pool_id: string;
-  /** The recipient. */
-  readonly recipient_id: string;
-  /** The item's type. */
-  readonly type: string;
-  /** The item's key. */
-  readonly key: string;
-  /** The attributes for rules. */
-  readonly attributes?: JsonObject;
-  /** The payload for the worker. */
-  readonly payload?: JsonObject;
-  /** Higher is leased first. */
-  readonly priority: number;
-  /** The number of the attempt, from 1. */
-  readonly attempt: number;
-  /** The maximum number of attempts. */
-  readonly max_attempts: number;
-  /** Proves that the worker still holds the lease. */
-  readonly lease_token: string;
-  /** When the lease expires. */
-  readonly lease_expires_at?: string;
-  /** When the item was accepted. */
-  readonly enqueued_at?: string;
 };
 
 /** The result for an item. */
@@ -149,7 +155,7 @@ export type WorkResult = {
 export type WorkRequest = {
   /** The pool. */
   readonly pool_id: string;
-  /** Only items of this recipient; any item of the pool when empty. */
+  /** Only items of this recipient. When empty, the items of the whole pool, as for LeaseItems. */
   readonly recipient_id?: string;
   /** The worker's credit: the most items of this stream that may be unfinished at a time; 10 when 0. */
   readonly max_in_flight?: number;
@@ -183,6 +189,22 @@ export type Lease = {
   readonly lease_expires_at?: string;
 };
 
+/** Reports the progress of a leased item. */
+export type ReportItemProgressRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The token of the lease. */
+  readonly lease_token: string;
+  /** How much of the work is done, in percent. */
+  readonly percent?: number;
+  /** A note for people. */
+  readonly note?: string;
+  /** Seconds from now until the lease expires; the pool's value when 0. A lease is never shortened. */
+  readonly lease_s?: number;
+};
+
 /** Reports that an item is done. */
 export type CompleteItemRequest = {
   /** The pool. */
@@ -195,6 +217,8 @@ export type CompleteItemRequest = {
   readonly cost?: number;
   /** A quality score. */
   readonly score?: number;
+  /** The result of the work, any JSON value of at most 64 KiB. It is stored with the item. */
+  readonly result?: unknown;
 };
 
 /** Reports a failed attempt. */
@@ -219,6 +243,8 @@ export type LeasedRef = {
   readonly queue_item_id: string;
   /** The token of the lease. */
   readonly lease_token: string;
+  /** The result of a completed item, any JSON value of at most 64 KiB. A failed item cannot have one. */
+  readonly result?: unknown;
 };
 
 /** Reports that many items are done. */

@@ -197,6 +197,11 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     input: { method: "POST", path: "contacts", body: { name: "Ada" } },
     timeout_ms: 5000,
   },
+  AcceptOfferRequest: { recipient_id: exampleId("recipient"), offer_number: 1, lease_s: 600 },
+  DeclineOfferRequest: {
+    ...{ recipient_id: exampleId("recipient"), offer_number: 1 },
+    ...{ reason_code: "on_a_break", reason: "Back at two" },
+  },
   CreateRecipientRequest: exampleRecipient,
   BatchCreateRecipientsRequest: { recipients: [exampleRecipient] },
   UpdateRecipientRequest: { capacity: 8, delivery },
@@ -363,6 +368,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CompleteConnectSessionRequest: { completion_code: "correct-horse-battery-staple", end_user_id: "user-42" },
   CreateIntegrationRequest: { channel: "chat", ...integration },
   UpdateIntegrationRequest: { ...integration, name: "Order room at night" },
+  CreateSuppressionRequest: { channel: "email", identity: "ada@example.com", note: "Asked by phone." },
+  ListSuppressionsRequest: { channel: "email", reason: "bounced" },
   CreateLayoutRequest: { ...layout, channel: "email", is_default: true },
   UpdateLayoutRequest: { ...layout, name: "Letter with address", version: 1 },
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },
@@ -404,7 +411,38 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     end: "2026-01-31T06:00:00Z",
     step_s: 60,
   },
+  RouteRequest: {
+    type: "order.created",
+    key: "A-1001",
+    attributes: { language: "de" },
+    requirements: { skills: { german: 3 } },
+    payload: { order: "A-1001" },
+    priority: 10,
+  },
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },
+  UpsertSubscriberBatchRequest: {
+    subscribers: [
+      { external_id: "ada", first_name: "Ada", email: "ada@example.com" },
+      { external_id: "bob", first_name: "Bob", phone: "+4930901820" },
+    ],
+  },
+  ImportTopicSubscribersRequest: { subscriber_ids: ["ada", "bob"] },
+  RedriveNotificationDeadLettersRequest: {
+    filter: { channel: "email", failure_code: "unavailable" },
+    preview: true,
+    reason: "The mail server is back.",
+  },
+  UpsertPartialRequest: { engine: "handlebars", body: "<p>{{ payload.company }}</p>" },
+  TriggerNotificationBatchRequest: {
+    triggers: [
+      {
+        workflow_key: "order.shipped",
+        subscriber_external_id: "ada",
+        payload: { order_id: "A-1001", carrier: "Royal Mail" },
+      },
+      { workflow_key: "order.paid", subscriber_external_id: "bob", payload: { order_id: "A-1002" } },
+    ],
+  },
   TriggerNotificationRequest: {
     workflow_key: "order.shipped",
     subscriber_id: exampleId("subscriber"),
@@ -428,6 +466,11 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
       in_app: { title: "On its way", body: "Order {{ payload.order_id }} comes with {{ payload.carrier }}." },
     },
     preferences,
+    steps: [
+      { key: "inbox", send: { channels: ["in_app"] } },
+      { key: "unread", await_inbox: { step: "inbox", state: "read", for_s: 900 } },
+      { key: "mail", condition: "!steps.inbox.read", send: { channels: ["email"] } },
+    ],
   },
   UpsertNotificationWorkflowUserRequest: { preferences },
   PreviewNotificationContentRequest: {

@@ -4,6 +4,7 @@
  * notification workflow: the content of one kind of notification on each channel. layer: a source of preferences, from
  * the workflow's default to the subscriber's setting in a topic. row: the settings of one layer. read-only: stronger
  * layers cannot change the channel. resolver: decides each channel from all rows; domain/resolver.ts states its rules.
+ * step: what happens to a notification before or between its messages.
  */
 import type { NotificationWorkflowService as Rpc } from "../../../../gen/service/api/notification_workflow_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
@@ -17,6 +18,16 @@ import type { Layers, SubscriberLayers } from "./domain/layers.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
+import {
+  type InboxState,
+  longestRunMs,
+  type Step,
+  type StepAction,
+  type StepWait,
+  stepVariables,
+  waitSecondsMax,
+} from "./domain/step.ts";
+import { nextTimeMs } from "./domain/wall-clock.ts";
 import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/workflow.ts";
 import { type ReadLayers, readLayers } from "./layer-reader.ts";
 import { type PreferenceHandlers, preferenceHandlers } from "./preference-handler.ts";
@@ -34,16 +45,21 @@ export type {
   CheckTemplate,
   Engine,
   HasLayout,
+  InboxState,
   Layers,
   NotificationWorkflow,
   PreferenceSettings,
   ReasonCode,
   Resolution,
   ResolveInput,
+  Step,
+  StepAction,
+  StepWait,
   SubscriberLayers,
   TemplateProblem,
   TracedResolution,
 };
+export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
 
 /** The module's public API. */
 export interface Preferences extends WorkflowSnapshots {
@@ -69,9 +85,18 @@ export interface Preferences extends WorkflowSnapshots {
   checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
   /** Finds which of some keys belong to notification workflows. */
   readonly findWorkflows: typeof findWorkflows;
+  /** The keys of workflows that include a partial, in order. */
+  partialUses(sql: Sql, tenantId: TenantId, pattern: string, limit: number): Promise<string[]>;
+  /** A workflow as it is stored now. */
+  storedWorkflow(sql: Sql, tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined>;
+  /** The keys of up to 1,000 workflows, in order. */
+  workflowKeys(sql: Sql, tenantId: TenantId): Promise<string[]>;
   /** The keys of workflows that use a layout, in order. */
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
+
+/** How many keys are compared with a mistyped one. */
+const workflowKeysMax = 1000;
 
 interface Parts extends WorkflowParts {
   readonly db: Database;
@@ -87,7 +112,7 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
   return {
     handlers: {
       subscribers: preferenceHandlers(service, cursors),
-      workflows: workflowHandlers(workflowService, cursors),
+      workflows: workflowHandlers(workflowService, parts.partials, cursors),
     },
     packRecords: createWorkflowRecords(workflowService),
     resolverVersion,
@@ -97,6 +122,9 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
     resolveWithTrace,
     checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),
     findWorkflows,
+    partialUses: (sql, tenantId, pattern, limit) => workflowStore(sql).keysWithPartial(tenantId, pattern, limit),
+    storedWorkflow: (sql, tenantId, workflowKey) => workflowStore(sql).find(tenantId, workflowKey),
+    workflowKeys: (sql, tenantId) => workflowStore(sql).keys(tenantId, workflowKeysMax),
     layoutUses: (sql, tenantId, layoutId, limit) => workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
   };
 }

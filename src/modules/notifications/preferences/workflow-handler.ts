@@ -22,17 +22,23 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
+import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { previewContent } from "./content-preview.ts";
 import { channels, emptySettings, type PreferenceSettings } from "./domain/settings.ts";
 import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
 import { fieldNames, fromSettings, toSettings } from "./settings-message.ts";
+import { fromSteps, toSteps } from "./step-message.ts";
 import type { WorkflowService } from "./workflow-service.ts";
 import { workflowStore } from "./workflow-store.ts";
 import { workflowUserStore } from "./workflow-user-store.ts";
 
 /** The operations of NotificationWorkflowService. */
-export function workflowHandlers(service: WorkflowService, cursors: Cursors): Handlers<typeof Rpc> {
+export function workflowHandlers(
+  service: WorkflowService,
+  partials: Pick<Partials, "libraryOf">,
+  cursors: Cursors,
+): Handlers<typeof Rpc> {
   return {
     async upsertNotificationWorkflow(context, request) {
       const version = expectedVersion(request.recordVersion);
@@ -93,8 +99,10 @@ export function workflowHandlers(service: WorkflowService, cursors: Cursors): Ha
       return create(DeleteNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
     },
 
-    async previewNotificationContent(_context, { channel, content, payload = {}, subscriber = {} }) {
-      const shown = previewContent(channel as Channel, toChannelContent(content!), { payload, subscriber });
+    async previewNotificationContent({ tenantId }, { channel, content: given, payload = {}, subscriber = {} }) {
+      const content = toChannelContent(given!);
+      const library = await partials.libraryOf(tenantId);
+      const shown = previewContent(channel as Channel, content, { payload, subscriber }, library[content.engine]);
       const { subject, title, body, textBody, unresolved } = shown;
       const texts = { subject, title, body, textBody };
       return create(PreviewNotificationContentResponseSchema, { ...texts, unresolvedVariables: [...unresolved] });
@@ -109,16 +117,18 @@ export function toContent(request: UpsertNotificationWorkflowRequest): WorkflowC
     description: request.description,
     channels: toContents(request.channels),
     preferences: request.preferences && toSettings(request.preferences),
+    steps: toSteps(request.steps),
   };
 }
 
 /** Converts the replaceable fields to those of a message. */
-export function fromContent({ name, description, channels: contents, preferences }: WorkflowContent) {
+export function fromContent({ name, description, channels: contents, preferences, steps }: WorkflowContent) {
   return {
     name,
     description,
     channels: fromContents(contents),
     preferences: preferences && settingsMessage(preferences),
+    steps: fromSteps(steps),
   };
 }
 

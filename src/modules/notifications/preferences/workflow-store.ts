@@ -9,22 +9,24 @@ type Row = Omit<NotificationWorkflow, "preferences"> & { readonly preferences: W
 /** SQL queries for notification workflows. */
 export function workflowStore(sql: Sql) {
   const columns = sql`
-    tenant_id, workflow_key, name, description, channels, preferences, created_at, updated_at, record_version`;
+    tenant_id, workflow_key, name, description, channels, preferences, steps, created_at, updated_at,
+    record_version`;
   const one = ([row]: Row[]) => (row === undefined ? undefined : toWorkflow(row));
   return {
     /** Inserts a workflow; undefined when its key is already used. */
     async insert(
       tenantId: TenantId,
       workflowKey: string,
-      { name, description, channels, preferences }: WorkflowContent,
+      { name, description, channels, preferences, steps }: WorkflowContent,
       now: Date,
     ): Promise<NotificationWorkflow | undefined> {
       return one(
         await sql<Row[]>`
           insert into notification_workflows (tenant_id, workflow_key, name, description, channels, preferences,
-            created_at, updated_at)
+            steps, created_at, updated_at)
           values (${tenantId}, ${workflowKey}, ${name}, ${description}, ${sql.json(channels as never)},
-            ${preferences === undefined ? null : sql.json(preferences as never)}, ${now}, ${now})
+            ${preferences === undefined ? null : sql.json(preferences as never)}, ${sql.json(steps as never)}, ${now},
+            ${now})
           on conflict (tenant_id, workflow_key) do nothing
           returning ${columns}`,
       );
@@ -34,7 +36,7 @@ export function workflowStore(sql: Sql) {
     async update(
       tenantId: TenantId,
       workflowKey: string,
-      { name, description, channels, preferences }: WorkflowContent,
+      { name, description, channels, preferences, steps }: WorkflowContent,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<NotificationWorkflow | undefined> {
@@ -43,6 +45,7 @@ export function workflowStore(sql: Sql) {
           update notification_workflows set
             name = ${name}, description = ${description}, channels = ${sql.json(channels as never)},
             preferences = ${preferences === undefined ? null : sql.json(preferences as never)},
+            steps = ${sql.json(steps as never)},
             updated_at = ${now}, record_version = record_version + 1
           where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
             and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
@@ -86,6 +89,22 @@ export function workflowStore(sql: Sql) {
       const selection = { columns, table: "notification_workflows", where, key: "workflow_key" };
       const { rows, total } = await readKeyset<Row>(sql, selection, page);
       return { rows: rows.map(toWorkflow), total };
+    },
+
+    /** The keys of workflows that include a partial on any channel, in order. */
+    async keysWithPartial(tenantId: TenantId, pattern: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ workflowKey: string }[]>`
+        select workflow_key from notification_workflows
+        where tenant_id = ${tenantId} and channels::text ~ ${pattern}
+        order by workflow_key limit ${limit}`;
+      return rows.map((row) => row.workflowKey);
+    },
+
+    async keys(tenantId: TenantId, limit: number): Promise<string[]> {
+      const rows = await sql<{ workflowKey: string }[]>`
+        select workflow_key from notification_workflows where tenant_id = ${tenantId}
+        order by workflow_key limit ${limit}`;
+      return rows.map((row) => row.workflowKey);
     },
 
     /** The keys of workflows that use a layout on any channel, in order. */

@@ -2,8 +2,8 @@
  * Subscribers: the recipients of notifications and their addresses.
  *
  * external id: the tenant's own id of a subscriber. profile: the tenant's data about a subscriber.
- * endpoint: an address of a subscriber on one channel. suppressed: no longer used, because the provider reported that the
- * address is permanently unreachable, or that its owner unsubscribed or complained.
+ * endpoint: an address of a subscriber on one channel. suppression: an address that nothing is sent to, because a provider
+ * reported that it is permanently unreachable, or that its owner unsubscribed or complained, or because a caller said so.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -15,16 +15,26 @@ import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
+import { createSubscriberBatchService, type SubscriberBatchService } from "./subscriber-batch-service.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
-import { createSubscriberService, type SubscriberUpsert, type UpsertContext } from "./subscriber-service.ts";
+import {
+  createSubscriberService,
+  type SubscriberUpsert,
+  type UpsertContext,
+  type UpsertOptions,
+} from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+import type { SuppressionReason, UsedAddress } from "./suppressions/domain/suppression.ts";
+import { type SuppressionHandlers, suppressionHandlers } from "./suppressions/suppression-handler.ts";
+import { createSuppressionService } from "./suppressions/suppression-service.ts";
 
-export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert };
+export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert, SuppressionReason, UsedAddress };
 
 /** The module's public API. */
 export interface Subscribers {
   /** SubscriberService operations, except those on subscriptions (topics) and preferences. */
   readonly handlers: SubscriberHandlers & EndpointHandlers;
+  readonly suppressionHandlers: SuppressionHandlers;
   /** A subscriber, active or not. */
   find(sql: Sql, tenantId: TenantId, id: string): Promise<Subscriber | undefined>;
   /** A subscriber by external id, active or not. */
@@ -35,13 +45,20 @@ export interface Subscribers {
   resolveIds(sql: Sql, tenantId: TenantId, names: readonly string[]): Promise<Map<string, SubscriberId>>;
   /** Subscriber ids by external id, active or not; unknown external ids are omitted. */
   idsByExternalId(sql: Sql, tenantId: TenantId, externalIds: readonly string[]): Promise<Map<string, SubscriberId>>;
-  /** Creates a subscriber or sets the given fields, and activates it; throws when a field is invalid. */
-  upsert(context: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber>;
-  /** The subscriber as an upsert would leave it, with the id that a new one would get; nothing is written. */
+  /** Creates a subscriber or sets the given fields, and activates it by default; throws when a field is invalid. */
+  upsert(context: UpsertContext, profile: SubscriberUpsert, options?: UpsertOptions): Promise<Subscriber>;
+  /**
+   * The subscriber as an upsert that keeps deleted ones would leave it, with the id that a new one would get; nothing is
+   * written.
+   */
   previewUpsert(
     context: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
     profile: SubscriberUpsert,
   ): Promise<Subscriber>;
+  /** Creates or changes many subscribers in a transaction; new ones get the given ids, by external id. */
+  readonly upsertMany: SubscriberBatchService["upsertMany"];
+  /** The subscribers as a batch would leave them, or why an item would fail, by external id; nothing is written. */
+  readonly previewMany: SubscriberBatchService["previewMany"];
   /** The endpoints of many subscribers, verified and suppressed or not, oldest first. */
   endpointsOf(
     sql: Sql,
@@ -49,27 +66,8 @@ export interface Subscribers {
     subscriberIds: readonly string[],
     channels?: readonly Channel[],
   ): Promise<Map<string, Endpoint[]>>;
-  /**
-   * Suppresses addresses: an endpoint until it is deleted and added again, a profile's address until it changes.
-   */
+  /** Suppresses the addresses that messages were sent to, until the suppressions are removed. */
   suppress(sql: Sql, tenantId: TenantId, addresses: readonly UsedAddress[], nowMs: number): Promise<void>;
-}
-
-/** An address that a message was sent to. */
-export interface UsedAddress {
-  /** "" for an address that is only in the profile. */
-  readonly endpointId: string;
-  readonly subscriberId: string;
-  readonly channel: Channel;
-  /** When the message was sent. The profile may have had another address then. */
-  readonly usedAt: Date;
-}
-
-/** The profile fields that hold the address of a channel. */
-const profileFields: Readonly<Partial<Record<Channel, "email" | "phone">>> = { email: "email", sms: "phone" };
-
-function lockKeyOf({ endpointId, subscriberId, channel }: UsedAddress): string {
-  return endpointId === "" ? `profile ${subscriberId} ${channel}` : `endpoint ${endpointId}`;
 }
 
 interface Parts {
@@ -81,12 +79,15 @@ interface Parts {
 /** Creates the module. */
 export function createSubscribers({ events, cursors, checkConnection }: Parts): Subscribers {
   const subscribers = createSubscriberService(events);
-  const endpoints = createEndpointService(events, checkConnection);
+  const batches = createSubscriberBatchService(events);
+  const suppressions = createSuppressionService(events);
+  const endpoints = createEndpointService(events, checkConnection, suppressions);
   return {
     handlers: {
-      ...subscriberHandlers(subscribers, cursors),
+      ...subscriberHandlers(subscribers, batches, cursors),
       ...endpointHandlers(endpoints, subscribers, cursors),
     },
+    suppressionHandlers: suppressionHandlers(suppressions, cursors),
     find: (sql, tenantId, id) => subscriberStore(sql).find(tenantId, id),
     findByExternalId: (sql, tenantId, externalId) => subscriberStore(sql).findByExternalId(tenantId, externalId),
     async findMany(sql, tenantId, ids) {
@@ -103,6 +104,8 @@ export function createSubscribers({ events, cursors, checkConnection }: Parts): 
     },
     upsert: subscribers.upsertSubscriber,
     previewUpsert: subscribers.previewUpsert,
+    upsertMany: batches.upsertMany,
+    previewMany: batches.previewMany,
     async endpointsOf(sql, tenantId, subscriberIds, channels) {
       const found = new Map<string, Endpoint[]>(subscriberIds.map((id) => [id, []]));
       for (const endpoint of await endpointStore(sql).ofSubscribers(tenantId, subscriberIds, channels)) {
@@ -110,15 +113,6 @@ export function createSubscribers({ events, cursors, checkConnection }: Parts): 
       }
       return found;
     },
-    async suppress(sql, tenantId, addresses, nowMs) {
-      const now = new Date(nowMs);
-      // Update in the global lock order to avoid deadlocks.
-      const sorted = addresses.toSorted((one, other) => (lockKeyOf(one) < lockKeyOf(other) ? -1 : 1));
-      for (const { endpointId, subscriberId, channel, usedAt } of sorted) {
-        const field = profileFields[channel];
-        if (endpointId !== "") await endpointStore(sql).suppress(tenantId, endpointId, now);
-        else if (field !== undefined) await subscriberStore(sql).suppress(tenantId, subscriberId, field, usedAt, now);
-      }
-    },
+    suppress: suppressions.suppress,
   };
 }

@@ -1,5 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
-import { notFound, updateRefusal } from "../../../platform/db/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { notFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
@@ -15,6 +16,7 @@ import {
   type SubscriberId,
 } from "./domain/subscriber.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+import { suppressionStore } from "./suppressions/suppression-store.ts";
 
 /** The context of an upsert. Without `afterCommit`, readers of the event log are not woken. */
 export type UpsertContext = Omit<EventContext, "afterCommit"> & Partial<Pick<EventContext, "afterCommit">>;
@@ -22,6 +24,14 @@ export type UpsertContext = Omit<EventContext, "afterCommit"> & Partial<Pick<Eve
 /** The input of an upsert: an external id and the fields to set. */
 export interface SubscriberUpsert extends ProfileChange {
   readonly externalId: string;
+}
+
+/** How an upsert treats new and deleted subscribers. */
+export interface UpsertOptions {
+  /** The id of a new subscriber. */
+  readonly newId?: SubscriberId;
+  /** Whether a deleted subscriber stays deleted. */
+  readonly keepDeleted?: boolean;
 }
 
 /** The use cases of subscribers. */
@@ -53,10 +63,14 @@ export function createSubscriberService(events: EventRecorder) {
 
     /**
      * Creates a subscriber, or sets the given fields of the existing one with this external id. A deleted subscriber
-     * becomes active again. If nothing changes, nothing is written, so every trigger can include the profile. A new
-     * subscriber gets `newId` if it is given.
+     * becomes active again, unless `keepDeleted` is set. If nothing changes, nothing is written, so every trigger can
+     * include the profile. A new subscriber gets `newId` if it is given.
      */
-    async upsertSubscriber(given: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber> {
+    async upsertSubscriber(
+      given: UpsertContext,
+      profile: SubscriberUpsert,
+      { newId, keepDeleted = false }: UpsertOptions = {},
+    ): Promise<Subscriber> {
       // Not spread: the context of a call has getters, which a spread would lose.
       const { sql, tenantId, nowMs, afterCommit = () => {} } = given;
       const context: EventContext = { sql, tenantId, nowMs, afterCommit };
@@ -69,16 +83,16 @@ export function createSubscriberService(events: EventRecorder) {
       const change = changedValues(current, profile);
       // Stored values were checked when they were stored.
       checkProfile(change, isEmail);
-      const fields = [...fieldNamesOf(change), ...(current.active ? [] : ["active"])];
+      const fields = [...fieldNamesOf(change), ...(current.active || keepDeleted ? [] : ["active"])];
       if (fields.length === 0) return current;
-      const changed = await store.merge(tenantId, current.id, change, new Date(nowMs));
+      const changed = await store.merge(tenantId, current.id, change, !keepDeleted, new Date(nowMs));
       await events.record(context, "subscriber.updated", changed.id, { external_id: changed.externalId, fields });
       return changed;
     },
 
     /**
-     * The subscriber as an upsert would leave it, with the id that a new one would get. Nothing is written; throws when a
-     * field is invalid.
+     * The subscriber as an upsert that keeps deleted subscribers would leave it, with the id that a new one would get.
+     * Nothing is written; throws when a field is invalid.
      */
     async previewUpsert(
       { sql, tenantId, nowMs }: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
@@ -88,23 +102,18 @@ export function createSubscriberService(events: EventRecorder) {
       if (current !== undefined) {
         const change = changedValues(current, given);
         checkProfile(change, isEmail);
-        return {
-          ...current,
-          ...change,
-          active: true,
-          emailSuppressedAt: change.email === undefined ? current.emailSuppressedAt : null,
-          phoneSuppressedAt: change.phone === undefined ? current.phoneSuppressedAt : null,
-        };
+        const next = { ...current, ...change };
+        return { ...next, ...(await suppressedTimes(sql, tenantId, next)) };
       }
+      const profile = newProfile(given);
       return {
-        ...newProfile(given),
+        ...profile,
         ...newStamps(nowMs),
         tenantId,
         id: ulid(nowMs) as SubscriberId,
         externalId,
         active: true,
-        emailSuppressedAt: null,
-        phoneSuppressedAt: null,
+        ...(await suppressedTimes(sql, tenantId, profile)),
       };
     },
 
@@ -136,6 +145,16 @@ export function createSubscriberService(events: EventRecorder) {
       return deactivated;
     },
   };
+}
+
+/** Since when the addresses of a profile are suppressed. */
+async function suppressedTimes(sql: Sql, tenantId: TenantId, { email, phone }: Pick<Profile, "email" | "phone">) {
+  const store = suppressionStore(sql);
+  const [emailSuppressedAt, phoneSuppressedAt] = await Promise.all([
+    store.findTime(tenantId, "email", email),
+    store.findTime(tenantId, "sms", phone),
+  ]);
+  return { emailSuppressedAt, phoneSuppressedAt };
 }
 
 /** The profile of a new subscriber; throws when a field is invalid. */

@@ -5,23 +5,31 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
-import type { PoolReader } from "../pools/index.ts";
-import type { QueueItem } from "./domain/queue-item.ts";
+import type { PoolReader, ReservationConfig } from "../pools/index.ts";
+import { isEndState, type QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
+import { offerItemTo } from "./offers/item-offer-store.ts";
+import { offeredEvent } from "./offers/offer-events.ts";
+import type { OfferEndListener } from "./offers/offer-expiry.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { releaseLeases } from "./transitions/lease-release.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
-import type { ItemTransition } from "./transitions/transition-store.ts";
+import type { EndedItem, ItemTransition } from "./transitions/transition-store.ts";
+import type { ItemWaits } from "./waits/item-waits.ts";
 
 interface Parts {
   readonly pools: PoolReader;
+  readonly waits: ItemWaits;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Signals that a pool has ready items that may have no recipient. */
   readonly wakeReady: (tenantId: string, poolId: string) => void;
   /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
   readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
+  readonly onOfferEnded: OfferEndListener;
+  /** Called after the commit with items that an operator ended. */
+  readonly onEnded: (items: readonly EndedItem[]) => void;
 }
 
 /** The operator use cases. */
@@ -32,7 +40,7 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, events, wake, wakeReady, recall }: Parts) {
+export function createQueueService({ pools, waits, events, wake, wakeReady, recall, onOfferEnded, onEnded }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -92,7 +100,31 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
     );
     if (transitioned.length === 0) throw alreadyEnded(item);
     context.afterCommit(() => {
+      onEnded(transitioned);
       for (const each of freed) wake(each.tenantId, each.poolId);
+    });
+  }
+
+  /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
+  async function offerItem(
+    context: Context,
+    { id, poolId, state, holdReason, recipientId: previousId }: QueueItem,
+    recipientId: string,
+    { timeoutS }: ReservationConfig,
+  ): Promise<void> {
+    const { sql, tenantId, principal } = context;
+    const to = { recipientId, timeoutS, by: principal.subject };
+    const made = await offerItemTo(sql, { tenantId, poolId, id }, to);
+    if (made === undefined) {
+      throw fail("FAILED_PRECONDITION", {
+        public: `The item is ${state.replace("_", " ")}. Only an item that is ready or offered can be offered to a recipient.`,
+      });
+    }
+    const { type, data } = offeredEvent({ tenantId, poolId, itemId: id, ...made }, made.expiresAt);
+    await events.record(context, type, id, data);
+    context.afterCommit(() => {
+      if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId: previousId, outcome: "withdrawn" });
+      wake(tenantId, poolId);
     });
   }
 
@@ -103,6 +135,29 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
     },
     itemOf,
     settleRecentLeases,
+
+    /** Reads an item; waits up to `waitMs` for its end. */
+    async awaitItem(context: Context, poolId: string, id: string, waitMs: number): Promise<QueueItem> {
+      const item = await itemOf(context, poolId, id);
+      if (waitMs === 0 || isEndState(item.state)) return item;
+      const deadlineMs = performance.now() + waitMs;
+      for (;;) {
+        const wait = waits.begin({ tenantId: context.tenantId, id });
+        try {
+          // Read again: it may have ended before the wait began.
+          const current = await itemOf(context, poolId, id);
+          const leftMs = deadlineMs - performance.now();
+          if (isEndState(current.state) || leftMs <= 0 || waits.isEnded() || context.signal.aborted) return current;
+          const startMs = performance.now();
+          await wait.ended(leftMs, context.signal);
+          context.waited(performance.now() - startMs);
+          await context.recheckAccess();
+        } finally {
+          wait.cancel();
+        }
+      }
+    },
+
     pauseQueue: (context: Context, poolId: string, reason: string) => setPaused(context, poolId, true, reason),
     resumeQueue: (context: Context, poolId: string) => setPaused(context, poolId, false, ""),
 
@@ -117,6 +172,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
       const store = queueStore(sql);
       const poolsToWake = new Set<string>();
       const counts: CountChange[] = [];
+      const ended: EndedItem[] = [];
       await settleRecentLeases(context, poolId);
       await store.lockDrains(poolId);
       const oldest = await store.oldest(tenantId, poolId, max + drainSpare);
@@ -133,6 +189,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
         }));
         const done = await applyTransitionsUncounted(sql, transitions, batch.flatMap(groupNamesOf), nowMs);
         counts.push(...done.counts);
+        ended.push(...done.transitioned);
         for (const each of done.freed) poolsToWake.add(each.poolId);
       }
       await addCounts(sql, counts, nowMs % shardCount);
@@ -140,6 +197,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
       if (drained > 0) await events.record(context, "queue.drained", poolId, { count: drained, reason });
       context.afterCommit(() => {
         for (const each of poolsToWake) wake(tenantId, each);
+        onEnded(ended);
       });
       return { drained, remaining: await store.depth(tenantId, poolId) };
     },
@@ -169,7 +227,10 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
       return itemOf(context, poolId, id);
     },
 
-    /** Assigns a waiting item to a recipient of its pool. A held item stays held. */
+    /**
+     * Assigns a waiting item to a recipient of its pool. A held item stays held. In a pool with reservations, the item is
+     * offered to the recipient instead.
+     */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
       const { pool, recipients } = await pools.requirePool(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
@@ -188,6 +249,11 @@ export function createQueueService({ pools, events, wake, wakeReady, recall }: P
       }
       const item = await settledItemOf(context, poolId, id);
       const { sql, tenantId } = context;
+      const { reservation } = pool.config;
+      if (reservation !== undefined && recipient.delivery.mode === "pull") {
+        await offerItem(context, item, recipientId, reservation);
+        return itemOf(context, poolId, id);
+      }
       const to = { recipientId, delivery: recipient.delivery.mode };
       if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);
       if (pool.config.itemEvents) {

@@ -2,7 +2,9 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { QueueItem } from "./domain/queue-item.ts";
+import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
+import { withDetails } from "./item-detail-store.ts";
+import { readItemOffers } from "./offers/item-offer-store.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
 /** The status of a pool's queue. */
@@ -170,9 +172,9 @@ export function queueStore(sql: Sql) {
     },
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<QueueItem | undefined> {
-      const [row] = await sql<QueueItem[]>`
+      const [row] = await sql<StoredItem[]>`
         select ${itemColumns} from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
-      return row && (await withSurvivors(sql, tenantId, [row]))[0];
+      return row && (await withRelated(sql, tenantId, [row]))[0];
     },
 
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
@@ -182,14 +184,26 @@ export function queueStore(sql: Sql) {
       const selection = hasPoolIndex(filter.state)
         ? { where: sql`not archived and tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
-      const { rows, ...found } = await readKeyset<QueueItem>(
+      const { rows, ...found } = await readKeyset<StoredItem>(
         sql,
         { columns: itemColumns, table: "all_items", newestFirst: true, ...selection },
         page,
       );
-      return { ...found, rows: await withSurvivors(sql, tenantId, rows) };
+      return { ...found, rows: await withRelated(sql, tenantId, rows) };
     },
   };
+}
+
+type StoredItem = Omit<QueueItem, "offers" | keyof ItemDetails>;
+
+/** Adds the last survivors of items, their offers and their details. */
+async function withRelated(sql: Sql, tenantId: TenantId, rows: readonly StoredItem[]): Promise<QueueItem[]> {
+  const ids = rows.map(({ id }) => id);
+  const [items, offers] = await Promise.all([
+    withSurvivors(sql, tenantId, rows).then((found) => withDetails(sql, tenantId, found)),
+    readItemOffers(sql, tenantId, ids),
+  ]);
+  return items.map((item) => ({ ...item, offers: offers.get(item.id) ?? [] }));
 }
 
 function hasPoolIndex(state: string): boolean {

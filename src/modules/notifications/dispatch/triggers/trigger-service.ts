@@ -1,4 +1,4 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import { Failure, invalid } from "../../../../errors/index.ts";
@@ -8,7 +8,7 @@ import { completeRecord, inProgressFailure } from "../../../../platform/idempote
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
-import { type DeliveryBatch, deliveryStore } from "../delivery/delivery-store.ts";
+import { deliveryStore } from "../delivery/delivery-store.ts";
 import { createInitialDeliveries, type InitialDelivery, type TriggerContext } from "../delivery/initial-delivery.ts";
 import type { MessageSender } from "../delivery/send-attempt.ts";
 import type { DeliverySettlement, Settler } from "../delivery/settlement.ts";
@@ -18,7 +18,10 @@ import { type SerializedPayload, serializePayload, type Trigger } from "../domai
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import { type MessagePreparer, noRoute } from "../message/message-preparation.ts";
 import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
+import { newRun, requireQueue } from "../runs/new-run.ts";
+import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
+import type { WorkflowLookup } from "./workflow-lookup.ts";
 
 /** The outcome of one message of a trigger. */
 export interface Outcome extends InitialDelivery {
@@ -32,6 +35,8 @@ export interface TriggerResult {
   readonly outcomes: readonly Outcome[];
   /** The current deliveries, when another node has settled some of them. */
   readonly current?: ReadonlyMap<string, Delivery>;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly runId?: string;
 }
 
 /** A trigger for one recipient, and how its response is built. */
@@ -46,15 +51,19 @@ export interface SingleTrigger<Response> {
 interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
-  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve" | "checkContents">;
+  readonly preferences: Pick<Preferences, "readLayers" | "resolve" | "checkContents">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
   readonly settler: Settler;
   readonly writer: TriggerWriter;
+  readonly findWorkflow: WorkflowLookup;
   readonly verifiedOnly: boolean;
   /** How long a trigger's payload is stored. */
   readonly payloadRetentionMs: number;
+  /** Whether messages can wait in a queue, which steps and held messages need. */
+  readonly holds: boolean;
   readonly wakeInbox: WakeInbox;
+  readonly wakeRuns: () => void;
 }
 
 /** The use cases of single sends. */
@@ -62,7 +71,8 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs, wakeInbox } = parts;
+  const { db, subscribers, preferences, send, settler, writer, findWorkflow, payloadRetentionMs } = parts;
+  const { wakeInbox, wakeRuns } = parts;
   const recipientReader = createRecipientReader(parts);
   const inFlight = new Set<Promise<unknown>>();
 
@@ -99,39 +109,26 @@ export function createTriggerService(parts: Parts) {
   async function draft<Response extends Message>(
     triggerContext: TriggerContext,
     recipient: Recipient,
-    { body, text }: SerializedPayload,
+    serialized: SerializedPayload,
     toResponse: SingleTrigger<Response>["toResponse"],
   ) {
-    const { tenantId, transactionId, workflowKey, userId, nowMs } = triggerContext;
-    const initial = await createInitialDeliveries(parts, triggerContext, recipient, []);
+    const { transactionId } = triggerContext;
+    const run = newRun(triggerContext, recipient.subscriber.id, []);
+    const initial = run === undefined ? await createInitialDeliveries(parts, triggerContext, recipient, []) : [];
     const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
-    const isOpen = initial.some(
-      ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
-    );
-    const batch: Omit<DeliveryBatch, "record"> = {
-      tenantId,
-      transactionId,
-      broadcastId: "",
-      workflowKey,
-      topicKey: "",
-      userId,
-      lane: "single",
-      at: new Date(nowMs),
-      payload: isOpen
-        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadRetentionMs) }
-        : undefined,
-      rows: initial.map(({ row }) => row),
-    };
-    return { initial, outcomes, first: toResponse({ transactionId, outcomes }), batch, recipient };
+    const batch = deliveryBatchOf(triggerContext, initial, run, serialized, payloadRetentionMs);
+    const first = toResponse({ transactionId, outcomes, ...(run !== undefined && { runId: run.id }) });
+    return { initial, outcomes, first, batch, recipient };
   }
   type Draft<Response extends Message> = Awaited<ReturnType<typeof draft<Response>>>;
 
   /** Sends the stored deliveries and returns the final response. */
   async function deliver<Response extends Message>(
     { tenantId, transactionId, leaseToken }: TriggerContext,
-    { initial, outcomes, first, recipient }: Draft<Response>,
+    { initial, outcomes, first, batch, recipient }: Draft<Response>,
     { keyed, toResponse }: SingleTrigger<Response>,
   ): Promise<Response> {
+    if (batch.runs !== undefined) wakeRuns();
     if (initial.some(({ row }) => row.stored_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
     const outgoing = initial.filter(({ row }) => row.status === "running");
     if (outgoing.length === 0) return first;
@@ -146,7 +143,8 @@ export function createTriggerService(parts: Parts) {
   /**
    * Drafts a trigger for the recipient with its new profile, then stores the profile and the trigger in one transaction:
    * both are stored, once per idempotency key, or neither is. Rendering waits for turns on the event loop, so it happens
-   * before the transaction: a waiting call must not hold a connection.
+   * before the transaction: a waiting call must not hold a connection. A deleted recipient keeps its profile and gets
+   * nothing: a trigger never makes it active again.
    */
   async function draftWithProfile<Response extends Message>(
     context: Context,
@@ -167,9 +165,11 @@ export function createTriggerService(parts: Parts) {
         if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
           return "duplicate";
         }
-        const subscriber = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile, preview.id);
+        const writing = { tenantId, nowMs, afterCommit, sql: tx };
+        const options = { newId: preview.id, keepDeleted: true };
+        const subscriber = preview.active ? await subscribers.upsert(writing, profile, options) : preview;
         if (subscriber.id !== preview.id) throw new OtherSubscriber();
-        const committed = await writer.writeUncountedIn(tx, { ...drafted.batch, record: undefined });
+        const committed = await writer.writeUncountedIn(tx, [{ ...drafted.batch, record: undefined }]);
         if (keyed !== undefined) await completeRecord(tx, keyed.record(drafted.first));
         return committed;
       })
@@ -198,8 +198,9 @@ export function createTriggerService(parts: Parts) {
     const serialized = serializePayload(trigger);
     const quota = context.quotaOf(triggerQuota);
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
-    const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
+    const workflow = await findWorkflow(context, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
+    requireQueue(workflow, parts.holds);
     const triggerContext: TriggerContext = {
       ...trigger,
       tenantId,

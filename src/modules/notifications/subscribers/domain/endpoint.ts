@@ -52,6 +52,11 @@ export function namedProvider({ providerKey }: Pick<Address, "providerKey">): st
   return providerKey === providerKeyDefault ? "" : providerKey;
 }
 
+/** Whether an address moves to the subscriber that registers it last: a device has one user at a time. */
+export function movesByItself({ channel }: Pick<Address, "channel">): boolean {
+  return channel === "push";
+}
+
 /** The maximum number of endpoints per subscriber. */
 export const endpointsMax = 100;
 

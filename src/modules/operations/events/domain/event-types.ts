@@ -107,8 +107,15 @@ export const eventTypes = {
   "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
   "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
   "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
-  "recipient.paused": { meaning: "A recipient was paused: it gets no new work.", data: ["pool_id"] },
-  "recipient.resumed": { meaning: "A recipient was resumed: it gets new work again.", data: ["pool_id"] },
+  "recipient.paused": {
+    meaning:
+      "A recipient was paused: it gets no new work. The cause is request or anomaly. An empty until means that somebody has to resume it.",
+    data: ["pool_id", "cause", "reason", "actor", "anomaly_id", "until"],
+  },
+  "recipient.resumed": {
+    meaning: "A recipient was resumed: it gets new work again. The cause is request or cool_down_ended.",
+    data: ["pool_id", "cause", "actor"],
+  },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
   "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
   "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
@@ -124,9 +131,30 @@ export const eventTypes = {
     meaning: "A waiting item was assigned to a recipient. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id"],
   },
+  "queue.item.offered": {
+    meaning: "An item was offered to a recipient, which may accept it until the given time.",
+    data: ["pool_id", "recipient_id", "offer_number", "expires_at"],
+  },
+  "queue.item.offer_accepted": {
+    meaning: "A recipient accepted an offer and works on the item.",
+    data: ["pool_id", "recipient_id", "offer_number", "attempt"],
+  },
+  "queue.item.offer_declined": {
+    meaning: "A recipient declined an offer; the item goes to the next one.",
+    data: ["pool_id", "recipient_id", "offer_number", "reason_code", "reason"],
+  },
+  "queue.item.offer_expired": {
+    meaning: "A recipient let an offer expire; the item goes to the next one.",
+    data: ["pool_id", "recipient_id", "offer_number"],
+  },
   "queue.item.completed": {
-    meaning: "An item was completed. Recorded only in pools with item_events.",
-    data: ["pool_id", "recipient_id", "attempt"],
+    meaning:
+      "An item was completed. Recorded only in pools with item_events. `result` is absent if the worker sent none.",
+    data: ["pool_id", "recipient_id", "attempt", "result"],
+  },
+  "queue.item.progress": {
+    meaning: "A worker reported its progress. Recorded only in pools with item_events.",
+    data: ["pool_id", "recipient_id", "attempt", "percent", "note"],
   },
   "queue.item.failed": {
     meaning: "An attempt failed and the item will be retried. Recorded only in pools with item_events.",
@@ -355,16 +383,16 @@ export const eventTypes = {
     data: ["external_id"],
   },
   "subscriber.endpoint.added": {
-    meaning: "An address was added to a subscriber.",
-    data: ["endpoint_id", "channel", "provider_key"],
+    meaning: "An address was added to a subscriber, or moved to it from another one.",
+    data: ["endpoint_id", "channel", "provider_key", "taken_over_from"],
   },
   "subscriber.endpoint.updated": {
     meaning: "A subscriber's address was changed.",
     data: ["endpoint_id", "channel", "fields"],
   },
   "subscriber.endpoint.removed": {
-    meaning: "An address of a subscriber was removed.",
-    data: ["endpoint_id", "channel", "provider_key"],
+    meaning: "An address of a subscriber was removed, or moved to another one.",
+    data: ["endpoint_id", "channel", "provider_key", "taken_over_by"],
   },
   "subscriber.preference.set": {
     meaning: "A preference of a subscriber was set.",
@@ -389,12 +417,39 @@ export const eventTypes = {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
   },
+  "notification.suppression.added": {
+    meaning: "Nothing more is sent to an address.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.suppression.removed": {
+    meaning: "Notifications are sent to an address again.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.step.completed": {
+    meaning: "A step of a notification workflow ended for one recipient. The subject is the run.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "step", "kind", "outcome", "reason", "delivery_ids"],
+  },
+  "notification.run.completed": {
+    meaning: "A notification passed its last step for one recipient, or was stopped or cancelled before.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "status", "reason"],
+  },
+  "notification.trigger.cancelled": {
+    meaning: "What a trigger had not sent yet was cancelled.",
+    data: ["cancelled_runs", "cancelled_deliveries"],
+  },
+  "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
+  "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },
+  "notification.partial.deleted": { meaning: "A partial of templates was deleted.", data: ["engine"] },
   "notification.broadcast.accepted": {
     meaning: "A notification to the members of a topic was accepted.",
     data: ["workflow_key", "topic_key"],
   },
   "notification.broadcast.completed": {
     meaning: "A broadcast was expanded to all members of its topic.",
+    data: ["workflow_key", "topic_key", "expanded"],
+  },
+  "notification.broadcast.cancelled": {
+    meaning: "A broadcast was cancelled: no further member is notified, and waiting messages are skipped.",
     data: ["workflow_key", "topic_key", "expanded"],
   },
   "notification.broadcast.failed": {

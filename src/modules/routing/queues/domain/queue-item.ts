@@ -31,11 +31,25 @@ export const itemStates: readonly ItemState[] = [
   "superseded",
 ];
 
+/** Whether a state is final. */
+export function isEndState(state: ItemState): boolean {
+  return endStates.has(state);
+}
+
+const endStates: ReadonlySet<ItemState> = new Set([
+  "completed",
+  "dead_lettered",
+  "cancelled",
+  "expired",
+  "drained",
+  "superseded",
+]);
+
 /** The states that count towards the depth of a queue. */
 export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
 /** Why an item is pending or held. */
-export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce";
+export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "dependency" | "offer";
 
 /** One attempt that failed. */
 export interface ItemFailure {
@@ -55,8 +69,50 @@ export interface AssignmentRetry {
   readonly assignAfter: Date | null;
 }
 
+/** The last reported progress of an attempt. */
+export interface ItemProgress {
+  readonly percent: number;
+  readonly note: string;
+  readonly attempt: number;
+  readonly reportedAtMs: number;
+}
+
+/** The items that an item was routed to wait for. */
+export interface ItemsAfter {
+  readonly ids: readonly string[];
+  /** What happens if one of them ends without being completed. */
+  readonly onFailure: "cancel" | "run";
+}
+
+/** The parts of an item that few items have; null for those that do not. */
+export interface ItemDetails {
+  /** The result of a completed item, as JSON. */
+  readonly resultJson: string | null;
+  /** The progress of an unfinished item. */
+  readonly progress: ItemProgress | null;
+  readonly after: ItemsAfter | null;
+}
+
+/** How an offer of an item to a recipient ended; open while it has not. */
+export type OfferState = "open" | "accepted" | "declined" | "expired" | "withdrawn";
+
+/** An offer of an item to a recipient. */
+export interface ItemOffer {
+  /** From 1; it fences acceptance. */
+  readonly number: number;
+  readonly recipientId: string;
+  readonly state: OfferState;
+  readonly offeredAt: Date;
+  /** When an open offer expires; null when it has ended. */
+  readonly expiresAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly reasonCode: string;
+  readonly reason: string;
+  readonly endedBy: string;
+}
+
 /** An item of a queue, with the original request. */
-export interface QueueItem extends AssignmentRetry {
+export interface QueueItem extends AssignmentRetry, ItemDetails {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;
@@ -76,11 +132,16 @@ export interface QueueItem extends AssignmentRetry {
   readonly endedAt: Date | null;
   readonly survivorId: string;
   readonly failures: readonly ItemFailure[];
+  /** The latest offers, oldest first. */
+  readonly offers: readonly ItemOffer[];
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly throttleGroup: string;
   readonly concurrencyGroup: string;
 }
+
+/** The stored requirements of an item that has none. */
+export const noRequirementsJson = '{"skills":{},"recipientId":"","excludedRecipientIds":[]}';
 
 /**
  * Items are leased in order of rank, lowest first: the enqueue time minus a bonus for the priority.

@@ -1,9 +1,10 @@
 import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
 import { createRecipientNames, type PoolReader, type RecipientNames } from "../../pools/index.ts";
-import type { QueueItem } from "../domain/queue-item.ts";
+import { type ItemState, isEndState, type QueueItem } from "../domain/queue-item.ts";
 import { queueStore } from "../queue-store.ts";
 import { explainItem, type ItemExplanation } from "./explanation-handler.ts";
 import { findPoolOfItem } from "./explanation-store.ts";
+import { offerSteps } from "./offer-steps.ts";
 
 /** Explains queue items: their attempts, and what holds those that wait. */
 export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Explainer {
@@ -16,10 +17,11 @@ export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Exp
       if (poolId === undefined) return undefined;
       const explanation = await explainItem(pools, context, poolId, id);
       const item = (await queueStore(sql).findItem(tenantId, poolId, id))!;
+      const nameOf = createRecipientNames(context, await pools.requirePool(context, poolId));
       return {
         status: item.state,
-        summary: summaryOf(item, createRecipientNames(context, await pools.requirePool(context, poolId))),
-        steps: stepsOf(item),
+        summary: summaryOf(item, nameOf),
+        steps: stepsOf(item, nameOf),
         waits: waitsOf(item, explanation),
         remedies: remediesOf(item),
         links: linksOf(item),
@@ -58,13 +60,15 @@ function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueI
   }
 }
 
-function stepsOf({ failures, leasedAt, attempt, recipientId, endedAt, state }: QueueItem): readonly ExplainedStep[] {
+function stepsOf(item: QueueItem, nameOf: RecipientNames): readonly ExplainedStep[] {
+  const { failures, offers, leasedAt, attempt, recipientId, endedAt, state } = item;
   const steps: ExplainedStep[] = failures.map((failure) => ({
     at: new Date(failure.failedAtMs),
     code: "attempt_failed",
     subject: failure.recipientId,
     message: `Attempt ${failure.attempt} failed: ${failure.reasonCode}${failure.reason === "" ? "." : `, ${failure.reason}`}`,
   }));
+  steps.push(...offerSteps(offers, nameOf));
   if (leasedAt !== null) {
     steps.push({
       at: leasedAt,
@@ -83,9 +87,12 @@ const holdTexts: Readonly<Record<QueueItem["holdReason"], string>> = {
   retry: "It waits for its next attempt.",
   rule: "A rule holds it.",
   debounce: "It waits for the end of its debounce window.",
+  dependency: "It waits for other items.",
+  offer: "It is offered to its recipient, which has not answered yet.",
 };
 
-function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplanation): readonly ExplainedWait[] {
+function waitsOf(item: QueueItem, explanation: ItemExplanation): readonly ExplainedWait[] {
+  const { constraint, notBeforeMs, ahead } = explanation;
   const { state, holdReason, recipientId, assignReason, assignAfter, leaseUntil, expiresAt } = item;
   const until = notBeforeMs === undefined ? undefined : new Date(notBeforeMs);
   if (state === "leased") {
@@ -99,9 +106,12 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
       },
     ];
   }
+  if (holdReason === "dependency") return [dependencyWait(item, explanation)];
   if (state === "pending" || state === "held") {
     const code = holdReason === "" ? "not_due" : holdReason;
-    return [{ code, message: holdTexts[holdReason], remedy: "It continues by itself.", until }];
+    const remedy =
+      holdReason === "offer" ? "It goes to the next recipient when the offer expires." : "It continues by itself.";
+    return [{ code, message: holdTexts[holdReason], remedy, until }];
   }
   if (state !== "ready") return [];
   if (constraint !== undefined) {
@@ -109,7 +119,10 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
     return [{ code: constraint.kind, message, remedy: "It continues when the group has room.", until }];
   }
   if (recipientId === "" && assignReason !== null) {
-    const message = `No recipient was found: ${assignReason}.`;
+    const message =
+      assignReason === "all_refused"
+        ? "Every recipient that may take it has declined it or let its offer expire."
+        : `No recipient was found: ${assignReason}.`;
     return [
       {
         code: assignReason,
@@ -124,6 +137,14 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
   return [
     { code: "waiting_for_worker", message, remedy: "Start a worker that leases items of the pool.", until: expiresAt },
   ];
+}
+
+function dependencyWait({ after }: QueueItem, { dependencies }: ItemExplanation): ExplainedWait {
+  const unfinished = dependencies.filter(({ state }) => state !== "" && !isEndState(state as ItemState));
+  const names = unfinished.map(({ queueItemId, state }) => `${queueItemId} (${state})`);
+  const message = `It waits for ${names.length} of ${dependencies.length} items: ${names.join(", ")}.`;
+  const otherwise = after?.onFailure === "run" ? "also if one of them fails" : "and is cancelled if one of them fails";
+  return { code: "dependency", message, remedy: `It continues when they have ended, ${otherwise}.`, until: undefined };
 }
 
 function remediesOf({ state, poolId }: QueueItem): readonly string[] {
