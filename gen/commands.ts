@@ -555,6 +555,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService)]),
   },
   {
+    word: "suppression",
+    description: "An address that no notification is sent to.",
+    isGroup: true,
+    verbs: {"service.api.SuppressionService/CreateSuppression":"create","service.api.SuppressionService/GetSuppression":"get","service.api.SuppressionService/ListSuppressions":"list","service.api.SuppressionService/DeleteSuppression":"delete"},
+    services: () => Promise.all([import("./service/api/suppression_pb.ts").then((file) => file.SuppressionService)]),
+  },
+  {
     word: "topic",
     description: "A named set of subscribers.",
     isGroup: true,

@@ -34,6 +34,7 @@ import { promotionRequests } from "./fixtures/promotions.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { scheduleRequests } from "./fixtures/schedules.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
+import { suppressionRequests } from "./fixtures/suppressions.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
@@ -160,6 +161,7 @@ const known: FixtureRequests = {
   ...routingRequests,
   ...scheduleRequests,
   ...subscriberRequests,
+  ...suppressionRequests,
   ...triggerSubscriptionRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,

@@ -8,7 +8,7 @@
  * broadcasts, deliveries, inbox and outbox.
  */
 import type { Area, AreaParts } from "../area.ts";
-import type { Connections } from "../connectors/index.ts";
+import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
@@ -23,6 +23,8 @@ import { createTopics } from "./topics/index.ts";
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
+  /** Sends notifications through providers of the connector catalogue. */
+  readonly messaging: Messaging;
   readonly quotas: Quotas;
 }
 
@@ -81,6 +83,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...preferences.handlers.subscribers,
         ...dispatch.handlers.subscribers,
       },
+      "service.api.SuppressionService": subscribers.suppressionHandlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,

@@ -368,6 +368,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CompleteConnectSessionRequest: { completion_code: "correct-horse-battery-staple", end_user_id: "user-42" },
   CreateIntegrationRequest: { channel: "chat", ...integration },
   UpdateIntegrationRequest: { ...integration, name: "Order room at night" },
+  CreateSuppressionRequest: { channel: "email", identity: "ada@example.com", note: "Asked by phone." },
+  ListSuppressionsRequest: { channel: "email", reason: "bounced" },
   CreateLayoutRequest: { ...layout, channel: "email", is_default: true },
   UpdateLayoutRequest: { ...layout, name: "Letter with address", version: 1 },
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },

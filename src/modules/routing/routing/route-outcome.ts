@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { ulid, ulidMs } from "../../../platform/ids/ulid.ts";
 import type { AdmissionRequest, Verdict } from "../admission/index.ts";
-import type { PoolSnapshot, ReservationConfig } from "../pools/index.ts";
+import { type PoolSnapshot, priorityWorthS, type ReservationConfig } from "../pools/index.ts";
 import {
   type AcceptedBatch,
   type DecisionRow,
@@ -26,6 +26,8 @@ export interface RouteInput {
   readonly notBeforeMs: number | undefined;
   /** 0: the pool's default. */
   readonly ttlS: number;
+  /** Whether a rejection is an error. */
+  readonly rejectAsError: boolean;
 }
 
 /** An item with its decision and its admission verdict. */
@@ -77,6 +79,7 @@ export function applyVerdict(routed: RoutedItem, verdict: Verdict | undefined, n
       reason: status === "admitted" ? decision.reason : `${constraint}_${status}`,
       trace: [...evidence.trace, step],
       existingItemId,
+      retryAfterMs: status === "rejected" ? (verdict.retryAfterMs ?? 0) : evidence.retryAfterMs,
       dueAtMs: dueAtMs ?? evidence.dueAtMs,
     },
   };
@@ -110,7 +113,7 @@ export function itemRow(
     recipientId: isOffered && hold !== noHold ? "" : recipientId,
     delivery: tracked ? "none" : deliveryOf(decision),
     ...(isOffered && hold === noHold ? offerHold(config.reservation!) : hold),
-    ageingS: config.queue.ageingS,
+    ageingS: priorityWorthS(config.queue),
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
     ownTtl: input.ttlS !== 0,

@@ -30,6 +30,7 @@ import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
+import { rejectionOf } from "./rejection.ts";
 import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 import type { RouteResult } from "./route-preparation.ts";
 import type { RouteService } from "./route-service.ts";
@@ -128,6 +129,7 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     payloadJson,
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
+    rejectAsError: item.rejectAsError,
   };
 }
 
@@ -146,11 +148,16 @@ function isAccepted(result: RouteResult): boolean {
 }
 
 function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
-  if (!(result instanceof Failure)) return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  if (!(result instanceof Failure)) {
+    const rejection = rejectionOf(result, dryRun);
+    if (rejection !== undefined) return fromResult(rejection, nowMs, dryRun);
+    return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  }
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
     violations: [...result.violations],
+    retryAfterS: Number(result.headers["retry-after"] ?? 0),
   });
 }
 
@@ -177,6 +184,7 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     outcome,
     reason: evidence.reason,
     message: decision.message,
+    retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: refused ? "" : decision.recipientId,
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
@@ -213,6 +221,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     outcome: stored.outcome,
     reason: evidence.reason,
     message: evidence.message,
+    retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
     matchedRuleIds: evidence.ruleIds as string[],

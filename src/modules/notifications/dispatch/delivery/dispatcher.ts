@@ -56,7 +56,6 @@ export interface Dispatcher {
 /** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
 export function createDispatcher(parts: Parts): Dispatcher {
   const { db, signals, clock, log, settler, reporter, enabled, pollMs = 1000 } = parts;
-  const { deduplicating } = parts.providers;
   const store = dispatchStore(db.sql);
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
   let shutdown = new AbortController();
@@ -187,6 +186,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
   async function sweep(): Promise<void> {
     const nowMs = clock.now();
     const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
+    const deduplicating = await parts.providers.deduplicating();
     const { ended, recorded } = await db.transaction(async (tx) => {
       const ended = await recoverAbandoned(tx, { limit: sweepLimit, letterIds, deduplicating });
       return { ended, recorded: await reporter.record(tx, ended) };

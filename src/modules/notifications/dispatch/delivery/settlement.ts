@@ -100,9 +100,12 @@ export function createSettler(parts: Parts) {
   /** Suppresses addresses that a provider has reported as permanently unreachable. */
   async function suppress(tx: Sql, settlements: readonly DeliverySettlement[]): Promise<void> {
     const nowMs = clock.now();
-    const suppressed = settlements.filter(({ suppressEndpoint }) => suppressEndpoint).map(({ delivery }) => delivery);
-    for (const [tenantId, deliveries] of Map.groupBy(suppressed, (delivery) => delivery.tenantId)) {
-      const addresses = deliveries.map((delivery) => ({ ...delivery, usedAt: new Date(nowMs) }));
+    const suppressed = settlements.filter(({ suppressEndpoint }) => suppressEndpoint);
+    for (const [tenantId, own] of Map.groupBy(suppressed, ({ delivery }) => delivery.tenantId)) {
+      const addresses = own.map(({ delivery, row }) => ({
+        ...{ ...delivery, deliveryId: delivery.id, usedAt: new Date(nowMs), reason: "unreachable" as const },
+        providerKey: row.provider_key ?? delivery.providerKey,
+      }));
       await subscribers.suppress(tx, tenantId, addresses, nowMs);
     }
   }

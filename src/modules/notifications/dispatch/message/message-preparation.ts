@@ -62,7 +62,7 @@ export type PreparedMessage =
 interface Parts extends IntegrationChooserParts {
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly partials: Pick<Partials, "libraryOf">;
-  readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "acceptsAddress">;
+  readonly providers: Pick<Providers, "find">;
   readonly log: Log;
   readonly shares: EventLoopShares;
 }
@@ -95,7 +95,7 @@ export function createMessagePreparer(parts: Parts): MessagePreparer {
       return { ...failedMessage(noRoute, selected), mayHaveArrived: request.onlyIntegrationId !== "" };
     const { id: integrationId, providerKey, casingOverride: casing } = selected;
     const content = contentOf(request.workflow, request.overrides, channel);
-    const markup = providers.markupOf(providerKey);
+    const provider = await providers.find(tenantId, providerKey);
     const turns = shares.forCall(tenantId);
     const message = await renderMessage(layouts, {
       tenantId,
@@ -104,11 +104,11 @@ export function createMessagePreparer(parts: Parts): MessagePreparer {
       values,
       subscriber,
       casing,
-      markup,
+      markup: provider?.markup,
       partials: await partials.libraryOf(tenantId),
       turns,
     });
-    const connectionId = providers.needsConnection(providerKey) ? target.connectionId || selected.connectionId : "";
+    const connectionId = provider?.needsConnection ? target.connectionId || selected.connectionId : "";
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;
     const route: Route = { integrationId, providerKey, connectionId, layoutId, layoutVersion };

@@ -107,8 +107,15 @@ export const eventTypes = {
   "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
   "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
   "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
-  "recipient.paused": { meaning: "A recipient was paused: it gets no new work.", data: ["pool_id"] },
-  "recipient.resumed": { meaning: "A recipient was resumed: it gets new work again.", data: ["pool_id"] },
+  "recipient.paused": {
+    meaning:
+      "A recipient was paused: it gets no new work. The cause is request or anomaly. An empty until means that somebody has to resume it.",
+    data: ["pool_id", "cause", "reason", "actor", "anomaly_id", "until"],
+  },
+  "recipient.resumed": {
+    meaning: "A recipient was resumed: it gets new work again. The cause is request or cool_down_ended.",
+    data: ["pool_id", "cause", "actor"],
+  },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
   "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
   "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
@@ -404,6 +411,14 @@ export const eventTypes = {
   "notification.delivery.observed": {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
+  },
+  "notification.suppression.added": {
+    meaning: "Nothing more is sent to an address.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.suppression.removed": {
+    meaning: "Notifications are sent to an address again.",
+    data: ["channel", "reason", "delivery_id"],
   },
   "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
   "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },
