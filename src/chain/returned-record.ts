@@ -1,11 +1,5 @@
 import { clearField, create, type DescField, type Message } from "@bufbuild/protobuf";
-import {
-  findUpdatedRecord,
-  isObserved,
-  type Operation,
-  type RenamedField,
-  type UpdatedRecord,
-} from "../definitions/index.ts";
+import { findUpdatedRecord, isObserved, type Operation, type UpdatedRecord } from "../definitions/index.ts";
 import { Failure, type Violation } from "../errors/index.ts";
 import { updateRefusal } from "../platform/db/index.ts";
 import { createJsonEncoder, toViolationFailure } from "../platform/protojson/index.ts";
