@@ -334,7 +334,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification-dead-letter",
     description: "A message that could not be sent. Its payload is never shown.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive"},
+    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive-many"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
