@@ -63,8 +63,7 @@ export async function createAreas(parts: Parts) {
     compileTemplate: (template, variables) => workflows.compileTemplate(template, variables),
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     call,
-    check: (providerKey, settings, credentials) =>
-      notifications.providers.check(providerKey, undefined, settings, credentials),
+    check: (providerKey, settings, credentials) => notifications.providers.check(providerKey, settings, credentials),
     marketplace: {
       packRecords: () => [...workflows.packRecords, ...notifications.packRecords, ...routing.packRecords],
       findUses: () => [workflows.findUses, routing.findUses],
@@ -102,7 +101,13 @@ export async function createAreas(parts: Parts) {
     recordScores: experiments.recordOutcomes,
     call,
   });
-  const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
+  const notifications = createNotifications({
+    ...parts,
+    events,
+    connections,
+    messaging: connectors.messaging,
+    quotas: tenants.quotas,
+  });
 
   const workflows = createWorkflows({
     ...parts,

@@ -225,8 +225,10 @@ export const catalogue = {
     connect: "unavailable",
     retryable: true,
     title: "Routing failed",
-    meaning: "No recipient can take the item now, and its pool does not queue unassigned items or its queue is full.",
-    remedy: "Try again later, or configure the pool to queue unassigned items.",
+    meaning:
+      "No recipient can take the item now, and its pool does not queue unassigned items or its queue is full. With `reject_as_error`: a rule rejected the item.",
+    remedy:
+      "Try again after the number of seconds in the `Retry-After` header, or configure the pool to queue unassigned items.",
   },
   FAILED_PRECONDITION: {
     http: 412,
@@ -381,6 +383,14 @@ export const catalogue = {
     title: "Too many requests",
     meaning: "The rate limit of the instance or of the tenant is exceeded.",
     remedy: "Wait the number of seconds in the `Retry-After` header, then send the request again.",
+  },
+  ROUTING_THROTTLED: {
+    http: 429,
+    connect: "resource_exhausted",
+    retryable: true,
+    title: "Item throttled",
+    meaning: "The throttle of the pool rejected the item, and the request asked for an error with `reject_as_error`.",
+    remedy: "Wait the number of seconds in the `Retry-After` header, then send the item again.",
   },
   QUOTA_EXCEEDED: {
     http: 429,

@@ -55,6 +55,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   OFFER_LOST: 5,
   RECIPIENT_REQUIRED: 5,
   ROUTING_FAILED: 6,
+  ROUTING_THROTTLED: 6,
   PAYLOAD_TOO_LARGE: 2,
   UNSUPPORTED_MEDIA_TYPE: 2,
   RATE_LIMITED: 6,

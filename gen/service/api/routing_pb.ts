@@ -19,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/routing.proto.
  */
 export const file_service_api_routing: GenFile = /*@__PURE__*/
-  fileDesc("ChlzZXJ2aWNlL2FwaS9yb3V0aW5nLnByb3RvEgtzZXJ2aWNlLmFwaSLfAQoMUmVxdWlyZW1lbnRzEk8KBnNraWxscxgBIAMoCzIlLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cy5Ta2lsbHNFbnRyeUIYukgVmgESEDIiBnIEEAEYQCoGGgQYBSgBEh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIwChZleGNsdWRlZF9yZWNpcGllbnRfaWRzGAMgAygJQhC6SA2SAQoQZCIGcgQQARhAGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEi0gIKCVJvdXRlSXRlbRIYCgdwb29sX2lkGAEgASgJQge6SARyAhhAEhgKBHR5cGUYAiABKAlCCrpIB3IFEAEYgAESFQoDa2V5GAMgASgJQgi6SAVyAxj/ARIrCgphdHRyaWJ1dGVzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgxyZXF1aXJlbWVudHMYBSABKAsyGS5zZXJ2aWNlLmFwaS5SZXF1aXJlbWVudHMSKAoHcGF5bG9hZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoIcHJpb3JpdHkYByABKAVCE7pIEBoOGOgHKJj4/////////wESLgoKbm90X2JlZm9yZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoFdHRsX3MYCSABKAVCDLpICRoHGIDnhA8oACLmAgoMUm91dGVSZXF1ZXN0EhgKB3Bvb2xfaWQYASABKAlCB7pIBHICGEASGAoEdHlwZRgCIAEoCUIKukgHcgUQARiAARIVCgNrZXkYAyABKAlCCLpIBXIDGP8BEisKCmF0dHJpYnV0ZXMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDHJlcXVpcmVtZW50cxgFIAEoCzIZLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cxIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlCghwcmlvcml0eRgHIAEoBUITukgQGg4Y6AcomPj/////////ARIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0dGxfcxgJIAEoBUIMukgJGgcYgOeEDygAEg8KB2RyeV9ydW4YCiABKAgiRQoJVHJhY2VTdGVwEgwKBHN0ZXAYASABKAkSCgoCaWQYAiABKAkSDgoGcmVzdWx0GAMgASgJEg4KBmRldGFpbBgEIAEoCSLeBAoIRGVjaXNpb24SEwoLZGVjaXNpb25faWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDwoHb3V0Y29tZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSFAoMcmVjaXBpZW50X2lkGAYgASgJEhUKDXF1ZXVlX2l0ZW1faWQYByABKAkSGAoQbWF0Y2hlZF9ydWxlX2lkcxgIIAMoCRIlCgV0cmFjZRgJIAMoCzIWLnNlcnZpY2UuYXBpLlRyYWNlU3RlcBIXCg9zbmFwc2hvdF9kaWdlc3QYCiABKAkSDAoEc2VlZBgLIAEoAxIXCg9leHBlcmltZW50X2tleXMYDCADKAkSKgoGZHVlX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChBleGlzdGluZ19pdGVtX2lkGA4gASgJEi4KCmRlY2lkZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YECABKAgSDAoEdHlwZRgRIAEoCRILCgNrZXkYEiABKAkSDwoHbWVzc2FnZRgTIAEoCRI7CgtleHBlcmltZW50cxgUIAMoCzImLnNlcnZpY2UuYXBpLkRlY2lzaW9uLkV4cGVyaW1lbnRzRW50cnkSJgoGb2ZmZXJzGB4gAygLMhYuc2VydmljZS5hcGkuSXRlbU9mZmVyGjIKEEV4cGVyaW1lbnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI4Cg1Sb3V0ZVJlc3BvbnNlEicKCGRlY2lzaW9uGAEgASgLMhUuc2VydmljZS5hcGkuRGVjaXNpb24iXQoRUm91dGVCYXRjaFJlcXVlc3QSNwoFaXRlbXMYASADKAsyFi5zZXJ2aWNlLmFwaS5Sb3V0ZUl0ZW1CELpIDZIBCggBEOgHIgPYAQMSDwoHZHJ5X3J1bhgCIAEoCCKNAQoLUm91dGVSZXN1bHQSJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbhISCgplcnJvcl9jb2RlGAIgASgJEhUKDWVycm9yX21lc3NhZ2UYAyABKAkSKgoKdmlvbGF0aW9ucxgEIAMoCzIWLnNlcnZpY2UuYXBpLlZpb2xhdGlvbiJXChJSb3V0ZUJhdGNoUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnNlcnZpY2UuYXBpLlJvdXRlUmVzdWx0EhYKDmFjY2VwdGVkX2NvdW50GAIgASgFIjQKEkdldERlY2lzaW9uUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIj4KE0dldERlY2lzaW9uUmVzcG9uc2USJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbiKeAQoUTGlzdERlY2lzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIYCgdwb29sX2lkGAQgASgJQge6SARyAhhAEhgKB291dGNvbWUYBSABKAlCB7pIBHICGCASHQoMcmVjaXBpZW50X2lkGAYgASgJQge6SARyAhhAIoQBChVMaXN0RGVjaXNpb25zUmVzcG9uc2USKAoJZGVjaXNpb25zGAEgAygLMhUuc2VydmljZS5hcGkuRGVjaXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjcKFVJlcGxheURlY2lzaW9uUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIlkKBlJlcGxheRIRCglpZGVudGljYWwYASABKAgSJwoIZGVjaXNpb24YAiABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbhITCgtkaWZmZXJlbmNlcxgDIAMoCSI9ChZSZXBsYXlEZWNpc2lvblJlc3BvbnNlEiMKBnJlcGxheRgBIAEoCzITLnNlcnZpY2UuYXBpLlJlcGxheSKsAgoHT3V0Y29tZRITCgtkZWNpc2lvbl9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDgoGc3RhdHVzGAUgASgJEhcKCmxhdGVuY3lfbXMYBiABKAFIAIgBARISCgVzY29yZRgHIAEoAUgBiAEBEhEKBGNvc3QYCCABKAFIAogBARIvCgtvYnNlcnZlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjb3JkZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19sYXRlbmN5X21zQggKBl9zY29yZUIHCgVfY29zdCLbAgoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoLZGVjaXNpb25faWQYASABKAlCB7pIBHICGEASHgoNcXVldWVfaXRlbV9pZBgCIAEoCUIHukgEcgIYQBJFCgZzdGF0dXMYAyABKAlCNbpIMnIwUgdzdWNjZXNzUgdmYWlsdXJlUgd0aW1lb3V0UghkZWNsaW5lZFIJY2FuY2VsbGVkEikKCmxhdGVuY3lfbXMYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBEiMKBGNvc3QYBiABKAFCELpIDRILKQAAAAAAAAAAQAFIAogBARIvCgtvYnNlcnZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2xhdGVuY3lfbXNCCAoGX3Njb3JlQgcKBV9jb3N0Ij4KFVJlY29yZE91dGNvbWVSZXNwb25zZRIlCgdvdXRjb21lGAEgASgLMhQuc2VydmljZS5hcGkuT3V0Y29tZSIzChFHZXRPdXRjb21lUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIjsKEkdldE91dGNvbWVSZXNwb25zZRIlCgdvdXRjb21lGAEgASgLMhQuc2VydmljZS5hcGkuT3V0Y29tZTL5BgoOUm91dGluZ1NlcnZpY2USpwEKBVJvdXRlEhkuc2VydmljZS5hcGkuUm91dGVSZXF1ZXN0Ghouc2VydmljZS5hcGkuUm91dGVSZXNwb25zZSJnyvMYOwgBEAIYASABKgVyb3V0ZTIFd3JpdGVQAVgBeg1yb3V0aW5nLnJvdXRlggEPEg1Sb3V0ZSBhbiBpdGVt0vMYBXJvdXRlgtPkkwIZOgEqYghkZWNpc2lvbiIKL2FwaS9yb3V0ZRKmAQoKUm91dGVCYXRjaBIeLnNlcnZpY2UuYXBpLlJvdXRlQmF0Y2hSZXF1ZXN0Gh8uc2VydmljZS5hcGkuUm91dGVCYXRjaFJlc3BvbnNlIlfK8xgpCAEQAhgBIAEqBXJvdXRlMgV3cml0ZVAUWAF6DXJvdXRpbmcucm91dGXS8xgLcm91dGUtYmF0Y2iC0+STAhU6ASoiEC9hcGkvcm91dGU6YmF0Y2gStwEKC0dldERlY2lzaW9uEh8uc2VydmljZS5hcGkuR2V0RGVjaXNpb25SZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVjaXNpb25SZXNwb25zZSJlyvMYMwgBEAIYASABKghkZWNpc2lvbjIEcmVhZIIBGBIWR2V0IGEgcm91dGluZyBkZWNpc2lvboLT5JMCKGIIZGVjaXNpb24SHC9hcGkvZGVjaXNpb25zL3tkZWNpc2lvbl9pZH0SpwEKDUxpc3REZWNpc2lvbnMSIS5zZXJ2aWNlLmFwaS5MaXN0RGVjaXNpb25zUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkxpc3REZWNpc2lvbnNSZXNwb25zZSJPyvMYNQgBEAIYASABKghkZWNpc2lvbjIEcmVhZFACggEYEhZMaXN0IHJvdXRpbmcgZGVjaXNpb25zgtPkkwIQEg4vYXBpL2RlY2lzaW9ucxKvAQoOUmVwbGF5RGVjaXNpb24SIi5zZXJ2aWNlLmFwaS5SZXBsYXlEZWNpc2lvblJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5SZXBsYXlEZWNpc2lvblJlc3BvbnNlIlTK8xgaCAEQAhgBIAEqCGRlY2lzaW9uMgRyZWFkUAKC0+STAjA6ASpiBnJlcGxheSIjL2FwaS9kZWNpc2lvbnMve2RlY2lzaW9uX2lkfTpyZXBsYXkyxQIKDk91dGNvbWVTZXJ2aWNlEpkBCg1SZWNvcmRPdXRjb21lEiEuc2VydmljZS5hcGkuUmVjb3JkT3V0Y29tZVJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5SZWNvcmRPdXRjb21lUmVzcG9uc2UiQcrzGBwIARACGAEgASoHb3V0Y29tZTIFd3JpdGVQAVgBgtPkkwIbOgEqYgdvdXRjb21lIg0vYXBpL291dGNvbWVzEpYBCgpHZXRPdXRjb21lEh4uc2VydmljZS5hcGkuR2V0T3V0Y29tZVJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5HZXRPdXRjb21lUmVzcG9uc2UiR8rzGBcIARACGAEgASoHb3V0Y29tZTIEcmVhZILT5JMCJmIHb3V0Y29tZRIbL2FwaS9vdXRjb21lcy97ZGVjaXNpb25faWR9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_api_violation, file_service_options_governance]);
+  fileDesc("ChlzZXJ2aWNlL2FwaS9yb3V0aW5nLnByb3RvEgtzZXJ2aWNlLmFwaSLfAQoMUmVxdWlyZW1lbnRzEk8KBnNraWxscxgBIAMoCzIlLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cy5Ta2lsbHNFbnRyeUIYukgVmgESEDIiBnIEEAEYQCoGGgQYBSgBEh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIwChZleGNsdWRlZF9yZWNpcGllbnRfaWRzGAMgAygJQhC6SA2SAQoQZCIGcgQQARhAGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiuwMKCVJvdXRlSXRlbRIYCgdwb29sX2lkGAEgASgJQge6SARyAhhAEhgKBHR5cGUYAiABKAlCCrpIB3IFEAEYgAESFQoDa2V5GAMgASgJQgi6SAVyAxj/ARIrCgphdHRyaWJ1dGVzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgxyZXF1aXJlbWVudHMYBSABKAsyGS5zZXJ2aWNlLmFwaS5SZXF1aXJlbWVudHMSKAoHcGF5bG9hZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoIcHJpb3JpdHkYByABKAVCE7pIEBoOGOgHKJj4/////////wESLgoKbm90X2JlZm9yZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoFdHRsX3MYCSABKAVCDLpICRoHGIDnhA8oABIXCg9yZWplY3RfYXNfZXJyb3IYDyABKAgSIQoFYWZ0ZXIYFCADKAlCErpID5IBDBAyGAEiBnIEEAEYQBIrCg1hZnRlcl9mYWlsdXJlGBUgASgJQhS6SBFyD1IAUgZjYW5jZWxSA3J1biLPAwoMUm91dGVSZXF1ZXN0EhgKB3Bvb2xfaWQYASABKAlCB7pIBHICGEASGAoEdHlwZRgCIAEoCUIKukgHcgUQARiAARIVCgNrZXkYAyABKAlCCLpIBXIDGP8BEisKCmF0dHJpYnV0ZXMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDHJlcXVpcmVtZW50cxgFIAEoCzIZLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cxIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlCghwcmlvcml0eRgHIAEoBUITukgQGg4Y6AcomPj/////////ARIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0dGxfcxgJIAEoBUIMukgJGgcYgOeEDygAEg8KB2RyeV9ydW4YCiABKAgSFwoPcmVqZWN0X2FzX2Vycm9yGA8gASgIEiEKBWFmdGVyGBQgAygJQhK6SA+SAQwQMhgBIgZyBBABGEASKwoNYWZ0ZXJfZmFpbHVyZRgVIAEoCUIUukgRcg9SAFIGY2FuY2VsUgNydW4iRQoJVHJhY2VTdGVwEgwKBHN0ZXAYASABKAkSCgoCaWQYAiABKAkSDgoGcmVzdWx0GAMgASgJEg4KBmRldGFpbBgEIAEoCSL1BAoIRGVjaXNpb24SEwoLZGVjaXNpb25faWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDwoHb3V0Y29tZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSFAoMcmVjaXBpZW50X2lkGAYgASgJEhUKDXF1ZXVlX2l0ZW1faWQYByABKAkSGAoQbWF0Y2hlZF9ydWxlX2lkcxgIIAMoCRIlCgV0cmFjZRgJIAMoCzIWLnNlcnZpY2UuYXBpLlRyYWNlU3RlcBIXCg9zbmFwc2hvdF9kaWdlc3QYCiABKAkSDAoEc2VlZBgLIAEoAxIXCg9leHBlcmltZW50X2tleXMYDCADKAkSKgoGZHVlX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChBleGlzdGluZ19pdGVtX2lkGA4gASgJEi4KCmRlY2lkZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YECABKAgSDAoEdHlwZRgRIAEoCRILCgNrZXkYEiABKAkSDwoHbWVzc2FnZRgTIAEoCRI7CgtleHBlcmltZW50cxgUIAMoCzImLnNlcnZpY2UuYXBpLkRlY2lzaW9uLkV4cGVyaW1lbnRzRW50cnkSFQoNcmV0cnlfYWZ0ZXJfcxgYIAEoARImCgZvZmZlcnMYHiADKAsyFi5zZXJ2aWNlLmFwaS5JdGVtT2ZmZXIaMgoQRXhwZXJpbWVudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjgKDVJvdXRlUmVzcG9uc2USJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbiJdChFSb3V0ZUJhdGNoUmVxdWVzdBI3CgVpdGVtcxgBIAMoCzIWLnNlcnZpY2UuYXBpLlJvdXRlSXRlbUIQukgNkgEKCAEQ6AciA9gBAxIPCgdkcnlfcnVuGAIgASgIIqQBCgtSb3V0ZVJlc3VsdBInCghkZWNpc2lvbhgBIAEoCzIVLnNlcnZpY2UuYXBpLkRlY2lzaW9uEhIKCmVycm9yX2NvZGUYAiABKAkSFQoNZXJyb3JfbWVzc2FnZRgDIAEoCRIqCgp2aW9sYXRpb25zGAQgAygLMhYuc2VydmljZS5hcGkuVmlvbGF0aW9uEhUKDXJldHJ5X2FmdGVyX3MYBSABKAEiVwoSUm91dGVCYXRjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5zZXJ2aWNlLmFwaS5Sb3V0ZVJlc3VsdBIWCg5hY2NlcHRlZF9jb3VudBgCIAEoBSI0ChJHZXREZWNpc2lvblJlcXVlc3QSHgoLZGVjaXNpb25faWQYASABKAlCCbpIBnIEEAEYQCI+ChNHZXREZWNpc2lvblJlc3BvbnNlEicKCGRlY2lzaW9uGAEgASgLMhUuc2VydmljZS5hcGkuRGVjaXNpb24ingEKFExpc3REZWNpc2lvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGAoHcG9vbF9pZBgEIAEoCUIHukgEcgIYQBIYCgdvdXRjb21lGAUgASgJQge6SARyAhggEh0KDHJlY2lwaWVudF9pZBgGIAEoCUIHukgEcgIYQCKEAQoVTGlzdERlY2lzaW9uc1Jlc3BvbnNlEigKCWRlY2lzaW9ucxgBIAMoCzIVLnNlcnZpY2UuYXBpLkRlY2lzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI3ChVSZXBsYXlEZWNpc2lvblJlcXVlc3QSHgoLZGVjaXNpb25faWQYASABKAlCCbpIBnIEEAEYQCJZCgZSZXBsYXkSEQoJaWRlbnRpY2FsGAEgASgIEicKCGRlY2lzaW9uGAIgASgLMhUuc2VydmljZS5hcGkuRGVjaXNpb24SEwoLZGlmZmVyZW5jZXMYAyADKAkiPQoWUmVwbGF5RGVjaXNpb25SZXNwb25zZRIjCgZyZXBsYXkYASABKAsyEy5zZXJ2aWNlLmFwaS5SZXBsYXkirAIKB091dGNvbWUSEwoLZGVjaXNpb25faWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSFAoMcmVjaXBpZW50X2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRIXCgpsYXRlbmN5X21zGAYgASgBSACIAQESEgoFc2NvcmUYByABKAFIAYgBARIRCgRjb3N0GAggASgBSAKIAQESLwoLb2JzZXJ2ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY29yZGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfbGF0ZW5jeV9tc0IICgZfc2NvcmVCBwoFX2Nvc3Qi2wIKFFJlY29yZE91dGNvbWVSZXF1ZXN0EhwKC2RlY2lzaW9uX2lkGAEgASgJQge6SARyAhhAEh4KDXF1ZXVlX2l0ZW1faWQYAiABKAlCB7pIBHICGEASRQoGc3RhdHVzGAMgASgJQjW6SDJyMFIHc3VjY2Vzc1IHZmFpbHVyZVIHdGltZW91dFIIZGVjbGluZWRSCWNhbmNlbGxlZBIpCgpsYXRlbmN5X21zGAQgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBSABKAFCB7pIBBICQAFIAYgBARIjCgRjb3N0GAYgASgBQhC6SA0SCykAAAAAAAAAAEABSAKIAQESLwoLb2JzZXJ2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19sYXRlbmN5X21zQggKBl9zY29yZUIHCgVfY29zdCI+ChVSZWNvcmRPdXRjb21lUmVzcG9uc2USJQoHb3V0Y29tZRgBIAEoCzIULnNlcnZpY2UuYXBpLk91dGNvbWUiMwoRR2V0T3V0Y29tZVJlcXVlc3QSHgoLZGVjaXNpb25faWQYASABKAlCCbpIBnIEEAEYQCI7ChJHZXRPdXRjb21lUmVzcG9uc2USJQoHb3V0Y29tZRgBIAEoCzIULnNlcnZpY2UuYXBpLk91dGNvbWUy+QYKDlJvdXRpbmdTZXJ2aWNlEqcBCgVSb3V0ZRIZLnNlcnZpY2UuYXBpLlJvdXRlUmVxdWVzdBoaLnNlcnZpY2UuYXBpLlJvdXRlUmVzcG9uc2UiZ8rzGDsIARACGAEgASoFcm91dGUyBXdyaXRlUAFYAXoNcm91dGluZy5yb3V0ZYIBDxINUm91dGUgYW4gaXRlbdLzGAVyb3V0ZYLT5JMCGToBKmIIZGVjaXNpb24iCi9hcGkvcm91dGUSpgEKClJvdXRlQmF0Y2gSHi5zZXJ2aWNlLmFwaS5Sb3V0ZUJhdGNoUmVxdWVzdBofLnNlcnZpY2UuYXBpLlJvdXRlQmF0Y2hSZXNwb25zZSJXyvMYKQgBEAIYASABKgVyb3V0ZTIFd3JpdGVQFFgBeg1yb3V0aW5nLnJvdXRl0vMYC3JvdXRlLWJhdGNogtPkkwIVOgEqIhAvYXBpL3JvdXRlOmJhdGNoErcBCgtHZXREZWNpc2lvbhIfLnNlcnZpY2UuYXBpLkdldERlY2lzaW9uUmVxdWVzdBogLnNlcnZpY2UuYXBpLkdldERlY2lzaW9uUmVzcG9uc2UiZcrzGDMIARACGAEgASoIZGVjaXNpb24yBHJlYWSCARgSFkdldCBhIHJvdXRpbmcgZGVjaXNpb26C0+STAihiCGRlY2lzaW9uEhwvYXBpL2RlY2lzaW9ucy97ZGVjaXNpb25faWR9EqcBCg1MaXN0RGVjaXNpb25zEiEuc2VydmljZS5hcGkuTGlzdERlY2lzaW9uc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5MaXN0RGVjaXNpb25zUmVzcG9uc2UiT8rzGDUIARACGAEgASoIZGVjaXNpb24yBHJlYWRQAoIBGBIWTGlzdCByb3V0aW5nIGRlY2lzaW9uc4LT5JMCEBIOL2FwaS9kZWNpc2lvbnMSrwEKDlJlcGxheURlY2lzaW9uEiIuc2VydmljZS5hcGkuUmVwbGF5RGVjaXNpb25SZXF1ZXN0GiMuc2VydmljZS5hcGkuUmVwbGF5RGVjaXNpb25SZXNwb25zZSJUyvMYGggBEAIYASABKghkZWNpc2lvbjIEcmVhZFACgtPkkwIwOgEqYgZyZXBsYXkiIy9hcGkvZGVjaXNpb25zL3tkZWNpc2lvbl9pZH06cmVwbGF5MsUCCg5PdXRjb21lU2VydmljZRKZAQoNUmVjb3JkT3V0Y29tZRIhLnNlcnZpY2UuYXBpLlJlY29yZE91dGNvbWVSZXF1ZXN0GiIuc2VydmljZS5hcGkuUmVjb3JkT3V0Y29tZVJlc3BvbnNlIkHK8xgcCAEQAhgBIAEqB291dGNvbWUyBXdyaXRlUAFYAYLT5JMCGzoBKmIHb3V0Y29tZSINL2FwaS9vdXRjb21lcxKWAQoKR2V0T3V0Y29tZRIeLnNlcnZpY2UuYXBpLkdldE91dGNvbWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuR2V0T3V0Y29tZVJlc3BvbnNlIkfK8xgXCAEQAhgBIAEqB291dGNvbWUyBHJlYWSC0+STAiZiB291dGNvbWUSGy9hcGkvb3V0Y29tZXMve2RlY2lzaW9uX2lkfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_api_violation, file_service_options_governance]);
 
 /**
  * Requirements of an item for its recipient.
@@ -63,7 +63,7 @@ export const RequirementsSchema: GenMessage<Requirements> = /*@__PURE__*/
  */
 export type RouteItem = Message<"service.api.RouteItem"> & {
   /**
-   * The pool; when empty, the rules of the tenant's pools choose one.
+   * The pool; when empty, the rules of the pools that accept unaddressed items choose one.
    *
    * @generated from field: string pool_id = 1;
    */
@@ -105,7 +105,7 @@ export type RouteItem = Message<"service.api.RouteItem"> & {
   payload?: JsonObject | undefined;
 
   /**
-   * Higher is leased first; age outweighs it eventually.
+   * Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise.
    *
    * @generated from field: int32 priority = 7;
    */
@@ -124,6 +124,29 @@ export type RouteItem = Message<"service.api.RouteItem"> & {
    * @generated from field: int32 ttl_s = 9;
    */
   ttlS: number;
+
+  /**
+   * Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a
+   * throttle rejects it, ROUTING_FAILED if a rule does.
+   *
+   * @generated from field: bool reject_as_error = 15;
+   */
+  rejectAsError: boolean;
+
+  /**
+   * Items that must end before this one can be leased. They can be in any pool that the caller may use.
+   *
+   * @generated from field: repeated string after = 20;
+   */
+  after: string[];
+
+  /**
+   * What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it
+   * proceeds).
+   *
+   * @generated from field: string after_failure = 21;
+   */
+  afterFailure: string;
 };
 
 /**
@@ -140,7 +163,7 @@ export const RouteItemSchema: GenMessage<RouteItem> = /*@__PURE__*/
  */
 export type RouteRequest = Message<"service.api.RouteRequest"> & {
   /**
-   * The pool; when empty, the rules of the tenant's pools choose one.
+   * The pool; when empty, the rules of the pools that accept unaddressed items choose one.
    *
    * @generated from field: string pool_id = 1;
    */
@@ -182,7 +205,7 @@ export type RouteRequest = Message<"service.api.RouteRequest"> & {
   payload?: JsonObject | undefined;
 
   /**
-   * Higher is leased first; age outweighs it eventually.
+   * Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise.
    *
    * @generated from field: int32 priority = 7;
    */
@@ -208,6 +231,29 @@ export type RouteRequest = Message<"service.api.RouteRequest"> & {
    * @generated from field: bool dry_run = 10;
    */
   dryRun: boolean;
+
+  /**
+   * Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle
+   * rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew.
+   *
+   * @generated from field: bool reject_as_error = 15;
+   */
+  rejectAsError: boolean;
+
+  /**
+   * Items that must end before this one can be leased. They can be in any pool that the caller may use.
+   *
+   * @generated from field: repeated string after = 20;
+   */
+  after: string[];
+
+  /**
+   * What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it
+   * proceeds).
+   *
+   * @generated from field: string after_failure = 21;
+   */
+  afterFailure: string;
 };
 
 /**
@@ -224,7 +270,7 @@ export const RouteRequestSchema: GenMessage<RouteRequest> = /*@__PURE__*/
  */
 export type TraceStep = Message<"service.api.TraceStep"> & {
   /**
-   * The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect.
+   * The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool, dependency.
    *
    * @generated from field: string step = 1;
    */
@@ -357,7 +403,7 @@ export type Decision = Message<"service.api.Decision"> & {
   dueAt?: Timestamp | undefined;
 
   /**
-   * The earlier item, if this one is a duplicate of it.
+   * The earlier item, if this one is a duplicate of it or its payload was added to it.
    *
    * @generated from field: string existing_item_id = 14;
    */
@@ -404,6 +450,13 @@ export type Decision = Message<"service.api.Decision"> & {
    * @generated from field: map<string, string> experiments = 20;
    */
   experiments: { [key: string]: string };
+
+  /**
+   * The seconds after which a rejected item may be accepted; 0 if unknown.
+   *
+   * @generated from field: double retry_after_s = 24;
+   */
+  retryAfterS: number;
 
   /**
    * The latest offers of the item to recipients, oldest first, at most 50; only in pools with reservations. Lists of
@@ -505,6 +558,13 @@ export type RouteResult = Message<"service.api.RouteResult"> & {
    * @generated from field: repeated service.api.Violation violations = 4;
    */
   violations: Violation[];
+
+  /**
+   * The seconds after which the item may be sent again; 0 if unknown.
+   *
+   * @generated from field: double retry_after_s = 5;
+   */
+  retryAfterS: number;
 };
 
 /**

@@ -8,10 +8,10 @@
  * broadcasts, deliveries, inbox and outbox.
  */
 import type { Area, AreaParts } from "../area.ts";
-import type { Connections } from "../connectors/index.ts";
+import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
+import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
@@ -23,6 +23,8 @@ import { createTopics } from "./topics/index.ts";
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
+  /** Sends notifications through providers of the connector catalogue. */
+  readonly messaging: Messaging;
   readonly quotas: Quotas;
 }
 
@@ -81,6 +83,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...preferences.handlers.subscribers,
         ...dispatch.handlers.subscribers,
       },
+      "service.api.SuppressionService": subscribers.suppressionHandlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,
@@ -91,13 +94,13 @@ export function createNotifications({ config, ...parts }: Parts) {
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
     jobs: [...topics.jobs, ...dispatch.jobs],
-    workers: [dispatch.expander, dispatch.dispatcher],
+    workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
     /** What is metered. */
     usageSources: [deliveryUsage],
-    explainers: [deliveryExplainer],
+    explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Accepts a provider's callback about messages that it accepted. */

@@ -64,6 +64,8 @@ export type PoolConfigInput = {
   readonly anomaly?: PoolConfigAnomalyInput;
   /** Whether each step of each item is written to the event log; default false. Dead letters always are. */
   readonly item_events?: boolean;
+  /** Whether items without a pool_id may come to this pool; default false. An item comes if a rule with the action route, require, prefer or redirect_pool matches it; other actions choose no pool. */
+  readonly accepts_unaddressed?: boolean;
   /** If present, items are offered to recipients, which accept or decline them. Without it, an item that is assigned to a recipient waits for it. Recipients with push delivery and decision_only recipients get items without an offer. */
   readonly reservation?: PoolConfigReservationInput;
 };
@@ -76,6 +78,8 @@ export type PoolConfigSelectionInput = {
   readonly choice_count?: number;
   /** Seconds in which a newly available recipient ramps up to its full weight; default 60. */
   readonly slow_start_s?: number;
+  /** Whom skills_based chooses among the recipients that have the required skills: best_skilled (default: the furthest above the required levels in total), least_skilled (the least above them, which spares the experts) or longest_idle. */
+  readonly skill_choice?: "best_skilled" | "least_skilled" | "longest_idle";
 };
 
 /** What happens when no recipient can take an item. */
@@ -104,8 +108,10 @@ export type PoolConfigQueueInput = {
   readonly max_depth?: number;
   /** Seconds until a waiting item expires; default 1,209,600 (14 days). */
   readonly ttl_s?: number;
-  /** Seconds of waiting that equal one point of priority; default 60. */
+  /** aged_priority: the seconds of waiting that equal one point of priority; default 60, at least 1. */
   readonly ageing_s?: number;
+  /** The order in which items are leased: aged_priority (default: by priority, which age outweighs eventually), strict_priority (a higher priority always first, the oldest first among equals) or arrival (the oldest first, whatever their priority). A change applies to items that arrive afterwards. */
+  readonly order?: "aged_priority" | "strict_priority" | "arrival";
 };
 
 /** How long a worker may hold an item. */
@@ -178,8 +184,8 @@ export type PoolConfigAdmissionDebounceInput = {
   readonly period_s?: number;
   /** The maximum delay of an item in seconds; default 60, at least period_s. */
   readonly max_delay_s?: number;
-  /** Which item proceeds: last. */
-  readonly take?: "last";
+  /** What proceeds at the end of the window: last (default: the last item), first (the first item) or all (the first item with the payloads of all items). */
+  readonly take?: "last" | "first" | "all";
 };
 
 /** A number of items per period for each key. */
@@ -228,6 +234,8 @@ export type PoolConfigAnomalyInput = {
   readonly samples_min?: number;
   /** Seconds until the same anomaly is reported again; default 600. */
   readonly cooldown_s?: number;
+  /** Whether recipients that auto-pause paused are resumed after cooldown_s, but not before a window has passed; default false: they stay paused until somebody resumes them. */
+  readonly auto_resume?: boolean;
 };
 
 /** How recipients accept items: an item is offered to one recipient after the other until one accepts it. */
@@ -310,6 +318,8 @@ export type PoolConfig = {
   readonly anomaly?: PoolConfigAnomaly;
   /** Whether each step of each item is written to the event log; default false. Dead letters always are. */
   readonly item_events?: boolean;
+  /** Whether items without a pool_id may come to this pool; default false. An item comes if a rule with the action route, require, prefer or redirect_pool matches it; other actions choose no pool. */
+  readonly accepts_unaddressed?: boolean;
   /** If present, items are offered to recipients, which accept or decline them. Without it, an item that is assigned to a recipient waits for it. Recipients with push delivery and decision_only recipients get items without an offer. */
   readonly reservation?: PoolConfigReservation;
 };
@@ -322,6 +332,8 @@ export type PoolConfigSelection = {
   readonly choice_count?: number;
   /** Seconds in which a newly available recipient ramps up to its full weight; default 60. */
   readonly slow_start_s?: number;
+  /** Whom skills_based chooses among the recipients that have the required skills: best_skilled (default: the furthest above the required levels in total), least_skilled (the least above them, which spares the experts) or longest_idle. */
+  readonly skill_choice?: string;
 };
 
 /** What happens when no recipient can take an item. */
@@ -350,8 +362,10 @@ export type PoolConfigQueue = {
   readonly max_depth?: number;
   /** Seconds until a waiting item expires; default 1,209,600 (14 days). */
   readonly ttl_s?: number;
-  /** Seconds of waiting that equal one point of priority; default 60. */
+  /** aged_priority: the seconds of waiting that equal one point of priority; default 60, at least 1. */
   readonly ageing_s?: number;
+  /** The order in which items are leased: aged_priority (default: by priority, which age outweighs eventually), strict_priority (a higher priority always first, the oldest first among equals) or arrival (the oldest first, whatever their priority). A change applies to items that arrive afterwards. */
+  readonly order?: string;
 };
 
 /** How long a worker may hold an item. */
@@ -424,7 +438,7 @@ export type PoolConfigAdmissionDebounce = {
   readonly period_s?: number;
   /** The maximum delay of an item in seconds; default 60, at least period_s. */
   readonly max_delay_s?: number;
-  /** Which item proceeds: last. */
+  /** What proceeds at the end of the window: last (default: the last item), first (the first item) or all (the first item with the payloads of all items). */
   readonly take?: string;
 };
 
@@ -474,6 +488,8 @@ export type PoolConfigAnomaly = {
   readonly samples_min?: number;
   /** Seconds until the same anomaly is reported again; default 600. */
   readonly cooldown_s?: number;
+  /** Whether recipients that auto-pause paused are resumed after cooldown_s, but not before a window has passed; default false: they stay paused until somebody resumes them. */
+  readonly auto_resume?: boolean;
 };
 
 /** How recipients accept items: an item is offered to one recipient after the other until one accepts it. */

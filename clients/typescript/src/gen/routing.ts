@@ -59,7 +59,7 @@ export function createOutcomeService(transport: Transport): OutcomeService {
 
 /** An item of work to route. */
 export type RouteItemInput = {
-  /** The pool; when empty, the rules of the tenant's pools choose one. */
+  /** The pool; when empty, the rules of the pools that accept unaddressed items choose one. */
   readonly pool_id?: string;
   /** The type of work. */
   readonly type: string;
@@ -71,12 +71,18 @@ export type RouteItemInput = {
   readonly requirements?: RequirementsInput;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: object;
-  /** Higher is leased first; age outweighs it eventually. */
+  /** Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise. */
   readonly priority?: number;
   /** The earliest time at which it may be leased. */
   readonly not_before?: string | Date;
   /** Seconds until it expires; the pool's value when 0. */
   readonly ttl_s?: number;
+  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
+  readonly reject_as_error?: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after?: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure?: "" | "cancel" | "run";
 };
 
 /** Requirements of an item for its recipient. */
@@ -91,7 +97,7 @@ export type RequirementsInput = {
 
 /** Routes one item. */
 export type RouteRequest = {
-  /** The pool; when empty, the rules of the tenant's pools choose one. */
+  /** The pool; when empty, the rules of the pools that accept unaddressed items choose one. */
   readonly pool_id?: string;
   /** The type of work. */
   readonly type: string;
@@ -103,7 +109,7 @@ export type RouteRequest = {
   readonly requirements?: RequirementsInput;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: object;
-  /** Higher is leased first; age outweighs it eventually. */
+  /** Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise. */
   readonly priority?: number;
   /** The earliest time at which it may be leased. */
   readonly not_before?: string | Date;
@@ -111,6 +117,12 @@ export type RouteRequest = {
   readonly ttl_s?: number;
   /** Decides without storing anything. */
   readonly dry_run?: boolean;
+  /** Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew. */
+  readonly reject_as_error?: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after?: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure?: "" | "cancel" | "run";
 };
 
 /** Which recipient gets an item, and why. */
@@ -141,7 +153,7 @@ export type Decision = {
   readonly experiment_keys: readonly string[];
   /** When a held item proceeds, if known. */
   readonly due_at?: string;
-  /** The earlier item, if this one is a duplicate of it. */
+  /** The earlier item, if this one is a duplicate of it or its payload was added to it. */
   readonly existing_item_id: string;
   /** When it was decided. */
   readonly decided_at?: string;
@@ -155,13 +167,15 @@ export type Decision = {
   readonly message: string;
   /** The variants that the item got, by the key of the experiment. Experiments that the item is not in are missing. */
   readonly experiments: Readonly<Record<string, string>>;
+  /** The seconds after which a rejected item may be accepted; 0 if unknown. */
+  readonly retry_after_s: number;
   /** The latest offers of the item to recipients, oldest first, at most 50; only in pools with reservations. Lists of decisions leave them out. */
   readonly offers: readonly ItemOffer[];
 };
 
 /** One step that led to a decision. */
 export type TraceStep = {
-  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect. */
+  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool, dependency. */
   readonly step: string;
   /** The subject of the step, such as a rule's id. */
   readonly id: string;
@@ -197,6 +211,8 @@ export type RouteResult = {
   readonly error_message: string;
   /** The invalid fields of the item; empty for other errors. */
   readonly violations: readonly Violation[];
+  /** The seconds after which the item may be sent again; 0 if unknown. */
+  readonly retry_after_s: number;
 };
 
 /** Identifies a decision. */
@@ -287,7 +303,7 @@ export type GetOutcomeRequest = {
 
 /** An item of work to route. */
 export type RouteItem = {
-  /** The pool; when empty, the rules of the tenant's pools choose one. */
+  /** The pool; when empty, the rules of the pools that accept unaddressed items choose one. */
   readonly pool_id: string;
   /** The type of work. */
   readonly type: string;
@@ -299,12 +315,18 @@ export type RouteItem = {
   readonly requirements?: Requirements;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: JsonObject;
-  /** Higher is leased first; age outweighs it eventually. */
+  /** Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise. */
   readonly priority: number;
   /** The earliest time at which it may be leased. */
   readonly not_before?: string;
   /** Seconds until it expires; the pool's value when 0. */
   readonly ttl_s: number;
+  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
+  readonly reject_as_error: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure: string;
 };
 
 /** Requirements of an item for its recipient. */

@@ -49,6 +49,7 @@ import { createScheduleService, type ScheduleService } from "./schedule.ts";
 import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
+import { createSuppressionService, type SuppressionService } from "./suppression.ts";
 import { createTenantService, type TenantService } from "./tenant.ts";
 import { createTopicService, type TopicService } from "./topic.ts";
 import { createTriggerSubscriptionService, type TriggerSubscriptionService } from "./trigger-subscription.ts";
@@ -114,6 +115,7 @@ export interface Services {
   readonly secrets: SecretService;
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
+  readonly suppressions: SuppressionService;
   readonly tenants: TenantService;
   readonly topics: TopicService;
   readonly triggerSubscriptions: TriggerSubscriptionService;
@@ -181,6 +183,7 @@ export function createServices(transport: Transport): Services {
     secrets: createSecretService(transport),
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),
+    suppressions: createSuppressionService(transport),
     tenants: createTenantService(transport),
     topics: createTopicService(transport),
     triggerSubscriptions: createTriggerSubscriptionService(transport),

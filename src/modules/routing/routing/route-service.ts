@@ -1,19 +1,24 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
-import type { AcceptedBatch, Acceptor, AcceptRequest } from "../queues/index.ts";
+import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck } from "../queues/index.ts";
+import { rejectionOf } from "./rejection.ts";
 import {
   applyVerdict,
+  isRefused,
   outcomeOf,
   type RoutedItem,
   type RouteInput,
   type RouteOutcome,
+  takesAll,
   toAcceptedRow,
+  waitsForItems,
 } from "./route-outcome.ts";
 import { createPreparation, type PreparationParts, type RouteResult } from "./route-preparation.ts";
 
 interface Parts extends PreparationParts {
   readonly acceptor: Acceptor;
+  readonly checkDependencies: DependencyCheck;
   /** Schedules a wake-up for the time at which an item falls due. */
   readonly expect: (atMs: number) => void;
   /** Called with items that were accepted without a recipient. */
@@ -24,37 +29,46 @@ interface Parts extends PreparationParts {
   readonly isRecorded: (claim: KeyedCall["claim"]) => Promise<boolean>;
 }
 
+/** A response that can be recorded under an idempotency key. */
+type Recordable<T> = T & Parameters<KeyedCall["record"]>[0];
+
 /** The use cases of routing. */
 export type RouteService = ReturnType<typeof createRouteService>;
 
 /** Creates the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { acceptor, expect, onUnassigned, countDecision, isRecorded } = parts;
+  const { acceptor, checkDependencies, expect, onUnassigned, countDecision, isRecorded } = parts;
   const { prepare, prepareAll, release } = createPreparation(parts);
 
-  /** Stores routed items; releases those that admission refuses. */
+  /**
+   * Stores routed items; releases those that admission refuses. A failure instead of a response is thrown after the commit, and
+   * the idempotency key stays free.
+   */
   async function accept<T>(
     context: Context,
     routed: readonly RoutedItem[],
     keyed: KeyedCall | undefined,
-    toResponse: (routed: readonly RoutedItem[]) => T & Parameters<KeyedCall["record"]>[0],
+    toResponse: (routed: readonly RoutedItem[]) => Recordable<T> | Failure,
   ): Promise<T | "duplicate"> {
     let final: readonly RoutedItem[] = routed;
     let response: ReturnType<typeof toResponse> | undefined;
     const proposal: AcceptRequest = {
       tenantId: context.tenantId,
       nowMs: context.nowMs,
-      items: routed.map(({ id, snapshot, admission, work }) => ({
+      items: routed.map(({ id, snapshot, admission, work, input }) => ({
         id,
         poolId: snapshot.pool.id,
         admission,
         push: work?.delivery === "push",
+        payloadJson: takesAll(snapshot) ? input.payloadJson : undefined,
+        hasDependencies: waitsForItems(input),
       })),
       claim: keyed?.claim,
       toBatch(verdicts): AcceptedBatch {
         final = routed.map((each, at) => applyVerdict(each, verdicts[at], context.nowMs));
         response = toResponse(final);
-        return { rows: final.map((each) => toAcceptedRow(each, context.nowMs)), record: keyed?.record(response) };
+        const record = response instanceof Failure ? undefined : keyed?.record(response);
+        return { rows: final.map((each) => toAcceptedRow(each, context.nowMs)), record };
       },
     };
     try {
@@ -68,11 +82,12 @@ export function createRouteService(parts: Parts) {
     }
     for (const each of final) {
       countDecision(context.tenantId, outcomeOf(each));
-      if (each.verdict?.status === "deduplicated" || each.verdict?.status === "rejected") release([each]);
+      if (each.verdict !== undefined && isRefused(each)) release([each]);
       else each.reservation?.commit();
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
       if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
     }
+    if (response instanceof Failure) throw response;
     return response!;
   }
 
@@ -84,7 +99,7 @@ export function createRouteService(parts: Parts) {
     context: Context,
     routed: readonly RoutedItem[],
     keyed: KeyedCall | undefined,
-    toResponse: (routed: readonly RoutedItem[]) => T & Parameters<KeyedCall["record"]>[0],
+    toResponse: (routed: readonly RoutedItem[]) => Recordable<T> | Failure,
   ): Promise<T | "duplicate"> {
     const count = routed.filter(isCounted).length;
     const quota = count === 0 ? undefined : context.takeQuota("route", count);
@@ -128,20 +143,49 @@ export function createRouteService(parts: Parts) {
     }
   }
 
+  /** Finds the unfinished items that items wait for. An item whose list is refused becomes a failure. */
+  async function withDependencies(
+    context: Context,
+    items: readonly (RouteInput | Failure)[],
+  ): Promise<readonly (RouteInput | Failure)[]> {
+    const lists = items.flatMap((item) => (item instanceof Failure ? [] : (item.after ?? [])));
+    if (lists.length === 0) return items;
+    const checked = (await checkDependencies(context, lists)).values();
+    return items.map((item) => {
+      if (item instanceof Failure || item.after === undefined) return item;
+      const waitsFor = checked.next().value!;
+      return waitsFor instanceof Failure ? waitsFor : { ...item, waitsFor };
+    });
+  }
+
+  /** As above, for one item. */
+  async function withOwnDependencies(context: Context, input: RouteInput): Promise<RouteInput> {
+    const [checked] = await withDependencies(context, [input]);
+    if (checked instanceof Failure) throw checked;
+    return checked!;
+  }
+
   return {
-    /** Routes one item; a dry run stores nothing. */
+    /** Routes one item; a dry run stores nothing. A rejection is thrown if the item says so. */
     async route<T>(
       context: Context,
       input: RouteInput,
       dryRun: boolean,
       keyed: KeyedCall | undefined,
-      toResponse: (routed: RoutedItem) => T & Parameters<KeyedCall["record"]>[0],
+      toResponse: (routed: RoutedItem) => Recordable<T>,
     ): Promise<T | "duplicate"> {
-      if (dryRun) return toResponse(await prepare(context, input, true));
+      const checked = () => (input.after === undefined ? input : withOwnDependencies(context, input));
+      if (dryRun) {
+        const routed = await prepare(context, await checked(), true);
+        const rejection = rejectionOf(routed, true);
+        if (rejection !== undefined) throw rejection;
+        return toResponse(routed);
+      }
       return withinQuota(context, keyed, async () => {
-        const prepared = prepare(context, input, false);
+        const found = checked();
+        const prepared = prepare(context, found instanceof Promise ? await found : found, false);
         const routed = prepared instanceof Promise ? await prepared : prepared;
-        return acceptCounted(context, [routed], keyed, ([final]) => toResponse(final!));
+        return acceptCounted(context, [routed], keyed, ([final]) => rejectionOf(final!, false) ?? toResponse(final!));
       });
     },
 
@@ -154,11 +198,11 @@ export function createRouteService(parts: Parts) {
       items: readonly (RouteInput | Failure)[],
       dryRun: boolean,
       keyed: KeyedCall | undefined,
-      toResponse: (results: readonly RouteResult[]) => T & Parameters<KeyedCall["record"]>[0],
+      toResponse: (results: readonly RouteResult[]) => Recordable<T>,
     ): Promise<T | "duplicate"> {
-      if (dryRun) return toResponse(await prepareAll(context, items, true));
+      if (dryRun) return toResponse(await prepareAll(context, await withDependencies(context, items), true));
       const route = async () => {
-        const results = await prepareAll(context, items, false);
+        const results = await prepareAll(context, await withDependencies(context, items), false);
         const routed = results.filter((each): each is RoutedItem => !(each instanceof Failure));
         if (routed.length === 0 && keyed === undefined) return toResponse(results);
         return acceptCounted(context, routed, keyed, (final) => {

@@ -25,12 +25,13 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
-import { fromItemOffer, readItemOffers } from "../queues/index.ts";
+import { fromItemOffer, type ItemsAfter, readItemOffers } from "../queues/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
-import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
+import { rejectionOf } from "./rejection.ts";
+import { isRefused, outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 import type { RouteResult } from "./route-preparation.ts";
 import type { RouteService } from "./route-service.ts";
 
@@ -128,7 +129,13 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     payloadJson,
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
+    rejectAsError: item.rejectAsError,
+    ...(item.after.length > 0 && { after: toItemsAfter(item) }),
   };
+}
+
+function toItemsAfter({ after, afterFailure }: Pick<RouteItem, "after" | "afterFailure">): ItemsAfter {
+  return { ids: after, onFailure: afterFailure === "run" ? "run" : "cancel" };
 }
 
 function requirementsOf({ skills, recipientId, excludedRecipientIds }: Requirements): RoutableItem["requirements"] {
@@ -146,11 +153,16 @@ function isAccepted(result: RouteResult): boolean {
 }
 
 function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
-  if (!(result instanceof Failure)) return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  if (!(result instanceof Failure)) {
+    const rejection = rejectionOf(result, dryRun);
+    if (rejection !== undefined) return fromResult(rejection, nowMs, dryRun);
+    return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  }
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
     violations: [...result.violations],
+    retryAfterS: Number(result.headers["retry-after"] ?? 0),
   });
 }
 
@@ -167,7 +179,6 @@ function withDecision<Desc extends typeof RouteResponseSchema | typeof RouteResu
 function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): DecisionMessage {
   const { id, tenantId, snapshot, decision, seed, input, evidence, work } = routed;
   const outcome = outcomeOf(routed);
-  const refused = outcome === "deduplicated" || outcome === "rejected";
   // A plain object: create() costs more for its fields than the decision itself.
   return {
     $typeName: "service.api.Decision",
@@ -177,7 +188,8 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     outcome,
     reason: evidence.reason,
     message: decision.message,
-    recipientId: refused ? "" : decision.recipientId,
+    retryAfterS: evidence.retryAfterMs / 1000,
+    recipientId: isRefused(routed) ? "" : decision.recipientId,
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
     trace: evidence.trace.map(fromStep),
@@ -213,6 +225,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     outcome: stored.outcome,
     reason: evidence.reason,
     message: evidence.message,
+    retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
     matchedRuleIds: evidence.ruleIds as string[],

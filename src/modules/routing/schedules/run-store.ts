@@ -76,6 +76,14 @@ export function runStore(sql: Sql) {
       on conflict do nothing`;
   }
 
+  /**
+   * Locks a schedule until the transaction ends. Only a later statement sees all runs that others have recorded, so that it can
+   * compute when the schedule needs attention.
+   */
+  async function lockSchedule(tenantId: TenantId, scheduleId: string): Promise<void> {
+    await sql`select from routing_schedules where tenant_id = ${tenantId} and id = ${scheduleId} for update`;
+  }
+
   return {
     insertRuns,
 
@@ -122,12 +130,12 @@ export function runStore(sql: Sql) {
       return row?.dueAt.getTime();
     },
 
-    /** The runs of a schedule without a final state, or with an item that may be unfinished, oldest first. */
+    /** The runs of a schedule without a final state, then those with an item that may be unfinished, oldest first. */
     async unsettled(tenantId: TenantId, scheduleId: string): Promise<UnsettledRun[]> {
       return sql<UnsettledRun[]>`
         select ${columns}, open, due_at from routing_schedule_runs
         where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and (open or due_at is not null)
-        order by id limit ${unsettledMax}`;
+        order by due_at is null, id limit ${unsettledMax}`;
     },
 
     /** Those of some items that are not finished, with their pools. */
@@ -174,6 +182,7 @@ export function runStore(sql: Sql) {
     /** Attempts a run again later. */
     async postpone(run: ScheduleRun, retryAt: Date): Promise<void> {
       const { tenantId, scheduleId, id } = run;
+      await lockSchedule(tenantId, scheduleId);
       await sql`
         update routing_schedule_runs set due_at = ${retryAt}
         where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and id = ${id} and state = 'starting'`;
@@ -194,6 +203,7 @@ export function runStore(sql: Sql) {
     ): Promise<{ readonly paused: boolean } | undefined> {
       const { tenantId, id: scheduleId, shard, timing } = schedule;
       const isOpen = timing.overlap !== "allow" && result.itemId !== "";
+      await lockSchedule(tenantId, scheduleId);
       const finished = await sql`
         with current as (${current})
         update routing_schedule_runs set state = ${result.state}, item_id = ${result.itemId},

@@ -28,13 +28,21 @@ interface Parts {
   readonly feed: InboxFeed;
   readonly observations: Pick<ObservationService, "recordInboxRead">;
   readonly cursors: Cursors;
+  /** Called in the transaction that marks messages. */
+  onInboxChange(context: Context, messageIds: readonly string[]): Promise<void>;
 }
 
 /** The maximum number of messages that one call marks as read. */
 const markedMax = 10_000;
 
 /** The operations of InboxService. */
-export function inboxHandlers({ subscribers, feed, observations, cursors }: Parts): Handlers<typeof InboxService> {
+export function inboxHandlers({
+  subscribers,
+  feed,
+  observations,
+  cursors,
+  onInboxChange,
+}: Parts): Handlers<typeof InboxService> {
   async function owner({ sql, tenantId }: Context, subscriberId: string): Promise<string> {
     const subscriber = await subscribers.find(sql, tenantId, subscriberId);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -81,6 +89,7 @@ export function inboxHandlers({ subscribers, feed, observations, cursors }: Part
       const message = await inboxStore(sql).mark(tenantId, subscriberId, messageId, read ? new Date(nowMs) : null);
       if (message === undefined) throw notFound("message");
       if (read) await observations.recordInboxRead(context, [message.id]);
+      if (read) await onInboxChange(context, [message.id]);
       return create(MarkInboxMessageResponseSchema, { message: fromMessage(message) });
     },
 
@@ -89,6 +98,7 @@ export function inboxHandlers({ subscribers, feed, observations, cursors }: Part
       const subscriberId = await owner(context, request.subscriberId);
       const ids = await inboxStore(sql).markAll(tenantId, subscriberId, new Date(nowMs), markedMax);
       await observations.recordInboxRead(context, ids);
+      await onInboxChange(context, ids);
       return create(MarkAllInboxMessagesResponseSchema, { markedCount: ids.length });
     },
   };

@@ -107,8 +107,15 @@ export const eventTypes = {
   "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
   "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
   "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
-  "recipient.paused": { meaning: "A recipient was paused: it gets no new work.", data: ["pool_id"] },
-  "recipient.resumed": { meaning: "A recipient was resumed: it gets new work again.", data: ["pool_id"] },
+  "recipient.paused": {
+    meaning:
+      "A recipient was paused: it gets no new work. The cause is request or anomaly. An empty until means that somebody has to resume it.",
+    data: ["pool_id", "cause", "reason", "actor", "anomaly_id", "until"],
+  },
+  "recipient.resumed": {
+    meaning: "A recipient was resumed: it gets new work again. The cause is request or cool_down_ended.",
+    data: ["pool_id", "cause", "actor"],
+  },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
   "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
   "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
@@ -141,8 +148,13 @@ export const eventTypes = {
     data: ["pool_id", "recipient_id", "offer_number"],
   },
   "queue.item.completed": {
-    meaning: "An item was completed. Recorded only in pools with item_events.",
-    data: ["pool_id", "recipient_id", "attempt"],
+    meaning:
+      "An item was completed. Recorded only in pools with item_events. `result` is absent if the worker sent none.",
+    data: ["pool_id", "recipient_id", "attempt", "result"],
+  },
+  "queue.item.progress": {
+    meaning: "A worker reported its progress. Recorded only in pools with item_events.",
+    data: ["pool_id", "recipient_id", "attempt", "percent", "note"],
   },
   "queue.item.failed": {
     meaning: "An attempt failed and the item will be retried. Recorded only in pools with item_events.",
@@ -404,6 +416,26 @@ export const eventTypes = {
   "notification.delivery.observed": {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
+  },
+  "notification.suppression.added": {
+    meaning: "Nothing more is sent to an address.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.suppression.removed": {
+    meaning: "Notifications are sent to an address again.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.step.completed": {
+    meaning: "A step of a notification workflow ended for one recipient. The subject is the run.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "step", "kind", "outcome", "reason", "delivery_ids"],
+  },
+  "notification.run.completed": {
+    meaning: "A notification passed its last step for one recipient, or was stopped or cancelled before.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "status", "reason"],
+  },
+  "notification.trigger.cancelled": {
+    meaning: "What a trigger had not sent yet was cancelled.",
+    data: ["cancelled_runs", "cancelled_deliveries"],
   },
   "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
   "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },

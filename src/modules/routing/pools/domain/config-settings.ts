@@ -19,15 +19,16 @@ export interface PoolSettings {
   readonly reservation?: Partial<ReservationConfig>;
   readonly anomaly?: Partial<PoolConfig["anomaly"]>;
   readonly itemEvents?: boolean;
+  readonly acceptsUnaddressed?: boolean;
 }
 
 /** A fallback step as it was set; an empty strategy inherits the strategy of the pool. */
 type FallbackStepSetting = Omit<FallbackStep, "strategy"> & { readonly strategy: Strategy | "" };
 
 const defaults: Omit<PoolConfig, "admission" | "reservation"> = {
-  selection: { hashKey: "", choiceCount: 2, slowStartS: 60 },
+  selection: { hashKey: "", choiceCount: 2, slowStartS: 60, skillChoice: "best_skilled" },
   fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "" },
-  queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60 },
+  queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60, order: "aged_priority" },
   lease: { durationS: 30, heartbeatS: 10 },
   retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
   dlq: { maxRetries: 3, retentionDays: 14 },
@@ -42,8 +43,10 @@ const defaults: Omit<PoolConfig, "admission" | "reservation"> = {
     windowS: 300,
     samplesMin: 30,
     cooldownS: 600,
+    autoResume: false,
   },
   itemEvents: false,
+  acceptsUnaddressed: false,
 };
 
 // Required fields have a default here that configViolations rejects.
@@ -62,7 +65,7 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
   return {
     selection: { ...defaults.selection, ...settings.selection },
     fallback: { ...defaults.fallback, ...settings.fallback, steps: steps.sort((a, b) => a.afterS - b.afterS) },
-    queue: { ...defaults.queue, ...settings.queue },
+    queue: effectiveQueue(settings.queue ?? {}),
     lease: effectiveLease(settings.lease ?? {}),
     retry: { ...defaults.retry, ...settings.retry },
     dlq: { ...defaults.dlq, ...settings.dlq },
@@ -71,7 +74,14 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
     ...(settings.reservation && { reservation: { ...reservationDefaults, ...settings.reservation } }),
     anomaly: { ...defaults.anomaly, ...settings.anomaly },
     itemEvents: settings.itemEvents ?? defaults.itemEvents,
+    acceptsUnaddressed: settings.acceptsUnaddressed ?? defaults.acceptsUnaddressed,
   };
+}
+
+/** Fills in the order. In settings from before there was an order, an ageing of 0 means the order of arrival. */
+function effectiveQueue(queue: Partial<PoolConfig["queue"]>): PoolConfig["queue"] {
+  const order = queue.ageingS === 0 ? "arrival" : defaults.queue.order;
+  return { ...defaults.queue, order, ...queue };
 }
 
 /** Derives a heartbeat below the lease duration if only a short duration is set. */
@@ -142,7 +152,7 @@ function camelCase(name: string): string {
 
 /** Returns violations that involve several fields of a config; single fields are validated by the schema. */
 export function configViolations(config: PoolConfig, strategy: Strategy): Violation[] {
-  const { fallback, lease, retry, admission, reservation } = config;
+  const { fallback, queue, lease, retry, admission, reservation } = config;
   const { debounce, throttle } = admission;
   const wrong: [broken: boolean, field: string, rule: string, message: string][] = [
     [
@@ -151,6 +161,7 @@ export function configViolations(config: PoolConfig, strategy: Strategy): Violat
       "below",
       `must be less than lease.duration_s (${lease.durationS})`,
     ],
+    [queue.order === "aged_priority" && queue.ageingS === 0, "queue.ageing_s", "at_least", zeroAgeing],
     [retry.maxMs < retry.initialMs, "retry.max_ms", "at_least", "must be at least retry.initial_ms"],
     [
       fallback.onNoMatch === "redirect_pool" && fallback.redirectPoolId === "",
@@ -183,6 +194,14 @@ export function configViolations(config: PoolConfig, strategy: Strategy): Violat
   return wrong.flatMap(([broken, field, rule, message]) =>
     broken ? [{ field: `config.${field}`, rule, message }] : [],
   );
+}
+
+const zeroAgeing =
+  "must be at least 1 in the order aged_priority; set queue.order to strict_priority or arrival for items that do not age";
+
+/** Rejects new settings that only earlier versions understood: an ageing of 0 without an order. */
+export function checkNewSettings({ queue }: PoolSettings): void {
+  if (queue?.ageingS === 0 && queue.order === undefined) throw invalid("config.queue.ageing_s", "at_least", zeroAgeing);
 }
 
 function missingFields({ singleton, debounce, throttle, concurrency }: AdmissionConfig): string[] {

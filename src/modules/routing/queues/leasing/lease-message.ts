@@ -4,7 +4,7 @@ import type { Context } from "../../../../chain/call.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
-import type { PoolSnapshot, Recipient } from "../../pools/index.ts";
+import { type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
 import { canLeaseAhead } from "./lease-ahead.ts";
 import { canReceiveWork, type LeaseRequest } from "./lease-service.ts";
 import type { LeasedRow } from "./lease-store.ts";
@@ -39,7 +39,7 @@ export function toLeaseRequest(
     delivery: "pull",
     capacity: recipient?.capacity ?? 0,
     leaseS: leaseS === 0 ? pool.config.lease.durationS : leaseS,
-    ageingMs: pool.config.queue.ageingS * 1000,
+    ageingMs: priorityWorthS(pool.config.queue) * 1000,
     max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
     waitMs: waitS * 1000,
     leaseAhead: canLeaseAhead(pool.config),

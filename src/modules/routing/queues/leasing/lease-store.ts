@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { strictPriorityS } from "../../pools/index.ts";
 import { noRequirementsJson } from "../domain/queue-item.ts";
 import type { Capacities } from "./lease-request.ts";
 
@@ -113,7 +114,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
         q.key, q.attributes, q.payload
     ), waits as (
       select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
-        - sum(rank + priority * ${ageingMs}::bigint), 0) as ms from leased
+        - sum(${enqueuedAtMs(sql, sql`${ageingMs}::bigint`)}), 0) as ms from leased
     ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
       select ${tenantId}, ${poolId}, ${shard}, -n from waits where n > 0
@@ -162,6 +163,15 @@ export async function readFreeRecipients(tx: Sql, params: LeaseParams): Promise<
       select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
         and h.recipient_id = wanted.recipient_id and h.state = 'leased')`;
   return rows.map(({ recipientId }) => recipientId);
+}
+
+/**
+ * SQL expression: when an item was enqueued, from its rank. The order of its queue may have changed since; a rank outside of the
+ * times up to the year 2109 is that of a strict order.
+ */
+function enqueuedAtMs(sql: Sql, ageingMs: Fragment): Fragment {
+  const strictMs = sql`${strictPriorityS * 1000}::bigint`;
+  return sql`(rank + priority * case when rank between 0 and ${strictMs} then ${ageingMs} else ${strictMs} end)`;
 }
 
 /** Whether an item could be leased, be it locked or not. */
@@ -311,7 +321,7 @@ export async function giveBackLeases(sql: Sql, leases: readonly ReturnedLease[],
     ), waits as (
       -- The day and the waiting time that the lease was counted with.
       select tenant_id, pool_id, (leased_at at time zone 'utc')::date as day, count(*) as n,
-        sum(floor(extract(epoch from leased_at) * 1000) - rank - priority * ageing_ms) as ms
+        sum(floor(extract(epoch from leased_at) * 1000) - ${enqueuedAtMs(sql, sql`ageing_ms`)}) as ms
       from locked join ready using (tenant_id, id) group by 1, 2, 3
     ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
