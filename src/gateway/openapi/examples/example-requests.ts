@@ -357,6 +357,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     secrets: { client_secret: "correct-horse-battery-staple" },
     scopes: ["read:user"],
   },
+  UpdateProviderConfigRequest: { name: "Our app in Europe", scope_set: { scopes: ["read:user", "repo"] } },
   CreateConnectSessionRequest: {
     allowed_provider_keys: ["http", "stripe"],
     end_user: { id: "user-42", email: "ada@example.com", display_name: "Ada Lovelace" },

@@ -5,9 +5,9 @@ import type { StoredPayload } from "../delivery/dispatch-store.ts";
 import type { DeliveryStatus } from "../domain/delivery.ts";
 import { channels } from "../domain/plan.ts";
 import type { DigestValues, NotificationRun, StepOutcome } from "../domain/run.ts";
-import type { StepValues } from "../domain/step-expressions.ts";
 import { subscriberFacts } from "../message/message-renderer.ts";
 import type { Recipient } from "../message/recipients.ts";
+import type { StepValues } from "./step-expressions.ts";
 
 /** What is known of a message that an earlier step of the run created. */
 export interface RunMessage {
