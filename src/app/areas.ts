@@ -102,7 +102,13 @@ export async function createAreas(parts: Parts) {
     recordScores: experiments.recordOutcomes,
     call,
   });
-  const notifications = createNotifications({ ...parts, events, connections, quotas: tenants.quotas });
+  const notifications = createNotifications({
+    ...parts,
+    events,
+    connections,
+    quotas: tenants.quotas,
+    subscriberTokenSecret: await readInstanceSecret(db.sql, "subscriber_token_secret"),
+  });
 
   const workflows = createWorkflows({
     ...parts,

@@ -1,8 +1,12 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { createMessageChecker } from "../../platform/validation/index.ts";
 import type { Interceptor } from "../call.ts";
+import { requireOwnSubscriber } from "./subscriber-access.ts";
 
-/** Step 9: validates the message against the rules in its definition and reports all violations together. */
+/**
+ * Step 9: validates the message against the rules in its definition and reports all violations together. The access of
+ * subscriber tokens depends on the message, so it is completed here.
+ */
 export function validation(): Interceptor {
   const checkers = new Map<DescMessage, ReturnType<typeof createMessageChecker>>();
   return (call, next) => {
@@ -14,6 +18,7 @@ export function validation(): Interceptor {
     }
     const failure = check(call.message!);
     if (failure !== undefined) throw failure;
+    requireOwnSubscriber(call);
     return next(call);
   };
 }

@@ -15,13 +15,17 @@ import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
 import { createProviders } from "./providers/index.ts";
-import { createSubscribers } from "./subscribers/index.ts";
+import { createSubscribers, createSubscriberTokens } from "./subscribers/index.ts";
 import { createTopics } from "./topics/index.ts";
+
+export type { SubscriberTokens } from "./subscribers/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
   readonly quotas: Quotas;
+  /** Signs subscriber tokens. */
+  readonly subscriberTokenSecret: Buffer;
 }
 
 /** Creates the area. */
@@ -29,7 +33,12 @@ export function createNotifications({ config, ...parts }: Parts) {
   const { db, side } = parts;
   const providers = createProviders(parts);
   const integrations = createIntegrations({ ...parts, providers });
-  const subscribers = createSubscribers({ ...parts, checkConnection: integrations.checkConnection });
+  const subscriberTokens = createSubscriberTokens({ ...parts, secret: parts.subscriberTokenSecret });
+  const subscribers = createSubscribers({
+    ...parts,
+    checkConnection: integrations.checkConnection,
+    onDeactivated: subscriberTokens.changed,
+  });
   const topics = createTopics({ ...parts, sql: db.sql, subscribers });
   const preferences = createPreferences({
     ...parts,
@@ -63,6 +72,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...topics.handlers.subscriptions,
         ...preferences.handlers.subscribers,
       },
+      "service.api.SubscriberTokenService": subscriberTokens.handlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,
@@ -81,6 +91,8 @@ export function createNotifications({ config, ...parts }: Parts) {
     explainers: [deliveryExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
+    /** Identifies subscribers by their tokens. */
+    subscriberTokens,
     /** Accepts a provider's callback about messages that it accepted. */
     receive: dispatch.receive,
     /** Resolves when no send that a caller waits for is in progress. */

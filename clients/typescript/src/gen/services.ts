@@ -45,6 +45,7 @@ import { createRuleService, type RuleService } from "./rule.ts";
 import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
+import { createSubscriberTokenService, type SubscriberTokenService } from "./subscriber-token.ts";
 import { createTenantService, type TenantService } from "./tenant.ts";
 import { createTopicService, type TopicService } from "./topic.ts";
 import { createTriggerSubscriptionService, type TriggerSubscriptionService } from "./trigger-subscription.ts";
@@ -106,6 +107,7 @@ export interface Services {
   readonly secrets: SecretService;
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
+  readonly subscriberTokens: SubscriberTokenService;
   readonly tenants: TenantService;
   readonly topics: TopicService;
   readonly triggerSubscriptions: TriggerSubscriptionService;
@@ -169,6 +171,7 @@ export function createServices(transport: Transport): Services {
     secrets: createSecretService(transport),
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),
+    subscriberTokens: createSubscriberTokenService(transport),
     tenants: createTenantService(transport),
     topics: createTopicService(transport),
     triggerSubscriptions: createTriggerSubscriptionService(transport),

@@ -40,6 +40,7 @@ import { createMessageSender } from "./delivery/send-attempt.ts";
 import { createSettler } from "./delivery/settlement.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
 import { inboxHandlers } from "./inbox/inbox-handler.ts";
+import { createInboxService } from "./inbox/inbox-service.ts";
 import { createMessagePreparer } from "./message/message-preparation.ts";
 import { createObservationService, type ObservationService } from "./observations/observation-service.ts";
 import { outboxHandlers } from "./outbox/outbox-handler.ts";
@@ -133,7 +134,7 @@ export function createDispatch(parts: Parts): Dispatch {
         ...triggerHandlers({ triggers, broadcasts, dispatchEnabled: settings.enabled }),
         ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
       },
-      inbox: inboxHandlers({ ...parts, feed, observations }),
+      inbox: inboxHandlers({ ...parts, feed, service: createInboxService({ events, observations, wakeInbox }) }),
       outbox: outboxHandlers(cursors),
     },
     jobs: [deleteExpiredNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],

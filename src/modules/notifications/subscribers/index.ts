@@ -3,7 +3,8 @@
  *
  * external id: the tenant's own id of a subscriber. profile: the tenant's data about a subscriber.
  * endpoint: an address of a subscriber on one channel. suppressed: no longer used, because the provider reported that the
- * address is permanently unreachable, or that its owner unsubscribed or complained.
+ * address is permanently unreachable, or that its owner unsubscribed or complained. token: a credential with which the web
+ * page of a subscriber uses its inbox and its preferences.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -16,9 +17,10 @@ import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
-import { createSubscriberService, type SubscriberUpsert, type UpsertContext } from "./subscriber-service.ts";
+import { createSubscriberService, type SubscriberListener, type SubscriberUpsert, type UpsertContext } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
+export { createSubscriberTokens, type SubscriberTokens } from "./tokens/subscriber-tokens.ts";
 export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert };
 
 /** The module's public API. */
@@ -76,11 +78,13 @@ interface Parts {
   readonly events: EventRecorder;
   readonly cursors: Cursors;
   readonly checkConnection: CheckConnection;
+  /** Called after the commit that deactivates a subscriber. */
+  readonly onDeactivated?: SubscriberListener;
 }
 
 /** Creates the module. */
-export function createSubscribers({ events, cursors, checkConnection }: Parts): Subscribers {
-  const subscribers = createSubscriberService(events);
+export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Parts): Subscribers {
+  const subscribers = createSubscriberService(events, onDeactivated);
   const endpoints = createEndpointService(events, checkConnection);
   return {
     handlers: {

@@ -1,4 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -24,11 +25,14 @@ export interface SubscriberUpsert extends ProfileChange {
   readonly externalId: string;
 }
 
+/** Is told of a subscriber. */
+export type SubscriberListener = (subscriber: { readonly tenantId: TenantId; readonly id: string }) => void;
+
 /** The use cases of subscribers. */
 export type SubscriberService = ReturnType<typeof createSubscriberService>;
 
 /** Creates the subscriber service. */
-export function createSubscriberService(events: EventRecorder) {
+export function createSubscriberService(events: EventRecorder, onDeactivated: SubscriberListener = () => {}) {
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).find(tenantId, id);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -133,6 +137,7 @@ export function createSubscriberService(events: EventRecorder) {
       // Deleting an inactive subscriber changes nothing.
       if (deactivated === undefined) return getSubscriber(context, id);
       await events.record(context, "subscriber.deactivated", id, { external_id: deactivated.externalId });
+      context.afterCommit(() => onDeactivated(deactivated));
       return deactivated;
     },
   };

@@ -334,6 +334,7 @@ export const eventTypes = {
     meaning: "A preference of a subscriber was set.",
     data: ["preference_id", "layer", "workflow_key", "topic_key"],
   },
+  "subscriber.tokens.revoked": { meaning: "All tokens of a subscriber were revoked.", data: [] },
   "notification.workflow.created": { meaning: "A notification workflow was created.", data: ["name", "channels"] },
   "notification.workflow.updated": { meaning: "A notification workflow was replaced.", data: ["name", "channels"] },
   "notification.workflow.deleted": { meaning: "A notification workflow was deleted.", data: ["name", "channels"] },
@@ -352,6 +353,10 @@ export const eventTypes = {
   "notification.delivery.observed": {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
+  },
+  "notification.inbox.marked": {
+    meaning: "Messages of an inbox became seen, read or archived, or ceased to be. At most 100 ids are listed.",
+    data: ["count", "message_ids", "seen", "read", "archived"],
   },
   "notification.broadcast.accepted": {
     meaning: "A notification to the members of a topic was accepted.",
