@@ -1,4 +1,11 @@
-import { type DescField, type DescMethod, type DescService, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMethod,
+  type DescService,
+  getOption,
+  hasOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { command, type Governance, governance } from "../../gen/service/options/governance_pb.ts";

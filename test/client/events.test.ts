@@ -88,11 +88,11 @@ describe("event streams of the client", () => {
     const client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
     const run_id = await startWaitingRun(client);
     const { id: stream_id } = await client.workflowStreams.create({ run_id, name: "out" });
-    for (const value of [1, 2]) await client.workflowStreams.appendRecord({ run_id, stream_id, value });
+    for (const value of [1, 2]) await client.workflowStreams.appendRecord({ run_id, stream_id, payload: value });
     await client.workflowStreams.close({ run_id, stream_id });
     const records = [];
     const stream = client.workflowStreams.subscribe({ run_id, stream_id });
-    for await (const record of stream) records.push([record.sequence, record.value]);
+    for await (const record of stream) records.push([record.sequence, record.payload]);
     assert.deepEqual(records, [
       [1, 1],
       [2, 2],

@@ -86,7 +86,10 @@ describe("a worker process of the client", () => {
     const rounds = sized(2, 50);
     const flow = defineWorkflow<{ key: string }>({ key: "killed", timeout: "1d" }, (steps, { input }) => {
       const work = { queue: "killed", type: "job.work", with: { key: input.key } };
-      const policy = { timeout: { attempt: "1m", heartbeat: "1s" }, retry: { max_attempts: 100, initial: "1ms" } } as const;
+      const policy = {
+        timeout: { attempt: "1m", heartbeat: "1s" },
+        retry: { max_attempts: 100, initial: "1ms" },
+      } as const;
       steps.task<{ done: string }>("first", work, policy);
       return { done: steps.task<{ done: string }>("second", work, policy).done };
     });

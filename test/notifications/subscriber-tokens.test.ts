@@ -153,7 +153,8 @@ test("only callers who may write notifications create tokens, for minutes", asyn
   const { data } = await sender.ok("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
   const viewer = restClient(node.baseUrl, data.secret);
   assert.equal((await viewer.call("POST", `${pathOf(id)}/tokens`, {})).status, 403);
-  for (const ttl_s of [59, 3601, -1]) await sender.refused("INVALID_ARGUMENT", "POST", `${pathOf(id)}/tokens`, { ttl_s });
+  for (const ttl_s of [59, 3601, -1])
+    await sender.refused("INVALID_ARGUMENT", "POST", `${pathOf(id)}/tokens`, { ttl_s });
   await sender.refused("NOT_FOUND", "POST", `${pathOf("01JUNKNOWN0000000000000000")}/tokens`, {});
 });
 

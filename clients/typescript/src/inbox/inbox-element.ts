@@ -180,7 +180,8 @@ function createElementClass(): CustomElementConstructor {
     /** Tells users of screen readers of a message that has arrived since the list was loaded. */
     #announceNew(newest: InboxMessage | undefined): void {
       if (newest === undefined || newest.id <= this.#newest) return;
-      if (this.#newest !== "" && newest.seen_at === undefined) setText(this.#announcer, this.texts.arrived(newest.title));
+      if (this.#newest !== "" && newest.seen_at === undefined)
+        setText(this.#announcer, this.texts.arrived(newest.title));
       this.#newest = newest.id;
     }
 

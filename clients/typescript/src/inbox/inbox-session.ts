@@ -2,14 +2,7 @@ import { createInboxService, type InboxMessage } from "../gen/inbox.ts";
 import { type Backoff, retryDelayMs, sleep } from "../transport/backoff.ts";
 import { isApiError } from "../transport/errors.ts";
 import { createTransport } from "../transport/transport.ts";
-import {
-  type InboxState,
-  type InboxView,
-  initialState,
-  type Mark,
-  markMessages,
-  placeMessage,
-} from "./inbox-state.ts";
+import { type InboxState, type InboxView, initialState, type Mark, markMessages, placeMessage } from "./inbox-state.ts";
 import { createTokenSource, type GetToken } from "./token-source.ts";
 
 /** How an inbox is reached. */
@@ -104,23 +97,23 @@ export function createInbox(options: InboxOptions): Inbox {
     }
   }
 
-  let counting: Promise<void> | undefined;
+  let isCounting = false;
   let isStale = false;
   /** Loads the counts again after a change. Changes that arrive meanwhile share the next load. */
-  function refreshCounts(): void {
+  async function refreshCounts(): Promise<void> {
     isStale = true;
-    counting ??= (async () => {
-      while (isStale) {
-        isStale = false;
-        await loadCounts().catch(() => {});
-      }
-      counting = undefined;
-    })();
+    if (isCounting) return;
+    isCounting = true;
+    while (isStale) {
+      isStale = false;
+      await loadCounts().catch(() => {});
+    }
+    isCounting = false;
   }
 
   function receive(message: InboxMessage): void {
     update(placeMessage(state, message));
-    refreshCounts();
+    void refreshCounts();
   }
 
   /** Follows the inbox until the stream fails for good. */

@@ -42,7 +42,12 @@ export function placeMessage(state: InboxState, message: InboxMessage): InboxSta
 }
 
 /** Applies what the service has marked. Messages stay in the list until it is loaded again, unless they were archived. */
-export function markMessages(state: InboxState, ids: ReadonlySet<string> | undefined, mark: Mark, at: string): InboxState {
+export function markMessages(
+  state: InboxState,
+  ids: ReadonlySet<string> | undefined,
+  mark: Mark,
+  at: string,
+): InboxState {
   const marked = state.messages.map((message) =>
     ids === undefined || ids.has(message.id) ? withMark(message, mark, at) : message,
   );

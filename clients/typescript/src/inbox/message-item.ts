@@ -55,9 +55,9 @@ export function createMessageItem(first: InboxMessage, texts: InboxTexts, action
   return { element, update };
 }
 
-/** The link of a message, in the field `url` of its data. Only addresses of web pages are links. */
+/** The link of a message, in the field `link` of its data. Only addresses of web pages are links. */
 function linkOf({ data }: InboxMessage): string | undefined {
-  const url = data?.url;
+  const url = data?.link;
   if (typeof url !== "string" || !URL.canParse(url, document.baseURI)) return undefined;
   const { protocol, href } = new URL(url, document.baseURI);
   return protocol === "https:" || protocol === "http:" ? href : undefined;

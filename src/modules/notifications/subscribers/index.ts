@@ -17,7 +17,12 @@ import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
-import { createSubscriberService, type SubscriberListener, type SubscriberUpsert, type UpsertContext } from "./subscriber-service.ts";
+import {
+  createSubscriberService,
+  type SubscriberListener,
+  type SubscriberUpsert,
+  type UpsertContext,
+} from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
 export { createSubscriberTokens, type SubscriberTokens } from "./tokens/subscriber-tokens.ts";

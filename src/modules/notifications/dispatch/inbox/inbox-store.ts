@@ -122,7 +122,12 @@ export function inboxStore(sql: Sql) {
     },
 
     /** The newest messages that are not archived, in the order of streams, up to the oldest open transaction. */
-    async newest(tenantId: TenantId, subscriberId: string, changes: boolean, limit: number): Promise<StreamedMessage[]> {
+    async newest(
+      tenantId: TenantId,
+      subscriberId: string,
+      changes: boolean,
+      limit: number,
+    ): Promise<StreamedMessage[]> {
       const xid = changes ? sql`coalesce(changed_xid, xid)` : sql`xid`;
       const at = changes ? sql`coalesce(changed_at, created_at)` : sql`created_at`;
       return sql<StreamedMessage[]>`
