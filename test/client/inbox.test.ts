@@ -142,7 +142,8 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
       const page = await openPage(id, theme);
       await page.getByRole("button", { name: /^Notifications/ }).click();
       await message(page, "Paid").waitFor();
-      const background = await page.getByRole("dialog").evaluate("(panel) => getComputedStyle(panel).backgroundColor");
+      const panel = `document.querySelector("switchyard-inbox").shadowRoot.querySelector(".panel")`;
+      const background = await page.evaluate(`getComputedStyle(${panel}).backgroundColor`);
       assert.equal(background, theme === "light" ? "rgb(255, 255, 255)" : "rgb(20, 24, 31)");
       assert.deepEqual(await accessibilityViolations(page), []);
       await page.context().close();

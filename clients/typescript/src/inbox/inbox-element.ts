@@ -90,6 +90,7 @@ function createElementClass(): CustomElementConstructor {
     set open(value) {
       if (value === this.open || this.#panel === undefined) return;
       this.#panel.element.hidden = !value;
+      if (value) this.#placePanel(this.#panel.element);
       this.#render();
       if (value) this.#panel.focus();
       else this.#bell.focus();
@@ -175,6 +176,13 @@ function createElementClass(): CustomElementConstructor {
         this.dispatchEvent(new CustomEvent("switchyard-counts", { detail: { unseenCount, unreadCount } }));
       }
       if (this.open) this.#markSeen(messages);
+    }
+
+    /** Opens the panel towards the middle of the page, where there is room for it. */
+    #placePanel(panel: HTMLElement): void {
+      const { left, right, top, bottom } = this.#bell.getBoundingClientRect();
+      panel.classList.toggle("to-left", left + right > innerWidth);
+      panel.classList.toggle("above", top + bottom > innerHeight);
     }
 
     /** Tells users of screen readers of a message that has arrived since the list was loaded. */

@@ -26,11 +26,13 @@ button { font: inherit; color: inherit; background: none; border: 0; border-radi
   background: var(--accent); color: var(--on-accent); font-size: 11px; line-height: 18px; text-align: center;
 }
 .panel {
-  position: absolute; z-index: 1000; top: calc(100% + 8px); inset-inline-end: 0; width: min(380px, 92vw);
+  position: absolute; z-index: 1000; top: calc(100% + 8px); left: 0; width: min(380px, 92vw);
   max-height: min(560px, 80vh); display: flex; flex-direction: column; overflow: hidden;
   color: var(--text); background: var(--surface); border: 1px solid var(--line); border-radius: 10px;
   box-shadow: 0 8px 30px rgb(0 0 0 / 20%);
 }
+.panel.to-left { left: auto; right: 0; }
+.panel.above { top: auto; bottom: calc(100% + 8px); }
 header, .views { display: flex; align-items: center; gap: 4px; padding: 8px 12px; }
 header { justify-content: space-between; }
 h2 { margin: 0; font-size: 16px; }

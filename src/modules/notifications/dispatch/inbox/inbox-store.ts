@@ -160,7 +160,7 @@ export function inboxStore(sql: Sql) {
         order by ${xid}, id limit ${limit})`;
       const since = sql`created_at >= ${new Date(position.sinceMs - slackMs)}`;
       const inserted = part(sql`notification_inbox.xid`, sql`created_at`, since);
-      if (!changes) return sql<StreamedMessage[]>`${inserted} order by position, id`;
+      if (!changes) return sql<StreamedMessage[]>`${inserted}`;
       // A message that was inserted and changed after the position is sent once, as changed.
       return sql<StreamedMessage[]>`
         ${part(sql`notification_inbox.xid`, sql`created_at`, sql`changed_xid is null and ${since}`)}
