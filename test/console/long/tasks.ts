@@ -82,7 +82,7 @@ export async function createKey(page: Page, root: string): Promise<void> {
 /** Sees a candidate with its timeline, approves it, and sees that in the timeline. */
 export async function approveCandidate(page: Page, root: string, name: string): Promise<void> {
   await page.goto(`${root}/promotions`);
-  await page.getByRole("link", { name }).first().click();
+  await page.locator("a.row-link", { hasText: name }).click();
   await page.getByRole("heading", { level: 1, name }).waitFor();
   const timeline = page.locator("ol.steps");
   for (const call of ["Create", "Preflight", "Evaluate guardrails", "Start canary", "Stop canary"]) {
