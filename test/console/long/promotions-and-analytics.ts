@@ -42,7 +42,7 @@ describe("promotions and analytics in the console", () => {
     await prometheus?.start(stored, new URL(service.metricsUrl).host);
     party = await newParty(service);
     const email = "ada@acme.example";
-    await party.ok("POST", "/api/members", { email, roles: ["operator", "promotion_approver"] });
+    await party.ok("POST", "/api/v2/members", { email, roles: ["operator", "promotion_approver"] });
     link = async () => {
       const token = await issuer.token("ada", { tenant_id: party.id, email, email_verified: true });
       const headers = { authorization: `Bearer ${token}` };
