@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
+let sql: TestSql;
 before(async () => {
   node = await startService();
+  sql = connect(node.databaseUrl, 1);
+  afterFile(() => sql.end({ timeout: 1 }));
   party = await newParty(node);
 });
 
@@ -137,6 +142,17 @@ describe("debounce", () => {
     assert.equal((await route(poolId, 3)).outcome, "debounced");
     assert.equal((await explain(poolId, waiting.queue_item_id)).status, "leased");
   });
+});
+
+test("throttle: an item gets its token although a later one was faster", async () => {
+  const poolId = await poolWith({ throttle: { ...throttle, on_limit: "reject", burst: 1 } });
+  assert.equal((await route(poolId, 1)).outcome, "queued");
+  await sql`
+    update admission_groups set updated_at = updated_at + interval '5 s', until = until + interval '5 s',
+      tat_ms = tat_ms + 5000
+    where pool_id = ${poolId}`;
+  assert.equal((await route(poolId, 2)).outcome, "queued");
+  assert.equal((await route(poolId, 3)).outcome, "rejected");
 });
 
 test("throttle: items wait in arrival order; after a clear, they proceed and the group starts again", async () => {

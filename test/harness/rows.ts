@@ -23,8 +23,15 @@ const livesByItself = [
   "health_observations",
 ];
 
-// A key's last use and an item's routing attempts also change at any time.
-const columnsThatChange = ["last_used_at", "assign_tries", "assign_reason", "assign_snapshot", "assign_after"];
+// The last use of keys and sessions, and an item's routing attempts, also change at any time.
+const columnsThatChange = [
+  "last_used_at",
+  "last_seen_at",
+  "assign_tries",
+  "assign_reason",
+  "assign_snapshot",
+  "assign_after",
+];
 
 /**
  * Reads how far every table is from its first reading; `except` names tables that may change.

@@ -92,11 +92,29 @@ test("an abort stops the canary on every node", async () => {
   const { pool, id } = await runningCanary(50);
   await seesCanary(second, pool);
   await step(party, id, "abort", "aborted");
-  assert.ok(!(await recipientsOf(party, pool.id, keys)).includes(pool.after));
   await shown(
     () => recipientsOf(second, pool.id, keys),
     (recipients) => !recipients.includes(pool.after),
   );
+  assert.ok(!(await recipientsOf(party, pool.id, keys)).includes(pool.after));
+});
+
+test("a canary that does harm is stopped without a call, and cannot be approved", async () => {
+  const { pool, id } = await runningCanary(50);
+  await work(party, pool.id, keysOf("now", 120), (recipient) => (recipient === pool.after ? "failure" : "success"));
+  const path = `/api/promotions/candidates/${id}`;
+  const stopped = await shown(
+    async () => (await party.ok("GET", path)).data,
+    ({ state }) => state === "canary_stopped",
+  );
+  assert.equal(stopped.canary.verdict, "failed");
+  const { data: timeline } = await party.ok("GET", `${path}/timeline`);
+  const last = timeline.find(({ call }: ResponseData) => call === "stop_canary");
+  assert.equal(last.actor, "service:promotions");
+  assert.ok(!(await recipientsOf(party, pool.id, keys)).includes(pool.after));
+  const ada = await first.person("ada", ["promotion_approver"]);
+  assert.equal((await ada("POST", `${path}/approve`, {})).body.reason, "canary_failed");
+  await step(party, id, "abort", "aborted");
 });
 
 test("waiting items are assigned by the side of their key", async () => {

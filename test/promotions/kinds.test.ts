@@ -78,8 +78,8 @@ test("a staged workflow version starts for the canary's keys, then for all, and 
   );
 });
 
-const manifestOf = (url: string) => ({
-  ...{ manifest: 1, key: "flavours", version: "1.0.0", name: "Flavours", category: "generic", description: "Tests." },
+const manifestOf = (url: string, key = "flavours", version = "1.0.0") => ({
+  ...{ manifest: 1, key, version, name: "Flavours", category: "generic", description: "Tests." },
   docs_url: "https://flavours.example/docs",
   hosts: ["127.0.0.1"],
   base_url: url,
@@ -97,16 +97,18 @@ const manifestOf = (url: string) => ({
       description: "Returns the account.",
       mutation: { effect: "read", idempotency: "natural" },
       input: { type: "object", properties: {}, additionalProperties: false },
-      request: { method: "GET", path: "/me" },
+      request: { method: "GET", path: version === "1.0.0" ? "/me" : "/v2/me" },
     },
   },
 });
 
-test("a version of a provider config applies to the canary's connections, then to all", async () => {
-  const { party } = node;
-  const flavours: string[] = [];
-  const server = createServer((request, response) => {
-    flavours.push(String(request.headers["x-flavour"]));
+const connector = "/api/v2/connector";
+
+/** A provider that answers everything, and what it was asked. */
+async function startProvider() {
+  const requests: { readonly path: string; readonly flavour: string }[] = [];
+  const server = createServer(({ url = "", headers }, response) => {
+    requests.push({ path: url, flavour: String(headers["x-flavour"]) });
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -114,35 +116,48 @@ test("a version of a provider config applies to the canary's connections, then t
     server.closeAllConnections();
     server.close();
   });
-  const connector = "/api/v2/connector";
-  const document = manifestOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  await party.ok("POST", `${connector}/manifests`, { document });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+/** An active provider config with 16 connections. */
+async function createAccounts(providerKey: string, fields: object = {}) {
+  const { party } = node;
   const { data: config } = await party.ok("POST", `${connector}/provider-configs`, {
-    ...{ provider_key: "flavours", name: "app", client_id: "app", settings: { flavour: "vanilla" } },
+    ...{ provider_key: providerKey, name: "app", client_id: "app", settings: { flavour: "vanilla" }, ...fields },
     secrets: { client_secret: "only for tests" },
   });
   await party.ok("POST", `${connector}/provider-configs/${config.id}:activate`, {});
-  const { data: staged } = await party.ok("POST", `${connector}/provider-configs/${config.id}/versions`, {
-    setting_set: { settings: { flavour: "chocolate" } },
-  });
   const connections: string[] = [];
   for (const name of keysOf("account", 16)) {
     const { data } = await party.ok("POST", `${connector}/connections`, {
-      ...{ name, provider_key: "flavours", provider_config_id: config.id, auth_mode: "oauth2" },
+      ...{ name, provider_key: providerKey, provider_config_id: config.id, auth_mode: "oauth2" },
       credentials: { access_token: "a token of the tests" },
     });
     connections.push(data.id);
   }
+  return { config: `${connector}/provider-configs/${config.id}`, configId: config.id as string, connections };
+}
+
+async function stageVersion(config: string, fields: object): Promise<number> {
+  return (await node.party.ok("POST", `${config}/versions`, fields)).data.version;
+}
+
+test("a version of a provider config applies to the canary's connections, then to all", async () => {
+  const { party } = node;
+  const { url, requests } = await startProvider();
+  await party.ok("POST", `${connector}/manifests`, { document: manifestOf(url) });
+  const { config, configId, connections } = await createAccounts("flavours");
+  const version = await stageVersion(config, { setting_set: { settings: { flavour: "chocolate" } } });
   const execute = async () => {
     const seen: string[] = [];
     for (const connection_id of connections) {
       await party.ok("POST", `${connector}/actions/flavours.account.get:execute`, { connection_id, input: {} });
-      seen.push(flavours.at(-1)!);
+      seen.push(requests.at(-1)!.flavour);
     }
     return seen;
   };
   assert.deepEqual(new Set(await execute()), new Set(["vanilla"]));
-  const id = await createCandidate(party, [{ kind: "connector", ref: config.id, version: staged.version }]);
+  const id = await createCandidate(party, [{ kind: "connector", ref: configId, version }]);
   await step(party, id, "preflight", "preflight_passed");
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
   await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 1 });
@@ -156,12 +171,51 @@ test("a version of a provider config applies to the canary's connections, then t
   assert.deepEqual(new Set(await execute()), new Set(["chocolate"]));
   await step(party, id, "rollback", "rolled_back");
   assert.deepEqual(new Set(await execute()), new Set(["vanilla"]));
-  const versions = await party.ok("GET", `${connector}/provider-configs/${config.id}/versions`);
+  const versions = await party.ok("GET", `${config}/versions`);
   assert.deepEqual(
-    versions.data.map(({ version, origin, active }: ResponseData) => [version, origin, active]),
+    versions.data.map(({ version: each, origin, active }: ResponseData) => [each, origin, active]),
     [
       [2, "staged", false],
       [1, "change", true],
     ],
   );
+});
+
+test("a version of the actions applies to the canary's connections, then to all, and is kept while it is in use", async () => {
+  const { party } = node;
+  const { url, requests } = await startProvider();
+  const manifests = `${connector}/manifests`;
+  const { data: old } = await party.ok("POST", manifests, { document: manifestOf(url, "scoops") });
+  const { config, configId, connections } = await createAccounts("scoops", { manifest_version: "1.0.0" });
+  await party.ok("POST", manifests, { document: manifestOf(url, "scoops", "2.0.0") });
+  await party.refused("INVALID_ARGUMENT", "POST", `${config}/versions`, { manifest_version: "3.0.0" });
+  const version = await stageVersion(config, { manifest_version: "2.0.0" });
+  const execute = async () => {
+    const seen: string[] = [];
+    for (const connection_id of connections) {
+      await party.ok("POST", `${connector}/actions/scoops.account.get:execute`, { connection_id, input: {} });
+      seen.push(requests.at(-1)!.path);
+    }
+    return seen;
+  };
+  assert.deepEqual(new Set(await execute()), new Set(["/me"]));
+  await party.refused("IN_USE", "DELETE", `${manifests}/${old.id}`);
+  const id = await createCandidate(party, [{ kind: "connector", ref: configId, version }]);
+  const { preflight } = await step(party, id, "preflight", "preflight_passed");
+  assert.deepEqual(
+    preflight.impacts.map(({ code }: ResponseData) => code).filter((code: string) => code !== "no_known_approver"),
+    ["actions_changed"],
+  );
+  await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 1 });
+  const sides = await shown(execute, (seen) => seen.includes("/v2/me"));
+  assert.deepEqual(await execute(), sides);
+  assert.ok(sides.includes("/me"));
+  await step(party, id, "canary/stop", "canary_stopped");
+  await approve(id);
+  await step(party, id, "promote", "promoted");
+  assert.equal((await party.ok("GET", config)).data.manifest_version, "2.0.0");
+  assert.deepEqual(new Set(await execute()), new Set(["/v2/me"]));
+  await step(party, id, "rollback", "rolled_back");
+  assert.deepEqual(new Set(await execute()), new Set(["/me"]));
 });

@@ -132,7 +132,7 @@ test("64 appenders that block on two nodes get through behind a consumer, and ne
       when (new.stream_id = '${stream.id}') execute function check_unread()`);
   const appending = appendConcurrently(stream, { perAppender: 5, sizes: [10, 90, 300] });
   let cursor = 0;
-  for await (const { sequence } of clients[1]!.subscribe(stream.runId, stream.id, 0, AbortSignal.timeout(60_000))) {
+  for await (const { sequence } of clients[1]!.subscribe(stream.runId, stream.id, 0, AbortSignal.timeout(300_000))) {
     cursor = sequence;
     if (cursor % 16 === 0 || cursor > appenders * 5 - 40) {
       await clients[0]!.ack(stream.runId, stream.id, "c", cursor);

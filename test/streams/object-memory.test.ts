@@ -50,10 +50,10 @@ async function upload(url: string, key: string): Promise<void> {
 }
 
 for (const [backend, count, settings] of [
-  ["file", sized(20, 50), { "objects.file.dir": directory }],
+  ["file", sized(12, 50), { "objects.file.dir": directory }],
   [
     "s3",
-    sized(10, 50),
+    sized(8, 50),
     {
       "objects.backend": "s3",
       "objects.s3.endpoint": s3.settings.endpoint,
@@ -83,7 +83,7 @@ for (const [backend, count, settings] of [
     let peakBytes = beforeBytes;
     const sampling = setInterval(() => {
       peakBytes = Math.max(peakBytes, residentBytes(node));
-    }, 50);
+    }, 250);
     try {
       await Promise.all(paths.map((path) => upload(node.baseUrl + path, key)));
     } finally {

@@ -53,6 +53,7 @@ export function createConnectors(parts: Parts) {
       if (await triggers.hasProvider(sql, tenantId, providerKey)) return "trigger subscriptions";
       return (await configs.hasProvider(sql, tenantId, providerKey)) ? "provider configs" : undefined;
     },
+    isPinned: (sql, tenantId, ...manifest) => configs.pinsManifest(sql, tenantId, ...manifest),
   });
   const { catalogue } = manifests;
   const configs = createProviderConfigs({ ...parts, catalogue });

@@ -4,6 +4,7 @@
  * promotions: candidates, their checks, canaries and approvals. evidence: signed proof that a change was checked, and the gate
  * that depends on it. conformance: checks that this instance keeps its guarantees.
  */
+import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import type { Area, AreaParts } from "../area.ts";
@@ -16,6 +17,8 @@ import { createPackGate, toEvidenceCandidate } from "./promotion-evidence.ts";
 import { createPromotions, type FindIdentities, type Promotions } from "./promotions/index.ts";
 
 interface Parts extends AreaParts, ConformanceParts {
+  /** Calls an operation in process. */
+  readonly call: OperationCaller;
   readonly events: EventRecorder;
   readonly tests: GuardrailTests;
   readonly artifacts: () => readonly PromotableArtifacts[];
@@ -42,14 +45,14 @@ export function createGovernance(parts: Parts) {
       setPack: async (context, id, packId) => toEvidenceCandidate(await promotions.setPack(context, id, packId)),
     },
   });
-  const promotions: Promotions = createPromotions({ ...parts, gate: createPackGate(evidence) });
+  const promotions: Promotions = createPromotions({ ...parts, gate: createPackGate(evidence, parts.version) });
   return {
     handlers: {
       "service.api.PromotionService": promotions.handlers,
       "service.api.RolloutEvidenceService": evidence.handlers,
       "service.api.ConformanceService": conformance.handlers,
     },
-    jobs: [...evidence.jobs, ...conformance.jobs],
+    jobs: [...promotions.jobs, ...evidence.jobs, ...conformance.jobs],
     workers: [],
     promotions,
   } satisfies Area & Record<string, unknown>;

@@ -1,5 +1,10 @@
 import type { Candidate, Evidence } from "./evidence/index.ts";
-import { type EvidenceGate, isCandidateOpen, type Candidate as Promotion } from "./promotions/index.ts";
+import {
+  type CanaryResult,
+  type EvidenceGate,
+  isCandidateOpen,
+  type Candidate as Promotion,
+} from "./promotions/index.ts";
 
 /** A promotion as evidence sees it. An artifact is named by the id of its target. */
 export function toEvidenceCandidate({ id, environmentId, state, artifacts }: Promotion): Candidate {
@@ -13,8 +18,16 @@ export function toEvidenceCandidate({ id, environmentId, state, artifacts }: Pro
   };
 }
 
+/** An inconclusive canary could not be checked. */
+function resultOf(verdict: CanaryResult["verdict"]) {
+  return verdict === "inconclusive" ? "blocked" : verdict;
+}
+
 /** The gate of promotions: that of their evidence pack. A promotion without a pack needs none. */
-export function createPackGate(evidence: Pick<Evidence, "readGate" | "attachPack">): EvidenceGate {
+export function createPackGate(
+  evidence: Pick<Evidence, "readGate" | "attachPack" | "addReceipt" | "hasRoom">,
+  version: string,
+): EvidenceGate {
   return {
     async readGate(sql, tenantId, promotion) {
       const { packId } = promotion;
@@ -25,6 +38,19 @@ export function createPackGate(evidence: Pick<Evidence, "readGate" | "attachPack
         ({ requirementId, subject, reason }) => `${requirementId} of ${subject.name}: ${reason}`,
       );
       return { state, reasons: texts, digest };
+    },
+
+    async recordCanary(context, promotion, { verdict, scores }) {
+      const { id, environmentId, packId } = promotion;
+      // A full pack must not keep a canary from being stopped. Its gate stays closed.
+      if (packId === "" || !(await evidence.hasRoom(context.sql, context.tenantId, packId))) return;
+      await evidence.addReceipt(context, environmentId, packId, {
+        ...{ type: "canary", result: resultOf(verdict), subjects: toEvidenceCandidate(promotion).subjects },
+        ...{ observedEnvironmentId: environmentId, candidateId: id, runId: "", token: "", ttlS: 0 },
+        cases: scores.map((score) => ({ id: `${score.metric}.${score.targetId}`, status: resultOf(score.verdict) })),
+        tool: { name: "switchyard-canary", version },
+        details: null,
+      });
     },
 
     async attachPack(context, promotion, packId) {

@@ -27,13 +27,13 @@ export interface ProviderConfigService {
   /** Archives a draft or disabled config permanently and deletes its secrets. It must have no connections that are not revoked. */
   archive(request: ArchiveProviderConfigRequest, options?: CallOptions): Promise<ProviderConfig>;
 
-  /** Stages a version without activating it: scopes and settings of the provider config. A promotion activates it. */
+  /** Stages a version without activating it: scopes, settings and the version of the actions. A promotion activates it. */
   createVersion(request: CreateProviderConfigVersionRequest, options?: CallOptions): Promise<ProviderConfigVersion>;
 
   /** Returns one version with its content. */
   getVersion(request: GetProviderConfigVersionRequest, options?: CallOptions): Promise<ProviderConfigVersion>;
 
-  /** Lists the versions of a provider config, newest first. Every change of the client id, the scopes or the settings is a version. Secrets are in no version. */
+  /** Lists the versions of a provider config, newest first. Every change of the client id, the scopes, the settings or the manifest version is a version. Secrets are in no version. */
   listVersions(request: ListProviderConfigVersionsRequest, options?: CallOptions): List<ProviderConfigVersion>;
 }
 
@@ -71,6 +71,8 @@ export type CreateProviderConfigRequest = {
   readonly scopes?: readonly string[];
   /** Values that are not secret, for the provider's templates. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The version of the provider's manifest whose actions the connections execute; the newest one if empty. */
+  readonly manifest_version?: string;
 };
 
 /** A tenant's own settings for a provider, such as its OAuth app; shown without the secrets. */
@@ -105,6 +107,8 @@ export type ProviderConfig = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
+  /** The version of the provider's manifest whose actions the connections execute; the newest one if empty. */
+  readonly manifest_version: string;
 };
 
 /** Identifies a provider config. */
@@ -157,6 +161,8 @@ export type UpdateProviderConfigRequest = {
   readonly setting_set?: ProviderConfigSettings;
   /** The expected version of the record; unconditional when absent. */
   readonly record_version?: number;
+  /** The version of the provider's manifest whose actions the connections execute; the newest one if empty. */
+  readonly manifest_version?: string;
 };
 
 /** Selects the provider config to activate. */
@@ -187,6 +193,8 @@ export type CreateProviderConfigVersionRequest = {
   readonly setting_set?: ProviderConfigSettings;
   /** What is new, for people. */
   readonly message?: string;
+  /** The version of the provider's manifest whose actions the connections execute, empty for the newest one; that of the provider config when absent. */
+  readonly manifest_version?: string;
 };
 
 /** What a provider config sends to its provider, without secrets. */
@@ -207,7 +215,7 @@ export type ProviderConfigVersion = {
   readonly created_by: string;
   /** When. */
   readonly created_at?: string;
-  /** The content as canonical JSON: the bytes that the digest is of. It has client_id, scopes and settings. */
+  /** The content as canonical JSON: the bytes that the digest is of. It has client_id, scopes, settings, and manifest_version if it is not empty. */
   readonly content: string;
 };
 

@@ -66,7 +66,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "action">;
-  readonly connections: Pick<Connections, "open" | "find">;
+  readonly connections: Pick<Connections, "open" | "find" | "actionVersion">;
   readonly executor: ActionExecutor;
   readonly writer: ExecutionWriter;
   readonly rateLimits: RateLimits;
@@ -98,7 +98,7 @@ export function createActionService(parts: Parts) {
     idempotencyKey: string,
   ): Promise<{ prepared: PreparedAction; request: HttpRequest }> {
     const { tenantId, nowMs } = context;
-    const { provider, action } = await findAction(tenantId, call.actionKey);
+    const { provider, action } = await findAction(tenantId, call);
     const violations = checkInput(action, call.input);
     if (violations[0] !== undefined) {
       const [{ field, message }] = violations as [(typeof violations)[number]];
@@ -111,10 +111,21 @@ export function createActionService(parts: Parts) {
     return { prepared, request };
   }
 
-  async function findAction(tenantId: TenantId, key: string): Promise<{ provider: Provider; action: Action }> {
-    const found = await catalogue.action(tenantId, key);
+  /** The action in the version that the connection is pinned to, or in the newest one. */
+  async function findAction(
+    tenantId: TenantId,
+    { actionKey: key, connectionId }: ActionCall,
+  ): Promise<{ provider: Provider; action: Action }> {
+    const [providerKey = ""] = key.split(".", 1);
+    const version =
+      connectionId === "" ? undefined : await connections.actionVersion(tenantId, connectionId, providerKey);
+    const found = await catalogue.action(tenantId, key, version);
     if (found === undefined) {
-      throw fail("NOT_FOUND", { public: `There is no action ${key}. List the actions to see which ones exist.` });
+      const place =
+        version === undefined ? "" : ` in version ${version}, which the provider config of the connection pins`;
+      throw fail("NOT_FOUND", {
+        public: `There is no action ${key}${place}. List the actions to see which ones exist.`,
+      });
     }
     const refusal = notExecutable(found.action);
     if (refusal !== undefined) throw refusal;
@@ -262,7 +273,9 @@ export function createActionService(parts: Parts) {
     ): Promise<Explanation> {
       const { connectionId, actionKey } = execution;
       const connection = connectionId === "" ? undefined : await connections.find(sql, tenantId, connectionId);
-      const found = await catalogue.action(tenantId, actionKey);
+      const found =
+        (await catalogue.action(tenantId, actionKey, execution.manifestVersion)) ??
+        (await catalogue.action(tenantId, actionKey));
       return explain(execution, { action: found?.action, connection });
     },
 

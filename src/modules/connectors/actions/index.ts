@@ -62,7 +62,7 @@ interface Parts {
   readonly events: EventRecorder;
   readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
   readonly catalogue: Pick<Catalogue, "action">;
-  readonly connections: Pick<Connections, "open" | "markRejected" | "find">;
+  readonly connections: Pick<Connections, "open" | "markRejected" | "find" | "actionVersion">;
   readonly http: GuardedHttp;
   readonly platformTenantId: () => string;
   readonly retentionDays: number;

@@ -46,6 +46,21 @@ interface Parts {
   readonly refresher: Refresher;
 }
 
+/** Creates a function that finds the version of a provider's actions that a connection is pinned to, if any. */
+export function createPinReader({ cache, configs }: Pick<Parts, "cache" | "configs">) {
+  return async function readPin(
+    tenantId: TenantId,
+    connectionId: string,
+    providerKey: string,
+  ): Promise<string | undefined> {
+    const connection = await cache.get({ tenantId, id: connectionId });
+    if (connection === undefined || connection.providerConfigId === "") return undefined;
+    if (connection.providerKey !== providerKey) return undefined;
+    const config = await configs.readFor(tenantId, connection.providerConfigId, connection.id);
+    return config?.manifestVersion || undefined;
+  };
+}
+
 /** Creates a function that opens connections, and refreshes them when they are due. */
 export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Parts) {
   // Decryption takes longer than everything else. A result lives as long as its cache entry, which a change replaces. It is in the

@@ -24,6 +24,7 @@ import { createConnectionCache } from "./connection-cache.ts";
 import {
   type ConnectionFault,
   createConnectionOpener,
+  createPinReader,
   type OpenConnection,
   type OpenOptions,
 } from "./connection-opener.ts";
@@ -62,6 +63,8 @@ export interface Connections {
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
   open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
+  /** The version of a provider's manifest that the connection's actions are pinned to; undefined for the newest one. */
+  actionVersion(tenantId: TenantId, connectionId: string, providerKey: string): Promise<string | undefined>;
   /** Reads the secrets of a connection, to remove them from what its provider sends. */
   readonly readSecrets: ReadSecrets;
   /** Reacts to a provider that rejected the credentials of an open connection. */
@@ -125,6 +128,7 @@ export function createConnections(parts: Parts): Connections {
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
     open,
+    actionVersion: createPinReader({ cache, configs }),
     readSecrets: createSecretReader({ cache, keyring, configs }),
     markRejected,
     storeGrant: createGrantService({ ...parts, cache }),

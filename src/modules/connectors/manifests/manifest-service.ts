@@ -22,6 +22,9 @@ export const versionsMax = 50;
 /** Says what uses a provider, for people; undefined if nothing does. */
 export type FindProviderUse = (sql: Sql, tenantId: TenantId, providerKey: string) => Promise<string | undefined>;
 
+/** Says whether something uses exactly this version of a provider's manifest. */
+export type IsManifestPinned = (sql: Sql, tenantId: TenantId, providerKey: string, version: string) => Promise<boolean>;
+
 /** The dependencies of the service. */
 export interface ManifestParts {
   readonly events: EventRecorder;
@@ -30,13 +33,22 @@ export interface ManifestParts {
   readonly shares: EventLoopShares;
   readonly catalogue: Pick<Catalogue, "isBuiltin">;
   readonly findUse: FindProviderUse;
+  readonly isPinned: IsManifestPinned;
 }
 
 /** The use cases of manifests. */
 export type ManifestService = ReturnType<typeof createManifestService>;
 
 /** Creates the service of manifests. */
-export function createManifestService({ events, changes, readText, shares, catalogue, findUse }: ManifestParts) {
+export function createManifestService({
+  events,
+  changes,
+  readText,
+  shares,
+  catalogue,
+  findUse,
+  isPinned,
+}: ManifestParts) {
   /** Invalidates the tenant's catalogue on every node. It also locks out concurrent changes in the tenant. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
@@ -133,6 +145,9 @@ export function createManifestService({ events, changes, readText, shares, catal
       const use = isLast ? await findUse(sql, tenantId, key) : undefined;
       if (use !== undefined) {
         throw fail("IN_USE", { public: `This is the only version of ${key}, which ${use} use. Remove them first.` });
+      }
+      if (await isPinned(sql, tenantId, key, version)) {
+        throw fail("IN_USE", { public: `Provider configs use version ${version} of ${key}. Change them first.` });
       }
       await store.delete(tenantId, id);
       await events.record(context, "connector.manifest.deleted", id, { key, version, digest });

@@ -39,6 +39,7 @@ function createNode() {
     changes,
     configStates: async () => new Map(),
     findUse: async (_sql, tenantId, key) => (inUse.has(`${tenantId} ${key}`) ? "connections" : undefined),
+    isPinned: async () => false,
     builtin: fixedProviders([compile(manifestWith({ key: "builtin", name: "Built in" }))]),
   });
   return { manifests, changes, standing };

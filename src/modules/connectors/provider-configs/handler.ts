@@ -40,6 +40,7 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
       secretNames: [...config.secretNames],
       scopes: [...config.scopes],
       settings: { ...config.settings },
+      manifestVersion: config.manifestVersion,
       redirectUri: redirectUriOf(config.id),
       activatedAt: optionalTime(config.activatedAt),
       ...stampFields(config),
@@ -49,8 +50,8 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
     ...providerConfigVersionHandlers({ service, cursors }),
 
     async createProviderConfig(context, request) {
-      const { providerKey, name, environmentId, clientId, secrets, scopes, settings } = request;
-      const input = { providerKey, name, environmentId, clientId, secrets, scopes, settings };
+      const { providerKey, name, environmentId, clientId, secrets, scopes, settings, manifestVersion } = request;
+      const input = { providerKey, name, environmentId, clientId, secrets, scopes, settings, manifestVersion };
       const config = await service.createProviderConfig(context, input);
       return create(CreateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
     },
@@ -82,13 +83,15 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
       return create(ListProviderConfigsResponseSchema, { ...page, providerConfigs: page.items.map(fromConfig) });
     },
 
-    async updateProviderConfig(context, { id, name, clientId, secrets, scopeSet, settingSet, recordVersion }) {
+    async updateProviderConfig(context, request) {
+      const { id, name, clientId, secrets, scopeSet, settingSet, manifestVersion, recordVersion } = request;
       const change = {
         name,
         clientId,
         secrets: Object.keys(secrets).length === 0 ? undefined : secrets,
         scopes: scopeSet?.scopes,
         settings: settingSet?.settings,
+        manifestVersion,
       };
       const config = await service.updateProviderConfig(context, id, change, expectedVersion(recordVersion));
       return create(UpdateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });

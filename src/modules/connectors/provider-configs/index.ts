@@ -49,6 +49,8 @@ export interface ProviderConfigs {
   ): Promise<ProviderConfig | undefined>;
   /** Whether a provider has configs that are not archived. */
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
+  /** Whether a config, or the canary of one, pins a version of a provider's manifest. */
+  pinsManifest(sql: Sql, tenantId: TenantId, providerKey: string, manifestVersion: string): Promise<boolean>;
   /** The best status of a tenant's configs by provider, without drafts and archived ones, from a cache for most calls. */
   states(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">>;
   /**
@@ -112,6 +114,7 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
       return environment && store.findLastActivated(tenantId, providerKey, environment.id);
     },
     hasProvider: (sql, tenantId, providerKey) => providerConfigStore(sql).hasProvider(tenantId, providerKey),
+    pinsManifest: (sql, tenantId, ...manifest) => providerConfigStore(sql).pinsManifest(tenantId, ...manifest),
     states: async (tenantId) => states.get(tenantId),
     async readFor(tenantId, id, connectionId) {
       const { sealed, canary } = await cache.get(`${tenantId} ${id}`);

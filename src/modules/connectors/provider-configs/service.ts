@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -59,6 +59,16 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
     return requireAccess(context, await providerConfigStore(context.sql).find(context.tenantId, id));
   }
 
+  /** Checks that the catalogue has the version of a provider's manifest; an empty one is the newest. */
+  async function requireManifest(tenantId: TenantId, providerKey: string, version = ""): Promise<void> {
+    if (version === "" || (await catalogue.provider(tenantId, providerKey, version)) !== undefined) return;
+    throw invalid(
+      "manifest_version",
+      "unknown",
+      `must be a version of ${providerKey}, which has no version ${version}`,
+    );
+  }
+
   function seal(record: { tenantId: string; id: string }, secrets: ProviderSecrets): Sealed {
     const secretNames = Object.keys(secrets).sort();
     if (secretNames.length === 0) return { secretNames, ciphertext: "", keyId: "" };
@@ -75,13 +85,14 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
     async stageVersion(
       context: Context,
       id: string,
-      change: Pick<ProviderConfigChange, "scopes" | "settings">,
+      change: Pick<ProviderConfigChange, "scopes" | "settings" | "manifestVersion">,
       message: string,
     ): Promise<ProviderConfigVersion> {
       const { sql, tenantId, principal, nowMs } = context;
       checkDetails({ settings: change.settings });
       const current = requireAccess(context, await providerConfigStore(sql).lock(tenantId, id));
       checkChange(current, {});
+      await requireManifest(tenantId, current.providerKey, change.manifestVersion);
       await recordConfigVersion(context, current);
       const store = configVersionStore(sql);
       if ((await store.count(tenantId, id)) >= stagedMax) {
@@ -89,9 +100,10 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
           public: `A provider config can have at most ${stagedMax} staged versions.`,
         });
       }
-      const { clientId, scopes, settings } = current;
-      const wanted = { clientId, scopes: change.scopes ?? scopes, settings: change.settings ?? settings };
-      const content = encodeConfigContent(wanted);
+      const { scopes = current.scopes, settings = current.settings } = change;
+      const { clientId, manifestVersion: pinned } = current;
+      const { manifestVersion = pinned } = change;
+      const content = encodeConfigContent({ clientId, scopes, settings, manifestVersion });
       const digest = digestOfContent(content);
       const stamp = { origin: "staged" as const, message, createdBy: principal.subject, createdAt: new Date(nowMs) };
       const staged = await store.insert({ tenantId, configId: id, content, digest, ...stamp });
@@ -120,6 +132,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
     async problemsOf(context: Context, config: ProviderConfig, content: ConfigContent): Promise<readonly string[]> {
       try {
         checkChange(config, content);
+        await requireManifest(context.tenantId, config.providerKey, content.manifestVersion);
         const provider = await catalogue.provider(context.tenantId, config.providerKey);
         requireComplete({ ...config, ...content }, provider);
         return [];
@@ -140,6 +153,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
           "must be the key of a provider of the catalogue (for example: github)",
         );
       }
+      await requireManifest(tenantId, input.providerKey, input.manifestVersion);
       const store = providerConfigStore(sql);
       const environment = await store.findEnvironment(tenantId, environmentId);
       if (environment === undefined) throw notFound("environment");
@@ -182,14 +196,15 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
       const store = providerConfigStore(sql);
       const current = requireAccess(context, await store.lock(tenantId, id));
       checkChange(current, change);
+      await requireManifest(tenantId, current.providerKey, change.manifestVersion);
       const { secrets, ...rest } = change;
       const sealed = secrets && seal(current, mergeSecrets(openSecrets(keyring, current), secrets));
       const config = await store.update(tenantId, id, { ...rest, sealed }, expectedVersion, new Date(nowMs));
       if (config === undefined) throw updateRefusal(current, "provider config");
       await recordConfigVersion(context, config);
       await invalidateCaches(context);
-      const { clientId, ...named } = change;
-      const fields = changedFields({ ...named, client_id: clientId });
+      const { clientId, manifestVersion, ...named } = change;
+      const fields = changedFields({ ...named, client_id: clientId, manifest_version: manifestVersion });
       await events.record(context, "provider_config.updated", id, { ...eventData(config), fields });
       return config;
     },

@@ -24,6 +24,7 @@ export interface StoredChange {
   readonly clientId?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  readonly manifestVersion?: string | undefined;
   readonly sealed?: Pick<SealedProviderConfig, "secretNames" | "ciphertext" | "keyId"> | undefined;
   readonly status?: ProviderConfigStatus | undefined;
   readonly activatedAt?: Date | undefined;
@@ -33,16 +34,16 @@ export interface StoredChange {
 export function providerConfigStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, provider_key, name, status, client_id, scopes, settings,
-    secret_names, activated_at, created_at, updated_at, record_version`;
+    manifest_version, secret_names, activated_at, created_at, updated_at, record_version`;
   return {
     async insert(config: SealedProviderConfig): Promise<ProviderConfig> {
       const [row] = await sql<ProviderConfig[]>`
         insert into connector_provider_configs (tenant_id, id, environment_id, environment_key, provider_key, name, status,
-          client_id, scopes, settings, secret_names, ciphertext, key_id, created_at, updated_at)
+          client_id, scopes, settings, manifest_version, secret_names, ciphertext, key_id, created_at, updated_at)
         values (${config.tenantId}, ${config.id}, ${config.environmentId}, ${config.environmentKey},
           ${config.providerKey}, ${config.name}, ${config.status}, ${config.clientId}, ${config.scopes as string[]},
-          ${sql.json(config.settings as never)}, ${config.secretNames as string[]}, ${config.ciphertext},
-          ${config.keyId}, ${config.createdAt}, ${config.updatedAt})
+          ${sql.json(config.settings as never)}, ${config.manifestVersion}, ${config.secretNames as string[]},
+          ${config.ciphertext}, ${config.keyId}, ${config.createdAt}, ${config.updatedAt})
         returning ${columns}`;
       return row!;
     },
@@ -91,6 +92,20 @@ export function providerConfigStore(sql: Sql) {
       return rows.length > 0;
     },
 
+    /** Whether a config, or the canary of one, pins a version of a provider's manifest. */
+    async pinsManifest(tenantId: TenantId, providerKey: string, manifestVersion: string): Promise<boolean> {
+      const rows = await sql`
+        select from connector_provider_configs p
+        where tenant_id = ${tenantId} and provider_key = ${providerKey} and status <> 'archived'
+          and (manifest_version = ${manifestVersion} or exists (
+            select from canaries c join connector_provider_config_versions v
+              on v.tenant_id = c.tenant_id and v.config_id = c.target_id and v.version = c.version
+            where c.tenant_id = ${tenantId} and c.target_kind = 'provider_config' and c.target_id = p.id
+              and v.content::json ->> 'manifest_version' = ${manifestVersion}))
+        limit 1`;
+      return rows.length > 0;
+    },
+
     /** The best status of the configs of each provider. */
     async findStates(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">> {
       const rows = await sql<{ providerKey: string; status: "active" | "disabled" }[]>`
@@ -120,13 +135,14 @@ export function providerConfigStore(sql: Sql) {
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<ProviderConfig | undefined> {
-      const { name, clientId, scopes, settings, sealed, status, activatedAt } = change;
+      const { name, clientId, scopes, settings, manifestVersion, sealed, status, activatedAt } = change;
       const [row] = await sql<ProviderConfig[]>`
         update connector_provider_configs set
           name = ${name === undefined ? sql`name` : name},
           client_id = ${clientId === undefined ? sql`client_id` : clientId},
           scopes = ${scopes === undefined ? sql`scopes` : (scopes as string[])},
           settings = ${settings === undefined ? sql`settings` : sql.json(settings as never)},
+          manifest_version = ${manifestVersion === undefined ? sql`manifest_version` : manifestVersion},
           secret_names = ${sealed === undefined ? sql`secret_names` : (sealed.secretNames as string[])},
           ciphertext = ${sealed === undefined ? sql`ciphertext` : sealed.ciphertext},
           key_id = ${sealed === undefined ? sql`key_id` : sealed.keyId},

@@ -69,6 +69,8 @@ export function createEvidence(parts: EvidenceParts) {
     findAttachedPack: (sql: Sql, tenantId: TenantId, candidateId: string) =>
       packStore(sql).findAttached(tenantId, candidateId),
     /** Adds a receipt that another module vouches for, in its transaction. */
-    addReceipt: receipts.addReceipt,
+    addReceipt: receipts.addReceipt.bind(receipts),
+    /** Whether a pack can have another receipt. */
+    hasRoom: receipts.hasRoom,
   };
 }

@@ -52,7 +52,7 @@ export function createArtifactKinds(owners: () => readonly PromotableArtifacts[]
 
     /** The outcomes of the targets since a time; those of the candidate's canary, if it has one to score. */
     async readEvidence(
-      { sql, tenantId }: Context,
+      { sql, tenantId }: Pick<Context, "sql" | "tenantId">,
       { id, environmentId, artifacts, salt }: Candidate,
       since: Date,
       sharePpm: number | undefined,

@@ -8,12 +8,17 @@
  */
 import type { PromotionService as Rpc } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { createArtifactKinds } from "./artifact-kinds.ts";
+import { createCanaryScorer } from "./canary-scorer.ts";
+import { canaryWatchJob } from "./canary-watch-job.ts";
 import { createDecisionService } from "./decision-service.ts";
 import type { Candidate } from "./domain/candidate.ts";
 import { promotionHandlers } from "./handler.ts";
@@ -22,13 +27,19 @@ import { type CandidateService, createCandidateService, type PromotionParts } fr
 import { createStageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
+export type { CanaryResult } from "./canary-scorer.ts";
 export type { GateReading } from "./domain/approval-validity.ts";
 export type { Candidate } from "./domain/candidate.ts";
 export { isOpen as isCandidateOpen } from "./domain/states.ts";
 export type { EvidenceGate } from "./evidence-gate.ts";
 export type { FindEnvironment, FindIdentities } from "./service.ts";
 
-interface Parts extends Omit<PromotionParts, "kinds" | "metrics"> {
+interface Parts extends Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
+  readonly db: Database;
+  readonly log: Log;
+  readonly platformTenantId: () => TenantId;
+  /** Calls an operation in process. */
+  readonly call: OperationCaller;
   readonly cursors: Cursors;
   readonly metrics: Pick<Metrics, "counter">;
   /** The owners of the artifacts. They are composed with other areas. */
@@ -38,18 +49,22 @@ interface Parts extends Omit<PromotionParts, "kinds" | "metrics"> {
 /** The module's public API. */
 export interface Promotions extends Pick<CandidateService, "find" | "setPack"> {
   readonly handlers: Handlers<typeof Rpc>;
+  readonly jobs: readonly JobKind[];
   /** Finds a candidate for work that no caller asked for; undefined if there is none. */
   findCandidate(sql: Sql, tenantId: TenantId, id: string): Promise<Candidate | undefined>;
 }
 
 /** Creates the module. */
 export function createPromotions({ cursors, metrics, artifacts, ...parts }: Parts): Promotions {
-  const all = { ...parts, kinds: createArtifactKinds(artifacts), metrics: createPromotionMetrics(metrics) };
+  const kinds = createArtifactKinds(artifacts);
+  const scoreCanary = createCanaryScorer(kinds, parts.tests);
+  const all = { ...parts, kinds, scoreCanary, metrics: createPromotionMetrics(metrics) };
   const candidates = createCandidateService(all);
   const stages = createStageService(all, candidates);
   const decisions = createDecisionService(all, candidates, stages);
   return {
     handlers: promotionHandlers({ candidates, stages, decisions, cursors }),
+    jobs: [canaryWatchJob(all)],
     find: candidates.find,
     findCandidate: (sql, tenantId, id) => candidateStore(sql).find(tenantId, id),
     setPack: candidates.setPack,

@@ -9,6 +9,7 @@ import type { GuardrailTests } from "../../experiments/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ReplayReport } from "../../promotable-artifacts.ts";
 import type { ArtifactKinds } from "./artifact-kinds.ts";
+import type { CanaryScorer } from "./canary-scorer.ts";
 import { voidReasons } from "./domain/approval-validity.ts";
 import {
   type Candidate,
@@ -17,7 +18,6 @@ import {
   type NewCandidate,
   openCandidatesMax,
 } from "./domain/candidate.ts";
-import { overallVerdict, scoreCanary } from "./domain/candidate-scores.ts";
 import type { CandidateCall, CandidateState } from "./domain/states.ts";
 import type { EvidenceGate } from "./evidence-gate.ts";
 import type { PromotionMetrics } from "./promotion-metrics.ts";
@@ -39,6 +39,7 @@ export interface PromotionParts {
   readonly gate: EvidenceGate;
   readonly events: EventRecorder;
   readonly tests: GuardrailTests;
+  readonly scoreCanary: CanaryScorer;
   readonly metrics: PromotionMetrics;
   readonly findEnvironment: FindEnvironment;
   readonly findIdentities: FindIdentities;
@@ -67,7 +68,7 @@ export type CandidateService = ReturnType<typeof createCandidateService>;
 
 /** Creates the service of candidates. */
 export function createCandidateService(parts: PromotionParts) {
-  const { kinds, gate, events, tests, metrics } = parts;
+  const { kinds, gate, events, metrics } = parts;
 
   function requireAccess(context: Context, candidate: Candidate | undefined): Candidate {
     if (candidate === undefined) throw notFound("candidate");
@@ -185,10 +186,7 @@ export function createCandidateService(parts: PromotionParts) {
       const { canary, state } = candidate;
       let current = candidate;
       if (state === "canary_running" && canary !== null) {
-        const { sharePpm, keysMin, startedAt } = canary;
-        const evidence = await kinds.readEvidence(context, candidate, new Date(startedAt), sharePpm);
-        const scores = scoreCanary(evidence, sharePpm / 1_000_000, keysMin, tests);
-        current = { ...candidate, canary: { ...canary, scores, verdict: overallVerdict(scores) } };
+        current = { ...candidate, canary: { ...canary, ...(await parts.scoreCanary(context, candidate)) } };
       }
       if (state !== "approved") return { ...current, voidReasons: [] };
       const reading = await gate.readGate(context.sql, context.tenantId, candidate);

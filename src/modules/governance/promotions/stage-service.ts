@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
-import { overallVerdict, scoreCanary, scoreGuardrails } from "./domain/candidate-scores.ts";
+import { overallVerdict, scoreGuardrails } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
 import type { CandidateService, PromotionParts } from "./service.ts";
 import { candidateStore } from "./store.ts";
@@ -18,7 +18,7 @@ export type StageService = ReturnType<typeof createStageService>;
 
 /** Creates the service of the stages before an approval. */
 export function createStageService(parts: PromotionParts, candidates: CandidateService) {
-  const { kinds, tests } = parts;
+  const { kinds, tests, gate, scoreCanary } = parts;
 
   async function checkArtifact(
     context: Context,
@@ -156,18 +156,15 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "stop_canary");
       await this.endCanary(context, locked);
-      const canary = locked.canary!;
-      const { sharePpm, keysMin, startedAt } = canary;
-      const evidence = await kinds.readEvidence(context, locked, new Date(startedAt), sharePpm);
-      const scores = scoreCanary(evidence, sharePpm / 1_000_000, keysMin, tests);
-      const verdict = overallVerdict(scores);
+      const { verdict, scores } = await scoreCanary(context, locked);
+      await gate.recordCanary(context, locked, { verdict, scores });
       const reasons = scores.filter((score) => score.verdict === verdict).map(({ reason }) => reason);
       return candidates.apply(context, locked, {
         call: "stop_canary",
         event: "promotion.canary_stopped",
         change: {
           state: "canary_stopped",
-          canary: { ...canary, verdict, scores, stoppedAt: new Date(nowMs).toISOString() },
+          canary: { ...locked.canary!, verdict, scores, stoppedAt: new Date(nowMs).toISOString() },
         },
         summary: `The canary ${verdict === "inconclusive" ? "is inconclusive" : verdict}. ${reasons[0] ?? ""}`.trim(),
         data: { verdict },

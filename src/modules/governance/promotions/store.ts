@@ -10,6 +10,12 @@ export interface CandidateFilter {
   readonly inProduction: boolean | undefined;
 }
 
+/** Which candidate, of any tenant. */
+export interface CandidateRef {
+  readonly tenantId: TenantId;
+  readonly id: CandidateId;
+}
+
 /** The fields that a statement can change. */
 export type CandidateChange = Partial<
   Pick<Candidate, "state" | "packId" | "preflight" | "guardrailReport" | "canary" | "approval" | "promotion">
@@ -72,6 +78,14 @@ export function candidateStore(sql: Sql) {
       const rows = await sql<Row[]>`
         select ${columns} from promotion_candidates where tenant_id = ${tenantId} and id = ${id} for update`;
       return (await withArtifacts(rows))[0];
+    },
+
+    /** Candidates of all tenants with running canaries, after one of them, in a stable order. */
+    async listRunning(last: CandidateRef | undefined, limit: number): Promise<readonly CandidateRef[]> {
+      const { tenantId = "", id = "" } = last ?? {};
+      return sql<CandidateRef[]>`
+        select distinct tenant_id, candidate_id as id from canaries
+        where (tenant_id, candidate_id) > (${tenantId}, ${id}) order by 1, 2 limit ${limit}`;
     },
 
     /** Changes a locked candidate. */

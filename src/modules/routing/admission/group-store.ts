@@ -16,6 +16,8 @@ export interface OwnedGroup extends GroupName {
   readonly state: GroupState;
   /** Whether the group has a row in the database. */
   readonly stored: boolean;
+  /** When an item last used the group; absent if none did before. */
+  readonly usedAtMs?: number;
 }
 
 /** A group or item changed between the read and the lock; the transaction must be retried. */
@@ -57,6 +59,7 @@ interface GroupRow {
   readonly slots: number;
   readonly inUse: number;
   readonly clearedAt: Date | null;
+  readonly updatedAt: Date;
 }
 
 /**
@@ -72,7 +75,7 @@ export async function readGroups(
   const rows = await sql<GroupRow[]>`
     select g.* from (${namesOf(sql, names)}) wanted cross join lateral (
       select g.tenant_id, g.kind, g.group_id, g.environment_id, g.pool_id, g.item_id, g.since, g.until, g.tat_ms,
-        g.in_use, g.cleared_at,
+        g.in_use, g.cleared_at, g.updated_at,
         -- The pool's current limit, so that a lowered limit applies immediately.
         case when g.kind = 'concurrency' then coalesce((
           select (p.config -> 'admission' -> 'concurrency' ->> 'limit')::int from pools p
@@ -287,6 +290,7 @@ function ownedGroup(row: GroupRow): OwnedGroup {
     environmentId,
     poolId,
     stored: true,
+    usedAtMs: row.updatedAt.getTime(),
     state: {
       kind,
       groupId,

@@ -79,6 +79,7 @@ const { handlers } = createManifests({
   changes: announcedChanges().changes,
   configStates: async () => configs,
   findUse: async () => undefined,
+  isPinned: async () => false,
   builtin,
 });
 const { catalogue } = handlers;

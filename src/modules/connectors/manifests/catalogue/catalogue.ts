@@ -22,9 +22,11 @@ export interface Catalogue {
   provider(tenantId: TenantId, key: string, version?: string): Promise<Provider | undefined>;
   /** The provider with exactly this manifest, also if a newer version exists. */
   providerByDigest(tenantId: TenantId, key: string, digest: string): Promise<Provider | undefined>;
+  /** An action of the newest version of its provider unless one is given. */
   action(
     tenantId: TenantId,
     actionKey: string,
+    version?: string,
   ): Promise<{ readonly provider: Provider; readonly action: Action } | undefined>;
   trigger(
     tenantId: TenantId,
@@ -109,12 +111,14 @@ export function createCatalogue({
     return found?.provider;
   }
 
+  async function findProvider(tenantId: TenantId, key: string, version?: string): Promise<Provider | undefined> {
+    const newest = (await current(tenantId, key))?.provider;
+    if (version === undefined || newest?.version === version) return newest;
+    return findVersion(tenantId, (head) => head.key === key && head.version === version);
+  }
+
   return {
-    async provider(tenantId, key, version) {
-      const newest = (await current(tenantId, key))?.provider;
-      if (version === undefined || newest?.version === version) return newest;
-      return findVersion(tenantId, (head) => head.key === key && head.version === version);
-    },
+    provider: findProvider,
 
     async providerByDigest(tenantId, key, digest) {
       const newest = (await current(tenantId, key))?.provider;
@@ -124,9 +128,9 @@ export function createCatalogue({
 
     sourceOf: async (tenantId, key) => (await current(tenantId, key))?.source,
 
-    async action(tenantId, actionKey) {
+    async action(tenantId, actionKey, version) {
       const { key, name } = splitKey(actionKey);
-      const provider = (await current(tenantId, key))?.provider;
+      const provider = await findProvider(tenantId, key, version);
       const action = provider?.actions.get(name);
       return action && { provider: provider!, action };
     },

@@ -25,6 +25,8 @@ interface ProviderConfigDetails {
   readonly scopes: readonly string[];
   /** Values for the provider's templates that are not secret. */
   readonly settings: Readonly<Record<string, string>>;
+  /** The version of the provider's manifest whose actions connections execute; empty for the newest one. */
+  readonly manifestVersion: string;
 }
 
 /** A tenant's own settings for a provider, without the secrets. */
@@ -59,6 +61,7 @@ export interface ProviderConfigChange {
   readonly clientId?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  readonly manifestVersion?: string | undefined;
   /** The secrets to set; an empty value removes one. */
   readonly secrets?: ProviderSecrets | undefined;
 }

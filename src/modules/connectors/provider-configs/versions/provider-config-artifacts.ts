@@ -83,6 +83,11 @@ function impactsOf(before: ConfigContent, after: ConfigContent): ArtifactFinding
     const message = `Scopes change: ${names}. Connections keep their grant until they are connected again.`;
     impacts.push({ code: "scopes_changed", message });
   }
+  if (before.manifestVersion !== after.manifestVersion) {
+    const nameOf = ({ manifestVersion }: ConfigContent) => manifestVersion || "the newest version";
+    const message = `Actions change from ${nameOf(before)} to ${nameOf(after)} of the manifest.`;
+    impacts.push({ code: "actions_changed", message });
+  }
   const names = [...new Set([...Object.keys(before.settings), ...Object.keys(after.settings)])];
   const changed = names.filter(
     (name) => canonicalJson(before.settings[name] ?? null) !== canonicalJson(after.settings[name] ?? null),

@@ -30,8 +30,8 @@ export function providerConfigVersionHandlers({ service, cursors }: Parts): Pick
   }
 
   return {
-    async createProviderConfigVersion(context, { id, scopeSet, settingSet, message }) {
-      const change = { scopes: scopeSet?.scopes, settings: settingSet?.settings };
+    async createProviderConfigVersion(context, { id, scopeSet, settingSet, manifestVersion, message }) {
+      const change = { scopes: scopeSet?.scopes, settings: settingSet?.settings, manifestVersion };
       const staged = await service.stageVersion(context, id, change, message);
       const providerConfigVersion = await withState(context, staged);
       return create(CreateProviderConfigVersionResponseSchema, { providerConfigVersion });

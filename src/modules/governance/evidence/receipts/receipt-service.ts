@@ -1,7 +1,8 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
 import { digestOfStatement } from "../../../../platform/crypto/index.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Pack } from "../domain/pack.ts";
@@ -100,13 +101,18 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
   }
 
   return {
+    /** Whether a pack can have another receipt. */
+    async hasRoom(sql: Sql, tenantId: TenantId, packId: string): Promise<boolean> {
+      return (await receiptStore(sql).count(tenantId, packId)) < receiptsMax;
+    },
+
     async addReceipt(context: Context, environmentId: string, packId: string, input: NewReceipt): Promise<Receipt> {
       checkInput(input);
       const { sql, tenantId } = context;
       const observed = await requireEnvironment(context, input.observedEnvironmentId || environmentId);
       const locked = await changes.lock(context, environmentId, packId, "add_receipt");
       const { pack, now } = locked;
-      if ((await receiptStore(sql).count(tenantId, packId)) >= receiptsMax) {
+      if (!(await this.hasRoom(sql, tenantId, packId))) {
         throw fail("FAILED_PRECONDITION", { public: `A pack can have at most ${receiptsMax} receipts.` });
       }
       const run = await lockRun(context, pack, input);

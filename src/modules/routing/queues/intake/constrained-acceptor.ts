@@ -126,7 +126,7 @@ async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: numb
   const owned = new Map(await readGroups(tx, locked, true));
   const states = new Map<string, GroupState>([...owned].map(([key, { state }]) => [key, state]));
 
-  const { nowMs } = requests[0]!;
+  const nowMs = Math.max(...requests.map((request) => request.nowMs));
   const repeated = findRepeated(requests, used);
   const changed = new Map<string, OwnedGroup>();
   const transitions: ItemTransition[] = [];
@@ -149,11 +149,13 @@ async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: numb
   await addCounts(tx, [...accepted, ...counts], shard);
   return { repeated, freed };
 
-  function judge({ tenantId, items, nowMs }: AcceptRequest): (Verdict | undefined)[] {
+  function judge({ tenantId, items }: AcceptRequest): (Verdict | undefined)[] {
     return items.map(({ id, poolId, admission }) => {
       if (admission === undefined) return undefined;
       const { config, refs, environmentId } = admission;
-      const { verdict, next } = admit({ itemId: id, refs, config, nowMs }, states);
+      // An item that arrived earlier may have waited longer for the lock. Time does not run backwards within a group.
+      const atMs = Math.max(nowMs, ...refs.map((ref) => owned.get(groupKey(ref))?.usedAtMs ?? 0));
+      const { verdict, next } = admit({ itemId: id, refs, config, nowMs: atMs }, states);
       for (const state of next) {
         const key = groupKey(state);
         const known = owned.get(key) ?? { tenantId, ...state, environmentId, poolId, state, stored: false };

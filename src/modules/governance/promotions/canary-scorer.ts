@@ -1,0 +1,24 @@
+import type { Context } from "../../../chain/call.ts";
+import type { GuardrailTests } from "../../experiments/index.ts";
+import type { ArtifactKinds } from "./artifact-kinds.ts";
+import type { Candidate, Score, Verdict } from "./domain/candidate.ts";
+import { overallVerdict, scoreCanary } from "./domain/candidate-scores.ts";
+
+/** What a canary has shown. */
+export interface CanaryResult {
+  readonly verdict: Verdict;
+  readonly scores: readonly Score[];
+}
+
+/** Scores the canary of a candidate on the outcomes since it started. */
+export type CanaryScorer = (context: Pick<Context, "sql" | "tenantId">, candidate: Candidate) => Promise<CanaryResult>;
+
+/** Creates the scorer. The tests are valid at every time, so a canary can be scored as often as needed. */
+export function createCanaryScorer(kinds: ArtifactKinds, tests: GuardrailTests): CanaryScorer {
+  return async (context, candidate) => {
+    const { sharePpm, keysMin, startedAt } = candidate.canary!;
+    const evidence = await kinds.readEvidence(context, candidate, new Date(startedAt), sharePpm);
+    const scores = scoreCanary(evidence, sharePpm / 1_000_000, keysMin, tests);
+    return { verdict: overallVerdict(scores), scores };
+  };
+}
