@@ -68,7 +68,8 @@ export function createSubscriberTokens({ side, signals, clock, events, secret }:
 
   return {
     handlers: {
-      async createSubscriberToken({ sql, tenantId, nowMs }, { subscriberId, ttlS = defaultTtlS }) {
+      async createSubscriberToken(context, { subscriberId, ttlS = defaultTtlS }) {
+        const { sql, tenantId, nowMs } = context;
         const state = await tokenStore(sql).find(tenantId, subscriberId);
         if (state === undefined) throw notFound("subscriber");
         if (!state.active) {
@@ -76,8 +77,13 @@ export function createSubscriberTokens({ side, signals, clock, events, secret }:
         }
         const expiresAtS = Math.floor(nowMs / 1000) + ttlS;
         const token = encodeToken(signer, { tenantId, subscriberId, revocations: state.revocations, expiresAtS });
-        const expiresAt = timestampFromDate(new Date(expiresAtS * 1000));
-        return create(CreateSubscriberTokenResponseSchema, { subscriberId, token, expiresAt });
+        const expiresAt = new Date(expiresAtS * 1000);
+        const data = { expires_at: expiresAt.toISOString() };
+        await events.record(context, "subscriber.token.created", subscriberId, data);
+        return create(CreateSubscriberTokenResponseSchema, {
+          ...{ subscriberId, token },
+          expiresAt: timestampFromDate(expiresAt),
+        });
       },
 
       async revokeSubscriberTokens(context, { subscriberId }) {

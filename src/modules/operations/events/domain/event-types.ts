@@ -334,6 +334,7 @@ export const eventTypes = {
     meaning: "A preference of a subscriber was set.",
     data: ["preference_id", "layer", "workflow_key", "topic_key"],
   },
+  "subscriber.token.created": { meaning: "A token of a subscriber was created.", data: ["expires_at"] },
   "subscriber.tokens.revoked": { meaning: "All tokens of a subscriber were revoked.", data: [] },
   "notification.workflow.created": { meaning: "A notification workflow was created.", data: ["name", "channels"] },
   "notification.workflow.updated": { meaning: "A notification workflow was replaced.", data: ["name", "channels"] },
