@@ -65,6 +65,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
   },
   {
+    word: "bulk-operation",
+    description: "A bulk operation with its progress.",
+    isGroup: true,
+    verbs: {"service.api.BulkOperationService/PreviewQueueOperation":"preview","service.api.BulkOperationService/StartQueueOperation":"start","service.api.BulkOperationService/PreviewDeadLetterOperation":"preview-retry","service.api.BulkOperationService/StartDeadLetterOperation":"start-retry","service.api.BulkOperationService/GetBulkOperation":"get","service.api.BulkOperationService/ListBulkOperations":"list","service.api.BulkOperationService/CancelBulkOperation":"cancel"},
+    services: () => Promise.all([import("./service/api/bulk_operation_pb.ts").then((file) => file.BulkOperationService)]),
+  },
+  {
     word: "config",
     description: "Dynamic configuration: settings that a tenant can change at run time.",
     isGroup: true,
@@ -75,7 +82,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "config-value",
     description: "The effective value of a setting.",
     isGroup: true,
-    verbs: {"service.api.ConfigService/ListConfigValues":"list","service.api.ConfigService/SetConfigValue":"set","service.api.ConfigService/ResetConfigValue":"reset"},
+    verbs: {"service.api.ConfigService/ListConfigValues":"list","service.api.ConfigService/GetConfigValue":"get","service.api.ConfigService/SetConfigValue":"set","service.api.ConfigService/ResetConfigValue":"reset"},
     services: () => Promise.all([import("./service/api/config_pb.ts").then((file) => file.ConfigService)]),
   },
   {
@@ -299,7 +306,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification",
     description: "Notifications: triggers, deliveries and their results.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/TriggerNotification":"trigger"},
+    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -320,14 +327,14 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "broadcast",
     description: "A notification to everyone who was in a topic when it was accepted.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/GetBroadcast":"get"},
+    verbs: {"service.api.NotificationService/GetBroadcast":"get","service.api.NotificationService/CancelBroadcast":"cancel"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
     word: "notification-dead-letter",
     description: "A message that could not be sent. Its payload is never shown.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive"},
+    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -336,6 +343,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.NotificationWorkflowService/UpsertNotificationWorkflow":"upsert","service.api.NotificationWorkflowService/GetNotificationWorkflow":"get","service.api.NotificationWorkflowService/ListNotificationWorkflows":"list","service.api.NotificationWorkflowService/DeleteNotificationWorkflow":"delete","service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser":"upsert-user","service.api.NotificationWorkflowService/GetNotificationWorkflowUser":"get-user","service.api.NotificationWorkflowService/ListNotificationWorkflowUsers":"list-users","service.api.NotificationWorkflowService/DeleteNotificationWorkflowUser":"delete-user","service.api.NotificationWorkflowService/PreviewNotificationContent":"preview"},
     services: () => Promise.all([import("./service/api/notification_workflow_pb.ts").then((file) => file.NotificationWorkflowService)]),
+  },
+  {
+    word: "offer",
+    description: "An open offer, with the item that is offered.",
+    isGroup: true,
+    verbs: {"service.api.OfferService/ListOffers":"list","service.api.OfferService/AcceptOffer":"accept","service.api.OfferService/DeclineOffer":"decline"},
+    services: () => Promise.all([import("./service/api/offer_pb.ts").then((file) => file.OfferService)]),
   },
   {
     word: "report",
@@ -350,6 +364,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.OutboxService/ListOutboxMessages":"list"},
     services: () => Promise.all([import("./service/api/outbox_pb.ts").then((file) => file.OutboxService)]),
+  },
+  {
+    word: "partial",
+    description: "Partials: pieces of templates that notification workflows, layouts and other partials include.",
+    isGroup: true,
+    verbs: {"service.api.PartialService/UpsertPartial":"upsert","service.api.PartialService/GetPartial":"get","service.api.PartialService/ListPartials":"list","service.api.PartialService/DeletePartial":"delete"},
+    services: () => Promise.all([import("./service/api/partial_pb.ts").then((file) => file.PartialService)]),
   },
   {
     word: "plan",
@@ -390,7 +411,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "item",
     description: "An item of a queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
+    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService), import("./service/api/work_pb.ts").then((file) => file.WorkService)]),
   },
   {
@@ -471,6 +492,20 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/rule_pb.ts").then((file) => file.RuleService)]),
   },
   {
+    word: "schedule",
+    description: "Routes an item at each of its times.",
+    isGroup: true,
+    verbs: {"service.api.ScheduleService/CreateSchedule":"create","service.api.ScheduleService/GetSchedule":"get","service.api.ScheduleService/ListSchedules":"list","service.api.ScheduleService/UpdateSchedule":"update","service.api.ScheduleService/DeleteSchedule":"delete","service.api.ScheduleService/PauseSchedule":"pause","service.api.ScheduleService/ResumeSchedule":"resume","service.api.ScheduleService/FireSchedule":"fire","service.api.ScheduleService/ListScheduleTimes":"times","service.api.ScheduleService/PreviewSchedule":"preview"},
+    services: () => Promise.all([import("./service/api/schedule_pb.ts").then((file) => file.ScheduleService)]),
+  },
+  {
+    word: "schedule-run",
+    description: "One firing of a schedule.",
+    isGroup: true,
+    verbs: {"service.api.ScheduleService/ListScheduleRuns":"list","service.api.ScheduleService/GetScheduleRun":"get"},
+    services: () => Promise.all([import("./service/api/schedule_pb.ts").then((file) => file.ScheduleService)]),
+  },
+  {
     word: "secret",
     description: "The metadata of a secret.",
     isGroup: true,
@@ -488,14 +523,14 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "group-roles",
     description: "A group of the identity provider and its roles.",
     isGroup: true,
-    verbs: {"service.api.SsoService/SetGroupRoles":"set","service.api.SsoService/ListGroupRoles":"list","service.api.SsoService/DeleteGroupRoles":"delete"},
+    verbs: {"service.api.SsoService/SetGroupRoles":"set","service.api.SsoService/ListGroupRoles":"list","service.api.SsoService/GetGroupRoles":"get","service.api.SsoService/DeleteGroupRoles":"delete"},
     services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
   },
   {
     word: "subscriber",
     description: "A person who receives notifications.",
     isGroup: true,
-    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens"},
+    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens"},
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService), import("./service/api/subscriber_token_pb.ts").then((file) => file.SubscriberTokenService)]),
   },
   {
@@ -523,7 +558,14 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "topic",
     description: "A named set of subscribers.",
     isGroup: true,
-    verbs: {"service.api.TopicService/CreateTopic":"create","service.api.TopicService/GetTopic":"get","service.api.TopicService/ListTopics":"list","service.api.TopicService/UpdateTopic":"update","service.api.TopicService/DeleteTopic":"delete","service.api.TopicService/AddTopicSubscribers":"add-subscribers","service.api.TopicService/RemoveTopicSubscribers":"remove-subscribers","service.api.TopicService/ListTopicSubscribers":"list-subscribers"},
+    verbs: {"service.api.TopicService/CreateTopic":"create","service.api.TopicService/GetTopic":"get","service.api.TopicService/ListTopics":"list","service.api.TopicService/UpdateTopic":"update","service.api.TopicService/DeleteTopic":"delete","service.api.TopicService/AddTopicSubscribers":"add-subscribers","service.api.TopicService/ImportTopicSubscribers":"import-subscribers","service.api.TopicService/RemoveTopicSubscribers":"remove-subscribers","service.api.TopicService/ListTopicSubscribers":"list-subscribers"},
+    services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
+  },
+  {
+    word: "topic-import",
+    description: "An import of members into a topic.",
+    isGroup: true,
+    verbs: {"service.api.TopicService/GetTopicImport":"get"},
     services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
   },
   {

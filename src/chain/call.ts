@@ -1,8 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
+import type { Failure } from "../errors/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
+import type { ReturnedFields } from "./returned-record.ts";
 import type { TenantState } from "./tenant-state.ts";
 
 /** The listener that accepted a call: the public API or the service-to-service API. */
@@ -47,6 +49,10 @@ export interface Call {
   tenantId: TenantId | undefined;
   tenantState: TenantState | undefined;
   message: Message | undefined;
+  /** Read-only fields of the record that a REST update sends back. */
+  returned?: ReturnedFields | undefined;
+  /** Why the message is not valid, as long as it is not known which fields of a returned record the update changes. */
+  invalid?: Failure | undefined;
 }
 
 /** What a call returns: one message, or a stream of messages. */
@@ -87,6 +93,8 @@ export interface Context {
   readonly body: AsyncIterable<Uint8Array> | undefined;
   /** The transaction of a mutating operation, or the connection pool for other operations. */
   readonly sql: Sql;
+  /** The tenant's own value of a setting; undefined if it has none, so that the instance's value applies. */
+  settingOf(key: string): unknown;
   /** The tenant's daily quota for an operation, for handlers that charge it in their own transaction; undefined if unlimited. */
   quotaOf(operation: string): number | undefined;
   /**

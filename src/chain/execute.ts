@@ -28,6 +28,7 @@ import {
   type QuotaReceipt,
   type ServiceHandlers,
 } from "./call.ts";
+import { createReturnedRecordCheck, type ReturnedRecordCheck } from "./returned-record.ts";
 import { createStoredResponseCodec, type StoredResponseCodec } from "./stored-response.ts";
 import { guardStream } from "./stream.ts";
 
@@ -59,12 +60,18 @@ export function createExecutor(operations: readonly Operation[], parts: Parts): 
   for (const operation of operations) {
     const handler = parts.handlers[operation.service.typeName]?.[operation.method.localName];
     if (handler === undefined) throw new Error(`${operation.id} has no handler`);
-    executors.set(operation, executorOf(operation, handler, parts));
+    const check = createReturnedRecordCheck(operation, operations, parts.handlers);
+    executors.set(operation, executorOf(operation, handler, check, parts));
   }
   return (call) => executors.get(call.operation)!(call);
 }
 
-function executorOf(operation: Operation, handler: Handler | GroupedHandler | PreparedHandler, parts: Parts): Executor {
+function executorOf(
+  operation: Operation,
+  handler: Handler | GroupedHandler | PreparedHandler,
+  check: ReturnedRecordCheck | undefined,
+  parts: Parts,
+): Executor {
   if (typeof handler === "function" && operation.streaming) {
     return async (call) => {
       const context = contextOf(call, parts);
@@ -80,13 +87,24 @@ function executorOf(operation: Operation, handler: Handler | GroupedHandler | Pr
     return (call) => {
       const context = contextOf(call, parts);
       const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
-      const run = () => handler(context, call.message) as Promise<Message>;
+      const run = checked(check, call, context, () => handler(context, call.message) as Promise<Message>);
       return executeInTransaction({ call, context, claimed, codec, parts }, run);
     };
   }
-  return "prepare" in handler
-    ? (call) => executePrepared(call, handler, codec, parts)
-    : (call) => executeGrouped(call, handler, codec, parts);
+  if ("prepare" in handler) return (call) => executePrepared(call, handler, check, codec, parts);
+  // A grouped operation has no transaction in which the record could be compared.
+  if (check !== undefined) throw new Error(`${operation.id} is an update and must run in a transaction`);
+  return (call) => executeGrouped(call, handler, codec, parts);
+}
+
+/** The work of a call, after a comparison with the record if the caller sends back parts of it. */
+function checked(
+  check: ReturnedRecordCheck | undefined,
+  call: Call,
+  context: Context,
+  run: () => Promise<Message>,
+): () => Promise<Message> {
+  return check === undefined || call.returned === undefined ? run : () => check(call, context, run);
 }
 
 /** A call of a mutating operation. */
@@ -123,9 +141,11 @@ async function executeInTransaction(
 async function executePrepared(
   call: Call,
   handler: PreparedHandler,
+  check: ReturnedRecordCheck | undefined,
   codec: StoredResponseCodec,
   parts: Parts,
 ): Promise<Message> {
+  if (call.invalid !== undefined) throw call.invalid;
   const context = contextOf(call, parts);
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   // Leaves the queue for a connection when the caller does.
@@ -139,7 +159,7 @@ async function executePrepared(
     context.sql = sql;
     const prepared = await handler.prepare(context, call.message, from);
     try {
-      const run = () => handler.run(context, call.message, prepared);
+      const run = checked(check, call, context, () => handler.run(context, call.message, prepared));
       return await executeInTransaction({ call, context, claimed, codec, parts }, run);
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
@@ -235,6 +255,10 @@ class CallContext implements Context {
 
   get body(): AsyncIterable<Uint8Array> | undefined {
     return this.#call.body;
+  }
+
+  settingOf(key: string): unknown {
+    return this.#call.tenantState?.settings[key];
   }
 
   quotaOf(operation: string): number | undefined {

@@ -287,6 +287,10 @@ export const settings = {
     "tiered",
     "Queue of pending notifications. `tiered`: notifications to one subscriber and broadcasts are queued separately. `flat`: both share one queue. `none`: no queue, so that topics cannot be notified and nothing is retried. The enterprise profile requires `tiered`.",
   ),
+  "notification.allow_unknown_workflows": flag(
+    false,
+    "Whether a trigger may name a `workflow_key` that no notification workflow has; its content then comes from its overrides. Tenants can decide it for themselves. If it is false, a mistyped key is refused.",
+  ),
   "notification.verified_endpoints_only": flag(
     false,
     "Whether notifications are sent only to addresses that subscribers have confirmed.",

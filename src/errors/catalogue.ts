@@ -202,13 +202,33 @@ export const catalogue = {
       "The worker no longer holds the item: its lease expired and another worker leased it, or the item was cancelled.",
     remedy: "Stop work on the item and lease another one. Send heartbeats before the lease expires.",
   },
+  OFFER_LOST: {
+    http: 409,
+    connect: "aborted",
+    retryable: false,
+    title: "Offer lost",
+    meaning:
+      "The offer is no longer open: it expired, was declined or withdrawn, or the item was offered to another recipient.",
+    remedy: "List the open offers of the recipient and answer one of them before it expires.",
+  },
+  RECIPIENT_REQUIRED: {
+    http: 412,
+    connect: "failed_precondition",
+    retryable: false,
+    title: "Recipient required",
+    meaning:
+      "The pool cannot lease items to a worker that names no recipient, because its items depend on the recipient.",
+    remedy: "Name the recipient as `detail` describes.",
+  },
   ROUTING_FAILED: {
     http: 503,
     connect: "unavailable",
     retryable: true,
     title: "Routing failed",
-    meaning: "No recipient can take the item now, and its pool does not queue unassigned items or its queue is full.",
-    remedy: "Try again later, or configure the pool to queue unassigned items.",
+    meaning:
+      "No recipient can take the item now, and its pool does not queue unassigned items or its queue is full. With `reject_as_error`: a rule rejected the item.",
+    remedy:
+      "Try again after the number of seconds in the `Retry-After` header, or configure the pool to queue unassigned items.",
   },
   FAILED_PRECONDITION: {
     http: 412,
@@ -363,6 +383,14 @@ export const catalogue = {
     title: "Too many requests",
     meaning: "The rate limit of the instance or of the tenant is exceeded.",
     remedy: "Wait the number of seconds in the `Retry-After` header, then send the request again.",
+  },
+  ROUTING_THROTTLED: {
+    http: 429,
+    connect: "resource_exhausted",
+    retryable: true,
+    title: "Item throttled",
+    meaning: "The throttle of the pool rejected the item, and the request asked for an error with `reject_as_error`.",
+    remedy: "Wait the number of seconds in the `Retry-After` header, then send the item again.",
   },
   QUOTA_EXCEEDED: {
     http: 429,

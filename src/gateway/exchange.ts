@@ -57,6 +57,8 @@ class ExchangeCall implements Call {
   tenantId: Call["tenantId"] = undefined;
   tenantState: Call["tenantState"] = undefined;
   message: Call["message"] = undefined;
+  returned: Call["returned"] = undefined;
+  invalid: Call["invalid"] = undefined;
   readonly #exchange: Exchange;
   #signal: AbortSignal | undefined;
 

@@ -13,7 +13,10 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
   let browser: Browser;
   before(async () => {
-    service = await startService({ "notification.outbox.enabled": "true" });
+    service = await startService({
+      "notification.allow_unknown_workflows": "true",
+      "notification.outbox.enabled": "true",
+    });
     browser = await startBrowser(program!);
   });
   after(() => browser?.close());

@@ -49,6 +49,7 @@ const references = [
   "token",
   "envelope",
   "artifacts",
+  "item",
 ];
 
 /** Replaces names in an example with those of existing records. */

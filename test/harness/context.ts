@@ -60,6 +60,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     signal: new AbortController().signal,
     nowMs: Date.now(),
     sql: db.sql,
+    settingOf: () => undefined,
     quotaOf: () => undefined,
     takeQuota: () => undefined,
     recheckAccess: async () => {},

@@ -13,6 +13,7 @@ import { serviceTokenSecret, startService, type TestService, type TestSettings }
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
 import { billingRequests } from "./fixtures/billing.ts";
+import { bulkOperationRequests } from "./fixtures/bulk-operations.ts";
 import { conformanceRequests } from "./fixtures/conformance.ts";
 import { connectSessionRequests } from "./fixtures/connect-sessions.ts";
 import { connectionRequests } from "./fixtures/connections.ts";
@@ -31,6 +32,7 @@ import { poolRequests } from "./fixtures/pools.ts";
 import { preferenceRequests } from "./fixtures/preferences.ts";
 import { promotionRequests } from "./fixtures/promotions.ts";
 import { routingRequests } from "./fixtures/routing.ts";
+import { scheduleRequests } from "./fixtures/schedules.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
@@ -73,7 +75,10 @@ export async function atRest(sql: TestSql): Promise<void> {
     const [row] = await sql<{ busy: boolean }[]>`
       select exists (select from notification_deliveries where status in ('queued', 'running'))
         or exists (select from connector_trigger_deliveries)
-        or exists (select from jobs where kind = 'conformance.execute_run') as busy`;
+        or exists (select from routing_schedule_runs where state in ('starting', 'waiting'))
+        or exists (select from notification_broadcasts where status in ('accepted', 'expanding', 'cancelling'))
+        or exists (select from jobs
+          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`;
     if (!row!.busy) return;
     await delay(5);
   }
@@ -134,6 +139,7 @@ async function signIn(baseUrl: string, sql: TestSql, tenantId: string): Promise<
 /** Values that the definition does not determine; each part of the service has a file in fixtures/. */
 const known: FixtureRequests = {
   ...billingRequests,
+  ...bulkOperationRequests,
   ...conformanceRequests,
   ...connectSessionRequests,
   ...connectionRequests,
@@ -152,6 +158,7 @@ const known: FixtureRequests = {
   ...preferenceRequests,
   ...promotionRequests,
   ...routingRequests,
+  ...scheduleRequests,
   ...subscriberRequests,
   ...triggerSubscriptionRequests,
   ...webhookRequests,
@@ -184,9 +191,12 @@ const makers: Readonly<Record<string, string>> = {
 export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.DiscoveryService/GetCapability.id",
   "service.api.SubscriberService/UpsertSubscriber.external_id",
+  "service.api.SubscriberService/UpsertSubscriberBatch.subscribers.external_id",
+  "service.api.SubscriberService/ExplainSubscriber.user_id",
   "service.api.SubscriberService/PreviewPreferences.user_id",
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
+  "service.api.NotificationService/TriggerNotificationBatch.triggers.user_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
   "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",
@@ -213,6 +223,9 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
+  // The same for a recipient without an offer.
+  "service.api.OfferService/AcceptOffer.queue_item_id": "OFFER_LOST",
+  "service.api.OfferService/DeclineOffer.queue_item_id": "OFFER_LOST",
 };
 
 /** Fields that restrict an operation to one list of its request, by operation. */

@@ -118,7 +118,7 @@ test("a broadcast repeated with its key is one broadcast", async () => {
 test("a failed part of a broadcast can be redriven by itself", async () => {
   const members = await subscribers(3);
   const topic = await sender.topic(members);
-  const workflow_key = `w${freshName()}`;
+  const workflow_key = await sender.workflow({ channels: { sms: { body: "Elsewhere" } } });
   const { transaction_id } = await sender.trigger({ workflow_key, topic, channels: ["in_app"] });
   await completed(transaction_id);
   const letters = (await sender.letters("status=open")).filter((each) => each.transaction_id === transaction_id);

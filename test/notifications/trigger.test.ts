@@ -150,7 +150,7 @@ test("requested channels are the only ones, and overrides replace the workflow's
 });
 
 test("a workflow without content for a channel fails there, and can be redriven once it has content", async () => {
-  const workflow_key = `w${freshName()}`;
+  const workflow_key = await sender.workflow({ channels: { sms: { body: "Elsewhere" } } });
   const { id } = await sender.subscriber();
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id, channels: ["in_app"] });
   const [{ outcome, failure_phase, failure_code, delivery_id }] = outcomes;

@@ -185,7 +185,8 @@ test("a suspended tenant sends nothing until it is active again", async () => {
 test("every dead letter is announced by an event", async () => {
   const sender = await newSender(node);
   const { id } = await sender.subscriber();
-  const { outcomes } = await sender.trigger({ workflow_key: "nothing_said", subscriber_id: id, channels: ["in_app"] });
+  const workflow_key = await sender.workflow({ channels: { sms: { body: "Elsewhere" } } });
+  const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id, channels: ["in_app"] });
   const path = "/api/events?types=notification.delivery.failed";
   const [event] = (await sender.rest.call("GET", path)).body.data;
   assert.equal(event.subject, outcomes[0].delivery_id);

@@ -55,22 +55,23 @@ test("a pool is created as the specification shows, and the response is complete
     rule_count: 0,
     record_version: 1,
   });
-  assert.deepEqual(config.selection, { hash_key: "", choice_count: 2, slow_start_s: 60 });
+  const selection = { hash_key: "", choice_count: 2, slow_start_s: 60, skill_choice: "best_skilled" };
+  assert.deepEqual(config.selection, selection);
   assert.deepEqual(config.fallback, { steps: [], on_no_match: "queue", redirect_pool_id: "" });
-  assert.deepEqual(config.queue, { max_depth: 100000, ttl_s: 1209600, ageing_s: 60 });
+  assert.deepEqual(config.queue, { max_depth: 100000, ttl_s: 1209600, ageing_s: 60, order: "aged_priority" });
   assert.deepEqual(config.retry, { max_attempts: 5, initial_ms: 1000, factor: 2, max_ms: 60000, jitter: 0.5 });
-  assert.equal(config.item_events, false);
+  assert.deepEqual([config.item_events, config.accepts_unaddressed], [false, false]);
 });
 
 test("a response can be sent back unchanged: config round trip", async () => {
   const config = {
-    selection: { hash_key: "item.key", choice_count: 3, slow_start_s: 0 },
+    selection: { hash_key: "item.key", choice_count: 3, slow_start_s: 0, skill_choice: "longest_idle" },
     fallback: {
       steps: [{ after_s: 30, condition: "recipient.tier == 'b'", strategy: "least_loaded" }],
       on_no_match: "reject",
       redirect_pool_id: "",
     },
-    queue: { max_depth: 10, ttl_s: 60, ageing_s: 0 },
+    queue: { max_depth: 10, ttl_s: 60, ageing_s: 0, order: "strict_priority" },
     lease: { duration_s: 60, heartbeat_s: 20 },
     retry: { max_attempts: 1, initial_ms: 0, factor: 1.5, max_ms: 0, jitter: 0 },
     dlq: { max_retries: 0, retention_days: 1 },
@@ -91,8 +92,10 @@ test("a response can be sent back unchanged: config round trip", async () => {
       window_s: 60,
       samples_min: 10,
       cooldown_s: 0,
+      auto_resume: true,
     },
     item_events: true,
+    accepts_unaddressed: true,
   };
   const created = await must("POST", "/api/pools", { name: fresh(), config });
   assert.deepEqual(created.config, config);

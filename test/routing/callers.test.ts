@@ -166,8 +166,12 @@ test("a repeat with its idempotency key uses no quota, and succeeds when the quo
 test("a key bound to an environment works only with the pools of that environment", async () => {
   const { data: environments } = await own.ok("GET", "/api/v2/environments");
   const staging = environments.find(({ key }: { key: string }) => key === "staging").id;
-  const pools = { production: await own.pool(), staging: await own.pool({ environment_id: staging }) };
-  for (const pool of Object.values(pools)) await own.rule(pool, { type: "set_priority", priority: 1 });
+  const config = { accepts_unaddressed: true };
+  const pools = {
+    production: await own.pool({ config }),
+    staging: await own.pool({ config, environment_id: staging }),
+  };
+  for (const pool of Object.values(pools)) await own.rule(pool, { type: "require" });
   for (const [allowed, denied, mode] of [
     [pools.production, pools.staging, "production_only"],
     [pools.staging, pools.production, "non_production_only"],
@@ -201,7 +205,7 @@ test("a key bound to an environment works only with the pools of that environmen
     }
     const batch = await bound.call("POST", "/api/route:batch", { items: [{ pool_id: denied, type: "t" }] });
     assert.equal(batch.body.data.results[0].error_code, "PERMISSION_DENIED");
-    // Of several pools with a matching rule, the bound key's own pool is chosen, and lists show no others.
+    // Of several pools with a rule that chooses the item, the bound key's own pool is chosen, and lists show no others.
     const picked = await bound.call("POST", "/api/route", { type: "t" });
     assert.equal(picked.body.data.pool_id, allowed, picked.text);
     const listed = async (path: string) =>

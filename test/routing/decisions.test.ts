@@ -91,7 +91,8 @@ for (const strategy of strategies) {
     }));
     const results = await own.routeAll(items);
     // Live state, recipients and rules have changed.
-    for (const leased of await own.lease(pool, { max_items: 10 })) await own.complete(leased);
+    const worker = strategy === "first_accept" ? { recipient_id: recipients[0] } : {};
+    for (const leased of await own.lease(pool, { max_items: 10, ...worker })) await own.complete(leased);
     await own.ok("DELETE", `/api/recipients/${recipients[5]}`);
     await own.ok("PATCH", `/api/recipients/${recipients[4]}`, { weight: 0 });
     await own.rule(pool, { type: "reject" }, { priority: 1 });

@@ -117,7 +117,7 @@ test("an item requeued after a failed attempt starts its routing attempts from z
     () => assignmentOf(party, pool, id),
     (seen) => seen?.tries >= 1,
   );
-  // A worker of the whole pool leases items without a recipient.
+  await party.recipient(pool, { skills: { welding: 1 } });
   await party.fail(await party.leaseOne(pool), { reason: "broken" });
   const { state, assignment } = await party.item(pool, id);
   assert.deepEqual([state, assignment], ["pending", undefined]);

@@ -135,9 +135,16 @@ test("a condition that fails on an item skips its rule, or rejects the item when
   assert.equal((await own.route(pool, { attributes: { size: 11 } })).outcome, "queued");
 });
 
-test("an item without a pool goes to the oldest pool with a matching rule, and is rejected when there is none", async () => {
+test("an item without a pool goes to the oldest pool that accepts such items and has a rule that chooses it", async () => {
   const other = await newParty(service);
-  const [sales, support] = [await other.pool(), await other.pool()];
+  const open = { config: { accepts_unaddressed: true } };
+  // None of these pools is chosen: it did not opt in, or its rules choose nothing.
+  const [closed, held, raised] = [await other.pool(), await other.pool(open), await other.pool(open)];
+  await other.rule(closed, { type: "require" });
+  await other.rule(held, { type: "hold", hold_s: 60 });
+  await other.rule(raised, { type: "set_priority", priority: 10 });
+  const [sales, support] = [await other.pool(open), await other.pool(open)];
+  await other.rule(support, { type: "hold", hold_s: 60 }, { priority: 1 });
   await other.rule(sales, { type: "require" }, { condition: "item.type in ['sales', 'both']" });
   await other.rule(support, { type: "require" }, { condition: "item.type in ['support', 'both']" });
   assert.equal((await other.route("", { type: "sales" })).pool_id, sales);

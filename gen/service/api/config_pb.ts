@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/config.proto.
  */
 export const file_service_api_config: GenFile = /*@__PURE__*/
-  fileDesc("ChhzZXJ2aWNlL2FwaS9jb25maWcucHJvdG8SC3NlcnZpY2UuYXBpIsoBCg1Db25maWdTZXR0aW5nEgsKA2tleRgBIAEoCRIMCgR0eXBlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEi0KDWRlZmF1bHRfdmFsdWUYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSFAoHbWluaW11bRgFIAEoAUgAiAEBEhQKB21heGltdW0YBiABKAFIAYgBARIWCg5hbGxvd2VkX3ZhbHVlcxgHIAMoCUIKCghfbWluaW11bUIKCghfbWF4aW11bSKxAQoLQ29uZmlnVmFsdWUSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhIKCm92ZXJyaWRkZW4YAyABKAgSEgoKdXBkYXRlZF9ieRgEIAEoCRIuCgp1cGRhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgGIAEoAyIYChZHZXRDb25maWdTY2hlbWFSZXF1ZXN0IlgKF0dldENvbmZpZ1NjaGVtYVJlc3BvbnNlEg8KB2VuYWJsZWQYASABKAgSLAoIc2V0dGluZ3MYAiADKAsyGi5zZXJ2aWNlLmFwaS5Db25maWdTZXR0aW5nIk4KF0xpc3RDb25maWdWYWx1ZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUijgEKGExpc3RDb25maWdWYWx1ZXNSZXNwb25zZRIvCg1jb25maWdfdmFsdWVzGAEgAygLMhguc2VydmljZS5hcGkuQ29uZmlnVmFsdWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIo8BChVTZXRDb25maWdWYWx1ZVJlcXVlc3QSFwoDa2V5GAEgASgJQgq6SAdyBRABGIABEi0KBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQga6SAPIAQESGwoOcmVjb3JkX3ZlcnNpb24YAyABKANIAIgBAUIRCg9fcmVjb3JkX3ZlcnNpb24iSAoWU2V0Q29uZmlnVmFsdWVSZXNwb25zZRIuCgxjb25maWdfdmFsdWUYASABKAsyGC5zZXJ2aWNlLmFwaS5Db25maWdWYWx1ZSIyChdSZXNldENvbmZpZ1ZhbHVlUmVxdWVzdBIXCgNrZXkYASABKAlCCrpIB3IFEAEYgAEiSgoYUmVzZXRDb25maWdWYWx1ZVJlc3BvbnNlEi4KDGNvbmZpZ192YWx1ZRgBIAEoCzIYLnNlcnZpY2UuYXBpLkNvbmZpZ1ZhbHVlIhUKE0V4cG9ydENvbmZpZ1JlcXVlc3QiPgoURXhwb3J0Q29uZmlnUmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5nb29nbGUuYXBpLkh0dHBCb2R5MrUGCg1Db25maWdTZXJ2aWNlEpIBCg9HZXRDb25maWdTY2hlbWESIy5zZXJ2aWNlLmFwaS5HZXRDb25maWdTY2hlbWFSZXF1ZXN0GiQuc2VydmljZS5hcGkuR2V0Q29uZmlnU2NoZW1hUmVzcG9uc2UiNMrzGBYIARACGAEgASoGY29uZmlnMgRyZWFkgtPkkwIUEhIvYXBpL2NvbmZpZy9zY2hlbWESlwEKEExpc3RDb25maWdWYWx1ZXMSJC5zZXJ2aWNlLmFwaS5MaXN0Q29uZmlnVmFsdWVzUmVxdWVzdBolLnNlcnZpY2UuYXBpLkxpc3RDb25maWdWYWx1ZXNSZXNwb25zZSI2yvMYGAgBEAIYASABKgZjb25maWcyBHJlYWRQAoLT5JMCFBISL2FwaS9jb25maWcvdmFsdWVzEqsBCg5TZXRDb25maWdWYWx1ZRIiLnNlcnZpY2UuYXBpLlNldENvbmZpZ1ZhbHVlUmVxdWVzdBojLnNlcnZpY2UuYXBpLlNldENvbmZpZ1ZhbHVlUmVzcG9uc2UiUMrzGBsIARACGAEgASoGY29uZmlnMgV3cml0ZVAFWAGC0+STAis6ASpiDGNvbmZpZ192YWx1ZRoYL2FwaS9jb25maWcvdmFsdWVzL3trZXl9Eq4BChBSZXNldENvbmZpZ1ZhbHVlEiQuc2VydmljZS5hcGkuUmVzZXRDb25maWdWYWx1ZVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZXNldENvbmZpZ1ZhbHVlUmVzcG9uc2UiTcrzGBsIARACGAEgASoGY29uZmlnMgV3cml0ZVAFWAGC0+STAihiDGNvbmZpZ192YWx1ZSoYL2FwaS9jb25maWcvdmFsdWVzL3trZXl9EpUBCgxFeHBvcnRDb25maWcSIC5zZXJ2aWNlLmFwaS5FeHBvcnRDb25maWdSZXF1ZXN0GiEuc2VydmljZS5hcGkuRXhwb3J0Q29uZmlnUmVzcG9uc2UiQMrzGBgIARACGAEgASoGY29uZmlnMgRyZWFkUAKC0+STAh5iCGRvY3VtZW50EhIvYXBpL2NvbmZpZy9leHBvcnRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChhzZXJ2aWNlL2FwaS9jb25maWcucHJvdG8SC3NlcnZpY2UuYXBpIsoBCg1Db25maWdTZXR0aW5nEgsKA2tleRgBIAEoCRIMCgR0eXBlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEi0KDWRlZmF1bHRfdmFsdWUYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSFAoHbWluaW11bRgFIAEoAUgAiAEBEhQKB21heGltdW0YBiABKAFIAYgBARIWCg5hbGxvd2VkX3ZhbHVlcxgHIAMoCUIKCghfbWluaW11bUIKCghfbWF4aW11bSKxAQoLQ29uZmlnVmFsdWUSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhIKCm92ZXJyaWRkZW4YAyABKAgSEgoKdXBkYXRlZF9ieRgEIAEoCRIuCgp1cGRhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgGIAEoAyIYChZHZXRDb25maWdTY2hlbWFSZXF1ZXN0IlgKF0dldENvbmZpZ1NjaGVtYVJlc3BvbnNlEg8KB2VuYWJsZWQYASABKAgSLAoIc2V0dGluZ3MYAiADKAsyGi5zZXJ2aWNlLmFwaS5Db25maWdTZXR0aW5nIk4KF0xpc3RDb25maWdWYWx1ZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUijgEKGExpc3RDb25maWdWYWx1ZXNSZXNwb25zZRIvCg1jb25maWdfdmFsdWVzGAEgAygLMhguc2VydmljZS5hcGkuQ29uZmlnVmFsdWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjAKFUdldENvbmZpZ1ZhbHVlUmVxdWVzdBIXCgNrZXkYASABKAlCCrpIB3IFEAEYgAEiSAoWR2V0Q29uZmlnVmFsdWVSZXNwb25zZRIuCgxjb25maWdfdmFsdWUYASABKAsyGC5zZXJ2aWNlLmFwaS5Db25maWdWYWx1ZSKPAQoVU2V0Q29uZmlnVmFsdWVSZXF1ZXN0EhcKA2tleRgBIAEoCUIKukgHcgUQARiAARItCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUIGukgDyAEBEhsKDnJlY29yZF92ZXJzaW9uGAMgASgDSACIAQFCEQoPX3JlY29yZF92ZXJzaW9uIkgKFlNldENvbmZpZ1ZhbHVlUmVzcG9uc2USLgoMY29uZmlnX3ZhbHVlGAEgASgLMhguc2VydmljZS5hcGkuQ29uZmlnVmFsdWUiMgoXUmVzZXRDb25maWdWYWx1ZVJlcXVlc3QSFwoDa2V5GAEgASgJQgq6SAdyBRABGIABIkoKGFJlc2V0Q29uZmlnVmFsdWVSZXNwb25zZRIuCgxjb25maWdfdmFsdWUYASABKAsyGC5zZXJ2aWNlLmFwaS5Db25maWdWYWx1ZSIVChNFeHBvcnRDb25maWdSZXF1ZXN0Ij4KFEV4cG9ydENvbmZpZ1Jlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQuZ29vZ2xlLmFwaS5IdHRwQm9keTLbBwoNQ29uZmlnU2VydmljZRKSAQoPR2V0Q29uZmlnU2NoZW1hEiMuc2VydmljZS5hcGkuR2V0Q29uZmlnU2NoZW1hUmVxdWVzdBokLnNlcnZpY2UuYXBpLkdldENvbmZpZ1NjaGVtYVJlc3BvbnNlIjTK8xgWCAEQAhgBIAEqBmNvbmZpZzIEcmVhZILT5JMCFBISL2FwaS9jb25maWcvc2NoZW1hEpcBChBMaXN0Q29uZmlnVmFsdWVzEiQuc2VydmljZS5hcGkuTGlzdENvbmZpZ1ZhbHVlc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0Q29uZmlnVmFsdWVzUmVzcG9uc2UiNsrzGBgIARACGAEgASoGY29uZmlnMgRyZWFkUAKC0+STAhQSEi9hcGkvY29uZmlnL3ZhbHVlcxKjAQoOR2V0Q29uZmlnVmFsdWUSIi5zZXJ2aWNlLmFwaS5HZXRDb25maWdWYWx1ZVJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5HZXRDb25maWdWYWx1ZVJlc3BvbnNlIkjK8xgWCAEQAhgBIAEqBmNvbmZpZzIEcmVhZILT5JMCKGIMY29uZmlnX3ZhbHVlEhgvYXBpL2NvbmZpZy92YWx1ZXMve2tleX0SqwEKDlNldENvbmZpZ1ZhbHVlEiIuc2VydmljZS5hcGkuU2V0Q29uZmlnVmFsdWVSZXF1ZXN0GiMuc2VydmljZS5hcGkuU2V0Q29uZmlnVmFsdWVSZXNwb25zZSJQyvMYGwgBEAIYASABKgZjb25maWcyBXdyaXRlUAVYAYLT5JMCKzoBKmIMY29uZmlnX3ZhbHVlGhgvYXBpL2NvbmZpZy92YWx1ZXMve2tleX0SrgEKEFJlc2V0Q29uZmlnVmFsdWUSJC5zZXJ2aWNlLmFwaS5SZXNldENvbmZpZ1ZhbHVlUmVxdWVzdBolLnNlcnZpY2UuYXBpLlJlc2V0Q29uZmlnVmFsdWVSZXNwb25zZSJNyvMYGwgBEAIYASABKgZjb25maWcyBXdyaXRlUAVYAYLT5JMCKGIMY29uZmlnX3ZhbHVlKhgvYXBpL2NvbmZpZy92YWx1ZXMve2tleX0SlQEKDEV4cG9ydENvbmZpZxIgLnNlcnZpY2UuYXBpLkV4cG9ydENvbmZpZ1JlcXVlc3QaIS5zZXJ2aWNlLmFwaS5FeHBvcnRDb25maWdSZXNwb25zZSJAyvMYGAgBEAIYASABKgZjb25maWcyBHJlYWRQAoLT5JMCHmIIZG9jdW1lbnQSEi9hcGkvY29uZmlnL2V4cG9ydGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A setting that a tenant can change.
@@ -259,6 +259,48 @@ export const ListConfigValuesResponseSchema: GenMessage<ListConfigValuesResponse
   messageDesc(file_service_api_config, 5);
 
 /**
+ * Identifies a setting.
+ *
+ * @generated from message service.api.GetConfigValueRequest
+ */
+export type GetConfigValueRequest = Message<"service.api.GetConfigValueRequest"> & {
+  /**
+   * The dotted key.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message service.api.GetConfigValueRequest.
+ * Use `create(GetConfigValueRequestSchema)` to create a new message.
+ */
+export const GetConfigValueRequestSchema: GenMessage<GetConfigValueRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_config, 6);
+
+/**
+ * The effective value.
+ *
+ * @generated from message service.api.GetConfigValueResponse
+ */
+export type GetConfigValueResponse = Message<"service.api.GetConfigValueResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.ConfigValue config_value = 1;
+   */
+  configValue?: ConfigValue | undefined;
+};
+
+/**
+ * Describes the message service.api.GetConfigValueResponse.
+ * Use `create(GetConfigValueResponseSchema)` to create a new message.
+ */
+export const GetConfigValueResponseSchema: GenMessage<GetConfigValueResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_config, 7);
+
+/**
  * Sets one value.
  *
  * @generated from message service.api.SetConfigValueRequest
@@ -291,7 +333,7 @@ export type SetConfigValueRequest = Message<"service.api.SetConfigValueRequest">
  * Use `create(SetConfigValueRequestSchema)` to create a new message.
  */
 export const SetConfigValueRequestSchema: GenMessage<SetConfigValueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_config, 6);
+  messageDesc(file_service_api_config, 8);
 
 /**
  * The effective value.
@@ -312,7 +354,7 @@ export type SetConfigValueResponse = Message<"service.api.SetConfigValueResponse
  * Use `create(SetConfigValueResponseSchema)` to create a new message.
  */
 export const SetConfigValueResponseSchema: GenMessage<SetConfigValueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_config, 7);
+  messageDesc(file_service_api_config, 9);
 
 /**
  * Identifies a setting.
@@ -333,7 +375,7 @@ export type ResetConfigValueRequest = Message<"service.api.ResetConfigValueReque
  * Use `create(ResetConfigValueRequestSchema)` to create a new message.
  */
 export const ResetConfigValueRequestSchema: GenMessage<ResetConfigValueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_config, 8);
+  messageDesc(file_service_api_config, 10);
 
 /**
  * The effective value.
@@ -354,7 +396,7 @@ export type ResetConfigValueResponse = Message<"service.api.ResetConfigValueResp
  * Use `create(ResetConfigValueResponseSchema)` to create a new message.
  */
 export const ResetConfigValueResponseSchema: GenMessage<ResetConfigValueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_config, 9);
+  messageDesc(file_service_api_config, 11);
 
 /**
  * Request for the export.
@@ -369,7 +411,7 @@ export type ExportConfigRequest = Message<"service.api.ExportConfigRequest"> & {
  * Use `create(ExportConfigRequestSchema)` to create a new message.
  */
 export const ExportConfigRequestSchema: GenMessage<ExportConfigRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_config, 10);
+  messageDesc(file_service_api_config, 12);
 
 /**
  * The export.
@@ -390,7 +432,7 @@ export type ExportConfigResponse = Message<"service.api.ExportConfigResponse"> &
  * Use `create(ExportConfigResponseSchema)` to create a new message.
  */
 export const ExportConfigResponseSchema: GenMessage<ExportConfigResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_config, 11);
+  messageDesc(file_service_api_config, 13);
 
 /**
  * Dynamic configuration: settings that a tenant can change at run time.
@@ -417,6 +459,16 @@ export const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof ListConfigValuesRequestSchema;
     output: typeof ListConfigValuesResponseSchema;
+  },
+  /**
+   * Returns the effective value of one setting.
+   *
+   * @generated from rpc service.api.ConfigService.GetConfigValue
+   */
+  getConfigValue: {
+    methodKind: "unary";
+    input: typeof GetConfigValueRequestSchema;
+    output: typeof GetConfigValueResponseSchema;
   },
   /**
    * Sets one value.

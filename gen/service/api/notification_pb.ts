@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/notification.proto.
  */
 export const file_service_api_notification: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zZXJ2aWNlL2FwaS9ub3RpZmljYXRpb24ucHJvdG8SC3NlcnZpY2UuYXBpIoIDCg9Db250ZW50T3ZlcnJpZGUSLgoGZW5naW5lGAEgASgJQhm6SBZyFFIKaGFuZGxlYmFyc1IGbGlxdWlkSACIAQESHgoHc3ViamVjdBgCIAEoCUIIukgFcgMY6AdIAYgBARIcCgV0aXRsZRgDIAEoCUIIukgFcgMY6AdIAogBARIcCgRib2R5GAQgASgJQgm6SAZyBBiAgARIA4gBARIhCgl0ZXh0X2JvZHkYBSABKAlCCbpIBnIEGICABEgEiAEBEh8KCWxheW91dF9pZBgGIAEoCUIHukgEcgIYQEgFiAEBEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHN0cmljdF92YXJpYWJsZXMYCCABKAhIBogBAUIJCgdfZW5naW5lQgoKCF9zdWJqZWN0QggKBl90aXRsZUIHCgVfYm9keUIMCgpfdGV4dF9ib2R5QgwKCl9sYXlvdXRfaWRCEwoRX3N0cmljdF92YXJpYWJsZXMi8AEKEENvbnRlbnRPdmVycmlkZXMSKwoFZW1haWwYASABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKQoDc21zGAIgASgLMhwuc2VydmljZS5hcGkuQ29udGVudE92ZXJyaWRlEioKBHB1c2gYAyABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKgoEY2hhdBgEIAEoCzIcLnNlcnZpY2UuYXBpLkNvbnRlbnRPdmVycmlkZRIsCgZpbl9hcHAYBSABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUi6gIKEElubGluZVN1YnNjcmliZXISIQoKZmlyc3RfbmFtZRgBIAEoCUIIukgFcgMYyAFIAIgBARIgCglsYXN0X25hbWUYAiABKAlCCLpIBXIDGMgBSAGIAQESHAoFZW1haWwYAyABKAlCCLpIBXIDGMACSAKIAQESGwoFcGhvbmUYBCABKAlCB7pIBHICGBBIA4gBARIdCgZhdmF0YXIYBSABKAlCCLpIBXIDGIAQSASIAQESHAoGbG9jYWxlGAYgASgJQge6SARyAhhASAWIAQESHgoIdGltZXpvbmUYByABKAlCB7pIBHICGEBIBogBARIlCgRkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCQoHX2F2YXRhckIJCgdfbG9jYWxlQgsKCV90aW1lem9uZSKqAgoOVHJpZ2dlck91dGNvbWUSDwoHY2hhbm5lbBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIPCgdvdXRjb21lGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhUKDWZhaWx1cmVfcGhhc2UYBSABKAkSFAoMZmFpbHVyZV9jb2RlGAYgASgJEhYKDmZhaWx1cmVfZGV0YWlsGAcgASgJEhEKCXJldHJ5YWJsZRgIIAEoCBIzCg9uZXh0X2F0dGVtcHRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh4KFnByZWZlcmVuY2VfcmVhc29uX2NvZGUYCiABKAkSHwoXcmVjb25jaWxpYXRpb25fcmVxdWlyZWQYCyABKAgi6QcKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgDIAEoCRIUCgxicm9hZGNhc3RfaWQYBCABKAkSFAoMd29ya2Zsb3dfa2V5GAUgASgJEhUKDXN1YnNjcmliZXJfaWQYBiABKAkSEQoJdG9waWNfa2V5GAcgASgJEhQKDGNvbnRleHRfa2V5cxgIIAMoCRIPCgd1c2VyX2lkGAkgASgJEg8KB2NoYW5uZWwYCiABKAkSEwoLZW5kcG9pbnRfaWQYCyABKAkSFgoOaW50ZWdyYXRpb25faWQYDCABKAkSFAoMcHJvdmlkZXJfa2V5GA0gASgJEhUKDWNvbm5lY3Rpb25faWQYDiABKAkSEQoJbGF5b3V0X2lkGA8gASgJEhYKDmxheW91dF92ZXJzaW9uGBAgASgFEg4KBnN0YXR1cxgRIAEoCRIbChNwcm92aWRlcl9tZXNzYWdlX2lkGBIgASgJEhUKDWZhaWx1cmVfcGhhc2UYEyABKAkSFAoMZmFpbHVyZV9jb2RlGBQgASgJEhYKDmZhaWx1cmVfZGV0YWlsGBUgASgJEhEKCXJldHJ5YWJsZRgWIAEoCBIeChZwcmVmZXJlbmNlX3JlYXNvbl9jb2RlGBcgASgJEiUKGHByZWZlcmVuY2Vfd2lubmluZ19sYXllchgYIAEoBUgAiAEBEhgKEHJlc29sdmVyX3ZlcnNpb24YGSABKAkSGQoRZXhlY3V0aW9uX2F0dGVtcHQYGiABKAUSGAoQcHJvdmlkZXJfYXR0ZW1wdBgbIAEoBRIUCgxtYXhfYXR0ZW1wdHMYHCABKAUSMwoPbmV4dF9hdHRlbXB0X2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFvYnNlcnZhdGlvbl9zdGF0ZRgeIAEoCRIfChdyZWNvbmNpbGlhdGlvbl9yZXF1aXJlZBgfIAEoCBIWCg5kZWFkX2xldHRlcl9pZBggIAEoCRItCglxdWV1ZWRfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlbnRfYXQYIyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgkIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGwoZX3ByZWZlcmVuY2Vfd2lubmluZ19sYXllciKuAgoJQnJvYWRjYXN0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIUCgx3b3JrZmxvd19rZXkYAyABKAkSEQoJdG9waWNfa2V5GAQgASgJEg4KBmN1dG9mZhgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEAoIZXhwYW5kZWQYByABKAMSDQoFdG90YWwYCCABKAMSFgoOcGF5bG9hZF9kaWdlc3QYCSABKAkSFAoMZmFpbHVyZV9jb2RlGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoEChZOb3RpZmljYXRpb25EZWFkTGV0dGVyEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRraW5kGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhQKDGJyb2FkY2FzdF9pZBgFIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgGIAEoCRIVCg1zdWJzY3JpYmVyX2lkGAcgASgJEg8KB2NoYW5uZWwYCCABKAkSFQoNZmFpbHVyZV9waGFzZRgJIAEoCRIUCgxmYWlsdXJlX2NvZGUYCiABKAkSFgoOZmFpbHVyZV9kZXRhaWwYCyABKAkSEAoIYXR0ZW1wdHMYDCABKAUSMwoPZmlyc3RfZmFpbGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcGF5bG9hZF9kaWdlc3QYDyABKAkSNgoScGF5bG9hZF9leHBpcmVzX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0dXMYESABKAkSFQoNcmVkcml2ZV9jb3VudBgSIAEoBRIUCgxtYXhfcmVkcml2ZXMYEyABKAUSEwoLcmVkcml2ZW5fYnkYFCABKAkSFgoOcmVkcml2ZV9yZWFzb24YFSABKAkinwMKC09ic2VydmF0aW9uEhMKC2RlbGl2ZXJ5X2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgFEgwKBGtpbmQYAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSLwoLb2NjdXJyZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthZGFwdGVyX2tleRgHIAEoCRIXCg9hZGFwdGVyX3ZlcnNpb24YCCABKAkSFQoNY29ubmVjdGlvbl9pZBgJIAEoCRIUCgx2ZXJpZmljYXRpb24YCiABKAkSGQoRcHJvdmlkZXJfZXZlbnRfaWQYCyABKAkSEAoIc2V2ZXJpdHkYDCABKAkSGQoRbWFjaGluZV9nZW5lcmF0ZWQYDSABKAgSFwoPZXZpZGVuY2VfZGlnZXN0GA4gASgJEisKCmF0dHJpYnV0ZXMYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ItEDChpUcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIoChZzdWJzY3JpYmVyX2V4dGVybmFsX2lkGAIgASgJQgi6SAVyAxj/ARIxCgpzdWJzY3JpYmVyGAMgASgLMh0uc2VydmljZS5hcGkuSW5saW5lU3Vic2NyaWJlchIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEjgKBXRvcGljGAUgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBJACghjaGFubmVscxgGIAMoCUIuukgrkgEoEAUYASIiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIwCglvdmVycmlkZXMYByABKAsyHS5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGVzEhkKB3VzZXJfaWQYCCABKAlCCLpIBXIDGP8BEigKB3BheWxvYWQYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Io8BChtUcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2USFgoOdHJhbnNhY3Rpb25faWQYASABKAkSLQoIb3V0Y29tZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5UcmlnZ2VyT3V0Y29tZRIpCglicm9hZGNhc3QYAyABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3QijQEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIfCg50cmFuc2FjdGlvbl9pZBgBIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAIgASgJQge6SARyAhhAEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUihgEKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USKQoKZGVsaXZlcmllcxgBIAMoCzIVLnNlcnZpY2UuYXBpLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI0ChJHZXREZWxpdmVyeVJlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQCI+ChNHZXREZWxpdmVyeVJlc3BvbnNlEicKCGRlbGl2ZXJ5GAEgASgLMhUuc2VydmljZS5hcGkuRGVsaXZlcnkibgoXTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIo0BChhMaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2USLgoMb2JzZXJ2YXRpb25zGAEgAygLMhguc2VydmljZS5hcGkuT2JzZXJ2YXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjgKE0dldEJyb2FkY2FzdFJlcXVlc3QSIQoOdHJhbnNhY3Rpb25faWQYASABKAlCCbpIBnIEEAEYQCJBChRHZXRCcm9hZGNhc3RSZXNwb25zZRIpCglicm9hZGNhc3QYASABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3Qi2wEKIkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSRgoGc3RhdHVzGAEgASgJQja6SDNyMVIAUgRvcGVuUglyZWRyaXZpbmdSCHJlZHJpdmVuUglkaXNjYXJkZWRSB2V4cGlyZWQSOAoHY2hhbm5lbBgCIAEoCUInukgkciJSAFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUiowEKI0xpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlEjkKDGRlYWRfbGV0dGVycxgBIAMoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImMKJFJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBIhCg5kZWFkX2xldHRlcl9pZBgBIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiYQolUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXNwb25zZRI4CgtkZWFkX2xldHRlchgBIAEoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXIymwsKE05vdGlmaWNhdGlvblNlcnZpY2USzQEKE1RyaWdnZXJOb3RpZmljYXRpb24SJy5zZXJ2aWNlLmFwaS5UcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBooLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25SZXNwb25zZSJjyvMYNwgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAXoUbm90aWZpY2F0aW9uLnRyaWdnZXKC0+STAiI6ASoiHS9hcGkvdjIvbm90aWZpY2F0aW9ucy90cmlnZ2VyEqUBCg5MaXN0RGVsaXZlcmllcxIiLnNlcnZpY2UuYXBpLkxpc3REZWxpdmVyaWVzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiSsrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAiISIC9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWxpdmVyaWVzErIBCgtHZXREZWxpdmVyeRIfLnNlcnZpY2UuYXBpLkdldERlbGl2ZXJ5UmVxdWVzdBogLnNlcnZpY2UuYXBpLkdldERlbGl2ZXJ5UmVzcG9uc2UiYMrzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwI6YghkZWxpdmVyeRIuL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfRLGAQoQTGlzdE9ic2VydmF0aW9ucxIkLnNlcnZpY2UuYXBpLkxpc3RPYnNlcnZhdGlvbnNSZXF1ZXN0GiUuc2VydmljZS5hcGkuTGlzdE9ic2VydmF0aW9uc1Jlc3BvbnNlImXK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwI9EjsvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9L29ic2VydmF0aW9ucxK5AQoMR2V0QnJvYWRjYXN0EiAuc2VydmljZS5hcGkuR2V0QnJvYWRjYXN0UmVxdWVzdBohLnNlcnZpY2UuYXBpLkdldEJyb2FkY2FzdFJlc3BvbnNlImTK8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCPmIJYnJvYWRjYXN0EjEvYXBpL3YyL25vdGlmaWNhdGlvbnMvYnJvYWRjYXN0cy97dHJhbnNhY3Rpb25faWR9Es4BChtMaXN0Tm90aWZpY2F0aW9uRGVhZExldHRlcnMSLy5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uRGVhZExldHRlcnNSZXF1ZXN0GjAuc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVzcG9uc2UiTMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAiQSIi9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWFkLWxldHRlcnMSgAIKHVJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyEjEuc2VydmljZS5hcGkuUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXF1ZXN0GjIuc2VydmljZS5hcGkuUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXNwb25zZSJ4yvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBWFkbWluUAVYAYLT5JMCTToBKmILZGVhZF9sZXR0ZXIiOy9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWFkLWxldHRlcnMve2RlYWRfbGV0dGVyX2lkfTpyZWRyaXZlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("Ch5zZXJ2aWNlL2FwaS9ub3RpZmljYXRpb24ucHJvdG8SC3NlcnZpY2UuYXBpIoIDCg9Db250ZW50T3ZlcnJpZGUSLgoGZW5naW5lGAEgASgJQhm6SBZyFFIKaGFuZGxlYmFyc1IGbGlxdWlkSACIAQESHgoHc3ViamVjdBgCIAEoCUIIukgFcgMY6AdIAYgBARIcCgV0aXRsZRgDIAEoCUIIukgFcgMY6AdIAogBARIcCgRib2R5GAQgASgJQgm6SAZyBBiAgARIA4gBARIhCgl0ZXh0X2JvZHkYBSABKAlCCbpIBnIEGICABEgEiAEBEh8KCWxheW91dF9pZBgGIAEoCUIHukgEcgIYQEgFiAEBEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHN0cmljdF92YXJpYWJsZXMYCCABKAhIBogBAUIJCgdfZW5naW5lQgoKCF9zdWJqZWN0QggKBl90aXRsZUIHCgVfYm9keUIMCgpfdGV4dF9ib2R5QgwKCl9sYXlvdXRfaWRCEwoRX3N0cmljdF92YXJpYWJsZXMi8AEKEENvbnRlbnRPdmVycmlkZXMSKwoFZW1haWwYASABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKQoDc21zGAIgASgLMhwuc2VydmljZS5hcGkuQ29udGVudE92ZXJyaWRlEioKBHB1c2gYAyABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKgoEY2hhdBgEIAEoCzIcLnNlcnZpY2UuYXBpLkNvbnRlbnRPdmVycmlkZRIsCgZpbl9hcHAYBSABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUi6gIKEElubGluZVN1YnNjcmliZXISIQoKZmlyc3RfbmFtZRgBIAEoCUIIukgFcgMYyAFIAIgBARIgCglsYXN0X25hbWUYAiABKAlCCLpIBXIDGMgBSAGIAQESHAoFZW1haWwYAyABKAlCCLpIBXIDGMACSAKIAQESGwoFcGhvbmUYBCABKAlCB7pIBHICGBBIA4gBARIdCgZhdmF0YXIYBSABKAlCCLpIBXIDGIAQSASIAQESHAoGbG9jYWxlGAYgASgJQge6SARyAhhASAWIAQESHgoIdGltZXpvbmUYByABKAlCB7pIBHICGEBIBogBARIlCgRkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCQoHX2F2YXRhckIJCgdfbG9jYWxlQgsKCV90aW1lem9uZSKqAgoOVHJpZ2dlck91dGNvbWUSDwoHY2hhbm5lbBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIPCgdvdXRjb21lGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhUKDWZhaWx1cmVfcGhhc2UYBSABKAkSFAoMZmFpbHVyZV9jb2RlGAYgASgJEhYKDmZhaWx1cmVfZGV0YWlsGAcgASgJEhEKCXJldHJ5YWJsZRgIIAEoCBIzCg9uZXh0X2F0dGVtcHRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh4KFnByZWZlcmVuY2VfcmVhc29uX2NvZGUYCiABKAkSHwoXcmVjb25jaWxpYXRpb25fcmVxdWlyZWQYCyABKAgi6QcKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgDIAEoCRIUCgxicm9hZGNhc3RfaWQYBCABKAkSFAoMd29ya2Zsb3dfa2V5GAUgASgJEhUKDXN1YnNjcmliZXJfaWQYBiABKAkSEQoJdG9waWNfa2V5GAcgASgJEhQKDGNvbnRleHRfa2V5cxgIIAMoCRIPCgd1c2VyX2lkGAkgASgJEg8KB2NoYW5uZWwYCiABKAkSEwoLZW5kcG9pbnRfaWQYCyABKAkSFgoOaW50ZWdyYXRpb25faWQYDCABKAkSFAoMcHJvdmlkZXJfa2V5GA0gASgJEhUKDWNvbm5lY3Rpb25faWQYDiABKAkSEQoJbGF5b3V0X2lkGA8gASgJEhYKDmxheW91dF92ZXJzaW9uGBAgASgFEg4KBnN0YXR1cxgRIAEoCRIbChNwcm92aWRlcl9tZXNzYWdlX2lkGBIgASgJEhUKDWZhaWx1cmVfcGhhc2UYEyABKAkSFAoMZmFpbHVyZV9jb2RlGBQgASgJEhYKDmZhaWx1cmVfZGV0YWlsGBUgASgJEhEKCXJldHJ5YWJsZRgWIAEoCBIeChZwcmVmZXJlbmNlX3JlYXNvbl9jb2RlGBcgASgJEiUKGHByZWZlcmVuY2Vfd2lubmluZ19sYXllchgYIAEoBUgAiAEBEhgKEHJlc29sdmVyX3ZlcnNpb24YGSABKAkSGQoRZXhlY3V0aW9uX2F0dGVtcHQYGiABKAUSGAoQcHJvdmlkZXJfYXR0ZW1wdBgbIAEoBRIUCgxtYXhfYXR0ZW1wdHMYHCABKAUSMwoPbmV4dF9hdHRlbXB0X2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFvYnNlcnZhdGlvbl9zdGF0ZRgeIAEoCRIfChdyZWNvbmNpbGlhdGlvbl9yZXF1aXJlZBgfIAEoCBIWCg5kZWFkX2xldHRlcl9pZBggIAEoCRItCglxdWV1ZWRfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlbnRfYXQYIyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgkIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGwoZX3ByZWZlcmVuY2Vfd2lubmluZ19sYXllciL2AgoJQnJvYWRjYXN0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIUCgx3b3JrZmxvd19rZXkYAyABKAkSEQoJdG9waWNfa2V5GAQgASgJEg4KBmN1dG9mZhgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEAoIZXhwYW5kZWQYByABKAMSDQoFdG90YWwYCCABKAMSFgoOcGF5bG9hZF9kaWdlc3QYCSABKAkSFAoMZmFpbHVyZV9jb2RlGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKCHByb2dyZXNzGA0gASgLMh4uc2VydmljZS5hcGkuQnJvYWRjYXN0UHJvZ3Jlc3MSFAoMY2FuY2VsbGVkX2J5GA4gASgJInMKEUJyb2FkY2FzdFByb2dyZXNzEg4KBnF1ZXVlZBgBIAEoAxIPCgdydW5uaW5nGAIgASgDEgwKBHNlbnQYAyABKAMSDgoGZmFpbGVkGAQgASgDEg8KB3NraXBwZWQYBSABKAMSDgoGY2FwcGVkGAYgASgIIqoEChZOb3RpZmljYXRpb25EZWFkTGV0dGVyEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRraW5kGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhQKDGJyb2FkY2FzdF9pZBgFIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgGIAEoCRIVCg1zdWJzY3JpYmVyX2lkGAcgASgJEg8KB2NoYW5uZWwYCCABKAkSFQoNZmFpbHVyZV9waGFzZRgJIAEoCRIUCgxmYWlsdXJlX2NvZGUYCiABKAkSFgoOZmFpbHVyZV9kZXRhaWwYCyABKAkSEAoIYXR0ZW1wdHMYDCABKAUSMwoPZmlyc3RfZmFpbGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcGF5bG9hZF9kaWdlc3QYDyABKAkSNgoScGF5bG9hZF9leHBpcmVzX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0dXMYESABKAkSFQoNcmVkcml2ZV9jb3VudBgSIAEoBRIUCgxtYXhfcmVkcml2ZXMYEyABKAUSEwoLcmVkcml2ZW5fYnkYFCABKAkSFgoOcmVkcml2ZV9yZWFzb24YFSABKAkinwMKC09ic2VydmF0aW9uEhMKC2RlbGl2ZXJ5X2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgFEgwKBGtpbmQYAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSLwoLb2NjdXJyZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthZGFwdGVyX2tleRgHIAEoCRIXCg9hZGFwdGVyX3ZlcnNpb24YCCABKAkSFQoNY29ubmVjdGlvbl9pZBgJIAEoCRIUCgx2ZXJpZmljYXRpb24YCiABKAkSGQoRcHJvdmlkZXJfZXZlbnRfaWQYCyABKAkSEAoIc2V2ZXJpdHkYDCABKAkSGQoRbWFjaGluZV9nZW5lcmF0ZWQYDSABKAgSFwoPZXZpZGVuY2VfZGlnZXN0GA4gASgJEisKCmF0dHJpYnV0ZXMYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ItEDChpUcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIoChZzdWJzY3JpYmVyX2V4dGVybmFsX2lkGAIgASgJQgi6SAVyAxj/ARIxCgpzdWJzY3JpYmVyGAMgASgLMh0uc2VydmljZS5hcGkuSW5saW5lU3Vic2NyaWJlchIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEjgKBXRvcGljGAUgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBJACghjaGFubmVscxgGIAMoCUIuukgrkgEoEAUYASIiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIwCglvdmVycmlkZXMYByABKAsyHS5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGVzEhkKB3VzZXJfaWQYCCABKAlCCLpIBXIDGP8BEigKB3BheWxvYWQYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Io8BChtUcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2USFgoOdHJhbnNhY3Rpb25faWQYASABKAkSLQoIb3V0Y29tZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5UcmlnZ2VyT3V0Y29tZRIpCglicm9hZGNhc3QYAyABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3QijQEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIfCg50cmFuc2FjdGlvbl9pZBgBIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAIgASgJQge6SARyAhhAEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUihgEKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USKQoKZGVsaXZlcmllcxgBIAMoCzIVLnNlcnZpY2UuYXBpLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI0ChJHZXREZWxpdmVyeVJlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQCI+ChNHZXREZWxpdmVyeVJlc3BvbnNlEicKCGRlbGl2ZXJ5GAEgASgLMhUuc2VydmljZS5hcGkuRGVsaXZlcnkibgoXTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIo0BChhMaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2USLgoMb2JzZXJ2YXRpb25zGAEgAygLMhguc2VydmljZS5hcGkuT2JzZXJ2YXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjgKE0dldEJyb2FkY2FzdFJlcXVlc3QSIQoOdHJhbnNhY3Rpb25faWQYASABKAlCCbpIBnIEEAEYQCJBChRHZXRCcm9hZGNhc3RSZXNwb25zZRIpCglicm9hZGNhc3QYASABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3Qi2wEKIkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSRgoGc3RhdHVzGAEgASgJQja6SDNyMVIAUgRvcGVuUglyZWRyaXZpbmdSCHJlZHJpdmVuUglkaXNjYXJkZWRSB2V4cGlyZWQSOAoHY2hhbm5lbBgCIAEoCUInukgkciJSAFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUiowEKI0xpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlEjkKDGRlYWRfbGV0dGVycxgBIAMoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImMKJFJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBIhCg5kZWFkX2xldHRlcl9pZBgBIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiYQolUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXNwb25zZRI4CgtkZWFkX2xldHRlchgBIAEoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXIiaAofVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoUmVxdWVzdBJFCgh0cmlnZ2VycxgBIAMoCzInLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25SZXF1ZXN0Qgq6SAeSAQQIARBkIncKIFRyaWdnZXJOb3RpZmljYXRpb25CYXRjaFJlc3BvbnNlEjAKB3Jlc3VsdHMYASADKAsyHy5zZXJ2aWNlLmFwaS5UcmlnZ2VyQmF0Y2hSZXN1bHQSEAoIYWNjZXB0ZWQYAiABKAUSDwoHcmVmdXNlZBgDIAEoBSLGAQoSVHJpZ2dlckJhdGNoUmVzdWx0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEi0KCG91dGNvbWVzGAIgAygLMhsuc2VydmljZS5hcGkuVHJpZ2dlck91dGNvbWUSKQoJYnJvYWRjYXN0GAMgASgLMhYuc2VydmljZS5hcGkuQnJvYWRjYXN0EhIKCmVycm9yX2NvZGUYBCABKAkSEwoLZXJyb3JfZmllbGQYBSABKAkSFQoNZXJyb3JfbWVzc2FnZRgGIAEoCSI7ChZDYW5jZWxCcm9hZGNhc3RSZXF1ZXN0EiEKDnRyYW5zYWN0aW9uX2lkGAEgASgJQgm6SAZyBBABGEAiRAoXQ2FuY2VsQnJvYWRjYXN0UmVzcG9uc2USKQoJYnJvYWRjYXN0GAEgASgLMhYuc2VydmljZS5hcGkuQnJvYWRjYXN0Ir0CChxOb3RpZmljYXRpb25EZWFkTGV0dGVyRmlsdGVyEjgKB2NoYW5uZWwYASABKAlCJ7pIJHIiUgBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIeCg1mYWlsdXJlX3BoYXNlGAIgASgJQge6SARyAhhAEh0KDGZhaWx1cmVfY29kZRgDIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEh8KDnRyYW5zYWN0aW9uX2lkGAUgASgJQge6SARyAhhAEjAKDGZhaWxlZF9hZnRlchgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNZmFpbGVkX2JlZm9yZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiqAEKJVJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSOQoGZmlsdGVyGAEgASgLMikuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uRGVhZExldHRlckZpbHRlchIPCgdwcmV2aWV3GAIgASgIEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjoBygAEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMY9AMidAomUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVzcG9uc2USDwoHbWF0Y2hlZBgBIAEoBRIWCg5tYXRjaGVkX2NhcHBlZBgCIAEoCBIQCghyZWRyaXZlbhgDIAEoBRIPCgdyZWZ1c2VkGAQgASgFMrwQChNOb3RpZmljYXRpb25TZXJ2aWNlEs0BChNUcmlnZ2VyTm90aWZpY2F0aW9uEicuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvblJlcXVlc3QaKC5zZXJ2aWNlLmFwaS5UcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2UiY8rzGDcIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAF6FG5vdGlmaWNhdGlvbi50cmlnZ2VygtPkkwIiOgEqIh0vYXBpL3YyL25vdGlmaWNhdGlvbnMvdHJpZ2dlchLiAQoYVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoEiwuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoUmVxdWVzdBotLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25CYXRjaFJlc3BvbnNlImnK8xg3CAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQZFgBehRub3RpZmljYXRpb24udHJpZ2dlcoLT5JMCKDoBKiIjL2FwaS92Mi9ub3RpZmljYXRpb25zL3RyaWdnZXI6YmF0Y2gSpQEKDkxpc3REZWxpdmVyaWVzEiIuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlbGl2ZXJpZXMSsgEKC0dldERlbGl2ZXJ5Eh8uc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXNwb25zZSJgyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjpiCGRlbGl2ZXJ5Ei4vYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9EsYBChBMaXN0T2JzZXJ2YXRpb25zEiQuc2VydmljZS5hcGkuTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2UiZcrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAj0SOy9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vb2JzZXJ2YXRpb25zErkBCgxHZXRCcm9hZGNhc3QSIC5zZXJ2aWNlLmFwaS5HZXRCcm9hZGNhc3RSZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0QnJvYWRjYXN0UmVzcG9uc2UiZMrzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwI+Yglicm9hZGNhc3QSMS9hcGkvdjIvbm90aWZpY2F0aW9ucy9icm9hZGNhc3RzL3t0cmFuc2FjdGlvbl9pZH0S0QEKD0NhbmNlbEJyb2FkY2FzdBIjLnNlcnZpY2UuYXBpLkNhbmNlbEJyb2FkY2FzdFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DYW5jZWxCcm9hZGNhc3RSZXNwb25zZSJzyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCSDoBKmIJYnJvYWRjYXN0IjgvYXBpL3YyL25vdGlmaWNhdGlvbnMvYnJvYWRjYXN0cy97dHJhbnNhY3Rpb25faWR9OmNhbmNlbBLOAQobTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzEi8uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVxdWVzdBowLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlIkzK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIkEiIvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzEoACCh1SZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlchIxLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBoyLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVzcG9uc2UieMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgVhZG1pblAFWAGC0+STAk06ASpiC2RlYWRfbGV0dGVyIjsvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzL3tkZWFkX2xldHRlcl9pZH06cmVkcml2ZRLlAQoeUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzEjIuc2VydmljZS5hcGkuUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVxdWVzdBozLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlIlrK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFYWRtaW5QMlgBgtPkkwIvOgEqIiovYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzOnJlZHJpdmViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * The content of a channel that overrides that of the workflow; absent fields come from the workflow.
@@ -605,7 +605,7 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
   cutoff: string;
 
   /**
-   * "accepted", "expanding", "completed" or "failed".
+   * "accepted", "expanding", "completed", "failed", "cancelling" (waiting messages are being skipped) or "cancelled".
    *
    * @generated from field: string status = 6;
    */
@@ -652,6 +652,20 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 12;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * What became of its messages so far; absent in the response of a trigger.
+   *
+   * @generated from field: service.api.BroadcastProgress progress = 13;
+   */
+  progress?: BroadcastProgress | undefined;
+
+  /**
+   * Who cancelled it.
+   *
+   * @generated from field: string cancelled_by = 14;
+   */
+  cancelledBy: string;
 };
 
 /**
@@ -660,6 +674,62 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
  */
 export const BroadcastSchema: GenMessage<Broadcast> = /*@__PURE__*/
   messageDesc(file_service_api_notification, 5);
+
+/**
+ * The messages of a broadcast by status. A member has one message for each channel and address.
+ *
+ * @generated from message service.api.BroadcastProgress
+ */
+export type BroadcastProgress = Message<"service.api.BroadcastProgress"> & {
+  /**
+   * Those that wait to be sent.
+   *
+   * @generated from field: int64 queued = 1;
+   */
+  queued: bigint;
+
+  /**
+   * Those that are being sent.
+   *
+   * @generated from field: int64 running = 2;
+   */
+  running: bigint;
+
+  /**
+   * Those that a provider accepted.
+   *
+   * @generated from field: int64 sent = 3;
+   */
+  sent: bigint;
+
+  /**
+   * Those that failed permanently.
+   *
+   * @generated from field: int64 failed = 4;
+   */
+  failed: bigint;
+
+  /**
+   * Those that preferences, a missing address or a cancellation prevented.
+   *
+   * @generated from field: int64 skipped = 5;
+   */
+  skipped: bigint;
+
+  /**
+   * Whether counting stopped at 100,000 messages.
+   *
+   * @generated from field: bool capped = 6;
+   */
+  capped: boolean;
+};
+
+/**
+ * Describes the message service.api.BroadcastProgress.
+ * Use `create(BroadcastProgressSchema)` to create a new message.
+ */
+export const BroadcastProgressSchema: GenMessage<BroadcastProgress> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 6);
 
 /**
  * A message that could not be sent. Its payload is never shown.
@@ -820,7 +890,7 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
  * Use `create(NotificationDeadLetterSchema)` to create a new message.
  */
 export const NotificationDeadLetterSchema: GenMessage<NotificationDeadLetter> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 6);
+  messageDesc(file_service_api_notification, 7);
 
 /**
  * A report about a delivery after it was sent.
@@ -939,7 +1009,7 @@ export type Observation = Message<"service.api.Observation"> & {
  * Use `create(ObservationSchema)` to create a new message.
  */
 export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 7);
+  messageDesc(file_service_api_notification, 8);
 
 /**
  * Notifies a subscriber or a topic. Exactly one of subscriber_external_id, subscriber_id and topic is required.
@@ -1016,7 +1086,7 @@ export type TriggerNotificationRequest = Message<"service.api.TriggerNotificatio
  * Use `create(TriggerNotificationRequestSchema)` to create a new message.
  */
 export const TriggerNotificationRequestSchema: GenMessage<TriggerNotificationRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 8);
+  messageDesc(file_service_api_notification, 9);
 
 /**
  * The result of a trigger.
@@ -1051,7 +1121,7 @@ export type TriggerNotificationResponse = Message<"service.api.TriggerNotificati
  * Use `create(TriggerNotificationResponseSchema)` to create a new message.
  */
 export const TriggerNotificationResponseSchema: GenMessage<TriggerNotificationResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 9);
+  messageDesc(file_service_api_notification, 10);
 
 /**
  * Lists deliveries.
@@ -1100,7 +1170,7 @@ export type ListDeliveriesRequest = Message<"service.api.ListDeliveriesRequest">
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 10);
+  messageDesc(file_service_api_notification, 11);
 
 /**
  * A page of deliveries.
@@ -1142,7 +1212,7 @@ export type ListDeliveriesResponse = Message<"service.api.ListDeliveriesResponse
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 11);
+  messageDesc(file_service_api_notification, 12);
 
 /**
  * Returns one delivery.
@@ -1163,7 +1233,7 @@ export type GetDeliveryRequest = Message<"service.api.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 12);
+  messageDesc(file_service_api_notification, 13);
 
 /**
  * The delivery.
@@ -1184,7 +1254,7 @@ export type GetDeliveryResponse = Message<"service.api.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 13);
+  messageDesc(file_service_api_notification, 14);
 
 /**
  * Lists the observations of a delivery.
@@ -1226,7 +1296,7 @@ export type ListObservationsRequest = Message<"service.api.ListObservationsReque
  * Use `create(ListObservationsRequestSchema)` to create a new message.
  */
 export const ListObservationsRequestSchema: GenMessage<ListObservationsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 14);
+  messageDesc(file_service_api_notification, 15);
 
 /**
  * A page of observations.
@@ -1268,7 +1338,7 @@ export type ListObservationsResponse = Message<"service.api.ListObservationsResp
  * Use `create(ListObservationsResponseSchema)` to create a new message.
  */
 export const ListObservationsResponseSchema: GenMessage<ListObservationsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 15);
+  messageDesc(file_service_api_notification, 16);
 
 /**
  * Selects a broadcast.
@@ -1289,7 +1359,7 @@ export type GetBroadcastRequest = Message<"service.api.GetBroadcastRequest"> & {
  * Use `create(GetBroadcastRequestSchema)` to create a new message.
  */
 export const GetBroadcastRequestSchema: GenMessage<GetBroadcastRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 16);
+  messageDesc(file_service_api_notification, 17);
 
 /**
  * The broadcast.
@@ -1310,7 +1380,7 @@ export type GetBroadcastResponse = Message<"service.api.GetBroadcastResponse"> &
  * Use `create(GetBroadcastResponseSchema)` to create a new message.
  */
 export const GetBroadcastResponseSchema: GenMessage<GetBroadcastResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 17);
+  messageDesc(file_service_api_notification, 18);
 
 /**
  * Lists dead letters.
@@ -1359,7 +1429,7 @@ export type ListNotificationDeadLettersRequest = Message<"service.api.ListNotifi
  * Use `create(ListNotificationDeadLettersRequestSchema)` to create a new message.
  */
 export const ListNotificationDeadLettersRequestSchema: GenMessage<ListNotificationDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 18);
+  messageDesc(file_service_api_notification, 19);
 
 /**
  * A page of dead letters.
@@ -1401,7 +1471,7 @@ export type ListNotificationDeadLettersResponse = Message<"service.api.ListNotif
  * Use `create(ListNotificationDeadLettersResponseSchema)` to create a new message.
  */
 export const ListNotificationDeadLettersResponseSchema: GenMessage<ListNotificationDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 19);
+  messageDesc(file_service_api_notification, 20);
 
 /**
  * Redrives a dead letter.
@@ -1429,7 +1499,7 @@ export type RedriveNotificationDeadLetterRequest = Message<"service.api.RedriveN
  * Use `create(RedriveNotificationDeadLetterRequestSchema)` to create a new message.
  */
 export const RedriveNotificationDeadLetterRequestSchema: GenMessage<RedriveNotificationDeadLetterRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 20);
+  messageDesc(file_service_api_notification, 21);
 
 /**
  * The dead letter.
@@ -1450,7 +1520,309 @@ export type RedriveNotificationDeadLetterResponse = Message<"service.api.Redrive
  * Use `create(RedriveNotificationDeadLetterResponseSchema)` to create a new message.
  */
 export const RedriveNotificationDeadLetterResponseSchema: GenMessage<RedriveNotificationDeadLetterResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 21);
+  messageDesc(file_service_api_notification, 22);
+
+/**
+ * Triggers many notifications.
+ *
+ * @generated from message service.api.TriggerNotificationBatchRequest
+ */
+export type TriggerNotificationBatchRequest = Message<"service.api.TriggerNotificationBatchRequest"> & {
+  /**
+   * The triggers, each for its own recipient and workflow.
+   *
+   * @generated from field: repeated service.api.TriggerNotificationRequest triggers = 1;
+   */
+  triggers: TriggerNotificationRequest[];
+};
+
+/**
+ * Describes the message service.api.TriggerNotificationBatchRequest.
+ * Use `create(TriggerNotificationBatchRequestSchema)` to create a new message.
+ */
+export const TriggerNotificationBatchRequestSchema: GenMessage<TriggerNotificationBatchRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 23);
+
+/**
+ * The results, in the order of the request.
+ *
+ * @generated from message service.api.TriggerNotificationBatchResponse
+ */
+export type TriggerNotificationBatchResponse = Message<"service.api.TriggerNotificationBatchResponse"> & {
+  /**
+   * One result for each trigger.
+   *
+   * @generated from field: repeated service.api.TriggerBatchResult results = 1;
+   */
+  results: TriggerBatchResult[];
+
+  /**
+   * The number of accepted triggers.
+   *
+   * @generated from field: int32 accepted = 2;
+   */
+  accepted: number;
+
+  /**
+   * The number of refused triggers.
+   *
+   * @generated from field: int32 refused = 3;
+   */
+  refused: number;
+};
+
+/**
+ * Describes the message service.api.TriggerNotificationBatchResponse.
+ * Use `create(TriggerNotificationBatchResponseSchema)` to create a new message.
+ */
+export const TriggerNotificationBatchResponseSchema: GenMessage<TriggerNotificationBatchResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 24);
+
+/**
+ * The result of one trigger of a batch.
+ *
+ * @generated from message service.api.TriggerBatchResult
+ */
+export type TriggerBatchResult = Message<"service.api.TriggerBatchResult"> & {
+  /**
+   * The trigger's id, by which its deliveries can be listed; empty if it was refused.
+   *
+   * @generated from field: string transaction_id = 1;
+   */
+  transactionId: string;
+
+  /**
+   * What was decided for each message: "queued", "sent" (the inbox has it), "skipped" or "failed". Empty for a topic.
+   *
+   * @generated from field: repeated service.api.TriggerOutcome outcomes = 2;
+   */
+  outcomes: TriggerOutcome[];
+
+  /**
+   * The broadcast, if a topic was notified.
+   *
+   * @generated from field: service.api.Broadcast broadcast = 3;
+   */
+  broadcast?: Broadcast | undefined;
+
+  /**
+   * The error code, if it was refused.
+   *
+   * @generated from field: string error_code = 4;
+   */
+  errorCode: string;
+
+  /**
+   * The field that was refused, such as triggers[3].workflow_key.
+   *
+   * @generated from field: string error_field = 5;
+   */
+  errorField: string;
+
+  /**
+   * The error in words.
+   *
+   * @generated from field: string error_message = 6;
+   */
+  errorMessage: string;
+};
+
+/**
+ * Describes the message service.api.TriggerBatchResult.
+ * Use `create(TriggerBatchResultSchema)` to create a new message.
+ */
+export const TriggerBatchResultSchema: GenMessage<TriggerBatchResult> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 25);
+
+/**
+ * Selects the broadcast to cancel.
+ *
+ * @generated from message service.api.CancelBroadcastRequest
+ */
+export type CancelBroadcastRequest = Message<"service.api.CancelBroadcastRequest"> & {
+  /**
+   * The trigger.
+   *
+   * @generated from field: string transaction_id = 1;
+   */
+  transactionId: string;
+};
+
+/**
+ * Describes the message service.api.CancelBroadcastRequest.
+ * Use `create(CancelBroadcastRequestSchema)` to create a new message.
+ */
+export const CancelBroadcastRequestSchema: GenMessage<CancelBroadcastRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 26);
+
+/**
+ * The cancelled broadcast.
+ *
+ * @generated from message service.api.CancelBroadcastResponse
+ */
+export type CancelBroadcastResponse = Message<"service.api.CancelBroadcastResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.Broadcast broadcast = 1;
+   */
+  broadcast?: Broadcast | undefined;
+};
+
+/**
+ * Describes the message service.api.CancelBroadcastResponse.
+ * Use `create(CancelBroadcastResponseSchema)` to create a new message.
+ */
+export const CancelBroadcastResponseSchema: GenMessage<CancelBroadcastResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 27);
+
+/**
+ * Selects dead letters; an empty field matches all.
+ *
+ * @generated from message service.api.NotificationDeadLetterFilter
+ */
+export type NotificationDeadLetterFilter = Message<"service.api.NotificationDeadLetterFilter"> & {
+  /**
+   * Only those of this channel.
+   *
+   * @generated from field: string channel = 1;
+   */
+  channel: string;
+
+  /**
+   * Only those that failed in this phase, such as provider.
+   *
+   * @generated from field: string failure_phase = 2;
+   */
+  failurePhase: string;
+
+  /**
+   * Only those with this failure code, such as unavailable.
+   *
+   * @generated from field: string failure_code = 3;
+   */
+  failureCode: string;
+
+  /**
+   * Only those of this subscriber.
+   *
+   * @generated from field: string subscriber_id = 4;
+   */
+  subscriberId: string;
+
+  /**
+   * Only those of this trigger or broadcast.
+   *
+   * @generated from field: string transaction_id = 5;
+   */
+  transactionId: string;
+
+  /**
+   * Only those that failed last at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp failed_after = 6;
+   */
+  failedAfter?: Timestamp | undefined;
+
+  /**
+   * Only those that failed last before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp failed_before = 7;
+   */
+  failedBefore?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.NotificationDeadLetterFilter.
+ * Use `create(NotificationDeadLetterFilterSchema)` to create a new message.
+ */
+export const NotificationDeadLetterFilterSchema: GenMessage<NotificationDeadLetterFilter> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 28);
+
+/**
+ * Redrives dead letters.
+ *
+ * @generated from message service.api.RedriveNotificationDeadLettersRequest
+ */
+export type RedriveNotificationDeadLettersRequest = Message<"service.api.RedriveNotificationDeadLettersRequest"> & {
+  /**
+   * Which ones; all that are open when absent.
+   *
+   * @generated from field: service.api.NotificationDeadLetterFilter filter = 1;
+   */
+  filter?: NotificationDeadLetterFilter | undefined;
+
+  /**
+   * Only counts them.
+   *
+   * @generated from field: bool preview = 2;
+   */
+  preview: boolean;
+
+  /**
+   * The maximum number to redrive; 1,000 when absent.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * The reason.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message service.api.RedriveNotificationDeadLettersRequest.
+ * Use `create(RedriveNotificationDeadLettersRequestSchema)` to create a new message.
+ */
+export const RedriveNotificationDeadLettersRequestSchema: GenMessage<RedriveNotificationDeadLettersRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 29);
+
+/**
+ * The result of a redrive.
+ *
+ * @generated from message service.api.RedriveNotificationDeadLettersResponse
+ */
+export type RedriveNotificationDeadLettersResponse = Message<"service.api.RedriveNotificationDeadLettersResponse"> & {
+  /**
+   * The number of open dead letters that match and can be redriven, before the redrive; counted up to 10,000.
+   *
+   * @generated from field: int32 matched = 1;
+   */
+  matched: number;
+
+  /**
+   * Whether counting stopped early: there are at least as many as matched.
+   *
+   * @generated from field: bool matched_capped = 2;
+   */
+  matchedCapped: boolean;
+
+  /**
+   * The number that were redriven; 0 for a preview.
+   *
+   * @generated from field: int32 redriven = 3;
+   */
+  redriven: number;
+
+  /**
+   * The number that match but cannot be redriven, because their payload expired or they reached their limit of redrives;
+   * counted up to 10,000.
+   *
+   * @generated from field: int32 refused = 4;
+   */
+  refused: number;
+};
+
+/**
+ * Describes the message service.api.RedriveNotificationDeadLettersResponse.
+ * Use `create(RedriveNotificationDeadLettersResponseSchema)` to create a new message.
+ */
+export const RedriveNotificationDeadLettersResponseSchema: GenMessage<RedriveNotificationDeadLettersResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 30);
 
 /**
  * Notifications: triggers, deliveries and their results.
@@ -1468,6 +1840,18 @@ export const NotificationService: GenService<{
     methodKind: "unary";
     input: typeof TriggerNotificationRequestSchema;
     output: typeof TriggerNotificationResponseSchema;
+  },
+  /**
+   * Accepts up to 100 different triggers at once. They are stored together and sent by the queue: the response has what
+   * was decided for each message, not yet what its provider said. A trigger that is refused is reported in its result and
+   * does not affect the others.
+   *
+   * @generated from rpc service.api.NotificationService.TriggerNotificationBatch
+   */
+  triggerNotificationBatch: {
+    methodKind: "unary";
+    input: typeof TriggerNotificationBatchRequestSchema;
+    output: typeof TriggerNotificationBatchResponseSchema;
   },
   /**
    * Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest
@@ -1511,6 +1895,17 @@ export const NotificationService: GenService<{
     output: typeof GetBroadcastResponseSchema;
   },
   /**
+   * Cancels a broadcast: no further member is notified, and messages that wait are skipped. Messages that were handed to a
+   * provider are not recalled.
+   *
+   * @generated from rpc service.api.NotificationService.CancelBroadcast
+   */
+  cancelBroadcast: {
+    methodKind: "unary";
+    input: typeof CancelBroadcastRequestSchema;
+    output: typeof CancelBroadcastResponseSchema;
+  },
+  /**
    * Lists dead letters, newest first.
    *
    * @generated from rpc service.api.NotificationService.ListNotificationDeadLetters
@@ -1529,6 +1924,17 @@ export const NotificationService: GenService<{
     methodKind: "unary";
     input: typeof RedriveNotificationDeadLetterRequestSchema;
     output: typeof RedriveNotificationDeadLetterResponseSchema;
+  },
+  /**
+   * Retries the open dead letters that match a filter, oldest first, at most 1,000 at a time. With preview, they are only
+   * counted. The subscribers' preferences are checked again.
+   *
+   * @generated from rpc service.api.NotificationService.RedriveNotificationDeadLetters
+   */
+  redriveNotificationDeadLetters: {
+    methodKind: "unary";
+    input: typeof RedriveNotificationDeadLettersRequestSchema;
+    output: typeof RedriveNotificationDeadLettersResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_notification, 0);

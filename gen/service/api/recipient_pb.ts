@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file service/api/recipient.proto.
  */
 export const file_service_api_recipient: GenFile = /*@__PURE__*/
-  fileDesc("ChtzZXJ2aWNlL2FwaS9yZWNpcGllbnQucHJvdG8SC3NlcnZpY2UuYXBpIvgGCglSZWNpcGllbnQSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDAoEbmFtZRgEIAEoCRItCgZzdGF0dXMYBSABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzEg4KBndlaWdodBgGIAEoBRIQCghjYXBhY2l0eRgHIAEoBRIQCghwcmlvcml0eRgIIAEoBRIrCgphdHRyaWJ1dGVzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIyCgZza2lsbHMYCiADKAsyIi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU2tpbGxzRW50cnkSDAoEY29zdBgLIAEoARIwCghkZWxpdmVyeRgMIAEoCzIeLnNlcnZpY2UuYXBpLlJlY2lwaWVudERlbGl2ZXJ5EhEKCWluX2ZsaWdodBgNIAEoBRI0ChBsYXN0X2Fzc2lnbmVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1lamVjdGVkX3VudGlsGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3ChNkZXByaW9yaXRpemVkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9hdmFpbGFibGVfc2luY2UYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBQgASgDGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEilwEKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIRCg1TVEFUVVNfQUNUSVZFEAESEQoNU1RBVFVTX1BBVVNFRBACEhMKD1NUQVRVU19EUkFJTklORxADEhIKDlNUQVRVU19FSkVDVEVEEAQSEgoOU1RBVFVTX09GRkxJTkUQBRISCg5TVEFUVVNfUkVNT1ZFRBAGIrcCChFSZWNpcGllbnREZWxpdmVyeRJCCgRtb2RlGAEgASgOMiMuc2VydmljZS5hcGkuUmVjaXBpZW50RGVsaXZlcnkuTW9kZUIKukgHggEEEAEgAEgAiAEBEhoKA3VybBgCIAEoCUIIukgFcgMYgBBIAYgBARIhCgpzZWNyZXRfcmVmGAMgASgJQgi6SAVyAxjIAUgCiAEBEisKBmFjdGlvbhgEIAEoCzIbLnNlcnZpY2UuYXBpLkRlbGl2ZXJ5QWN0aW9uIlIKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfUFVMTBABEg0KCU1PREVfUFVTSBACEhYKEk1PREVfREVDSVNJT05fT05MWRADQgcKBV9tb2RlQgYKBF91cmxCDQoLX3NlY3JldF9yZWYibwoORGVsaXZlcnlBY3Rpb24SFQoDa2V5GAEgASgJQgi6SAVyAxiAARIeCg1jb25uZWN0aW9uX2lkGAIgASgJQge6SARyAhhAEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLBBAoWQ3JlYXRlUmVjaXBpZW50UmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARI7CgZzdGF0dXMYAyABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzQgy6SAmCAQYQASAEIAYSIAoGd2VpZ2h0GAQgASgFQgu6SAgaBhjAhD0oAEgAiAEBEiIKCGNhcGFjaXR5GAUgASgFQgu6SAgaBhjAhD0oAEgBiAEBEisKCHByaW9yaXR5GAYgASgFQhS6SBEaDxjAhD0owPvC////////AUgCiAEBEisKCmF0dHJpYnV0ZXMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ElkKBnNraWxscxgIIAMoCzIvLnNlcnZpY2UuYXBpLkNyZWF0ZVJlY2lwaWVudFJlcXVlc3QuU2tpbGxzRW50cnlCGLpIFZoBEhBkIgZyBBABGEAqBhoEGAUoARIqCgRjb3N0GAkgASgBQhe6SBQSEhkAAAAAZc3NQSkAAAAAAAAAAEgDiAEBEjAKCGRlbGl2ZXJ5GAogASgLMh4uc2VydmljZS5hcGkuUmVjaXBpZW50RGVsaXZlcnkaLQoLU2tpbGxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIJCgdfd2VpZ2h0QgsKCV9jYXBhY2l0eUILCglfcHJpb3JpdHlCBwoFX2Nvc3QiRAoXQ3JlYXRlUmVjaXBpZW50UmVzcG9uc2USKQoJcmVjaXBpZW50GAEgASgLMhYuc2VydmljZS5hcGkuUmVjaXBpZW50IpEECgxOZXdSZWNpcGllbnQSGAoEbmFtZRgBIAEoCUIKukgHcgUQARjIARI7CgZzdGF0dXMYAiABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzQgy6SAmCAQYQASAEIAYSIAoGd2VpZ2h0GAMgASgFQgu6SAgaBhjAhD0oAEgAiAEBEiIKCGNhcGFjaXR5GAQgASgFQgu6SAgaBhjAhD0oAEgBiAEBEisKCHByaW9yaXR5GAUgASgFQhS6SBEaDxjAhD0owPvC////////AUgCiAEBEisKCmF0dHJpYnV0ZXMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ek8KBnNraWxscxgHIAMoCzIlLnNlcnZpY2UuYXBpLk5ld1JlY2lwaWVudC5Ta2lsbHNFbnRyeUIYukgVmgESEGQiBnIEEAEYQCoGGgQYBSgBEioKBGNvc3QYCCABKAFCF7pIFBISGQAAAABlzc1BKQAAAAAAAAAASAOIAQESMAoIZGVsaXZlcnkYCSABKAsyHi5zZXJ2aWNlLmFwaS5SZWNpcGllbnREZWxpdmVyeRotCgtTa2lsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQgkKB193ZWlnaHRCCwoJX2NhcGFjaXR5QgsKCV9wcmlvcml0eUIHCgVfY29zdCJ2ChxCYXRjaENyZWF0ZVJlY2lwaWVudHNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI6CgpyZWNpcGllbnRzGAIgAygLMhkuc2VydmljZS5hcGkuTmV3UmVjaXBpZW50Qgu6SAiSAQUIARDoByJLCh1CYXRjaENyZWF0ZVJlY2lwaWVudHNSZXNwb25zZRIqCgpyZWNpcGllbnRzGAEgAygLMhYuc2VydmljZS5hcGkuUmVjaXBpZW50IjYKE0dldFJlY2lwaWVudFJlcXVlc3QSHwoMcmVjaXBpZW50X2lkGAEgASgJQgm6SAZyBBABGEAiQQoUR2V0UmVjaXBpZW50UmVzcG9uc2USKQoJcmVjaXBpZW50GAEgASgLMhYuc2VydmljZS5hcGkuUmVjaXBpZW50IqMBChVMaXN0UmVjaXBpZW50c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUSOQoGc3RhdHVzGAUgASgOMh0uc2VydmljZS5hcGkuUmVjaXBpZW50LlN0YXR1c0IKukgHggEEEAEgBiKHAQoWTGlzdFJlY2lwaWVudHNSZXNwb25zZRIqCgpyZWNpcGllbnRzGAEgAygLMhYuc2VydmljZS5hcGkuUmVjaXBpZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCK9BAoWVXBkYXRlUmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQBIdCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBSACIAQESQgoGc3RhdHVzGAMgASgOMh0uc2VydmljZS5hcGkuUmVjaXBpZW50LlN0YXR1c0IOukgLggEIEAEgACAEIAZIAYgBARIgCgZ3ZWlnaHQYBCABKAVCC7pICBoGGMCEPSgASAKIAQESIgoIY2FwYWNpdHkYBSABKAVCC7pICBoGGMCEPSgASAOIAQESKwoIcHJpb3JpdHkYBiABKAVCFLpIERoPGMCEPSjA+8L///////8BSASIAQESKwoKYXR0cmlidXRlcxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoJc2tpbGxfc2V0GAggASgLMhwuc2VydmljZS5hcGkuUmVjaXBpZW50U2tpbGxzEioKBGNvc3QYCSABKAFCF7pIFBISGQAAAABlzc1BKQAAAAAAAAAASAWIAQESMAoIZGVsaXZlcnkYCiABKAsyHi5zZXJ2aWNlLmFwaS5SZWNpcGllbnREZWxpdmVyeRIbCg5yZWNvcmRfdmVyc2lvbhgLIAEoA0gGiAEBQgcKBV9uYW1lQgkKB19zdGF0dXNCCQoHX3dlaWdodEILCglfY2FwYWNpdHlCCwoJX3ByaW9yaXR5QgcKBV9jb3N0QhEKD19yZWNvcmRfdmVyc2lvbiJEChdVcGRhdGVSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQilAEKD1JlY2lwaWVudFNraWxscxJSCgZza2lsbHMYASADKAsyKC5zZXJ2aWNlLmFwaS5SZWNpcGllbnRTa2lsbHMuU2tpbGxzRW50cnlCGLpIFZoBEhBkIgZyBBABGEAqBhoEGAUoARotCgtTa2lsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIjgKFVBhdXNlUmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQCJDChZQYXVzZVJlY2lwaWVudFJlc3BvbnNlEikKCXJlY2lwaWVudBgBIAEoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudCI5ChZSZXN1bWVSZWNpcGllbnRSZXF1ZXN0Eh8KDHJlY2lwaWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkQKF1Jlc3VtZVJlY2lwaWVudFJlc3BvbnNlEikKCXJlY2lwaWVudBgBIAEoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudCI5ChZEZWxldGVSZWNpcGllbnRSZXF1ZXN0Eh8KDHJlY2lwaWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkQKF0RlbGV0ZVJlY2lwaWVudFJlc3BvbnNlEikKCXJlY2lwaWVudBgBIAEoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudDLbCwoQUmVjaXBpZW50U2VydmljZRK1AQoPQ3JlYXRlUmVjaXBpZW50EiMuc2VydmljZS5hcGkuQ3JlYXRlUmVjaXBpZW50UmVxdWVzdBokLnNlcnZpY2UuYXBpLkNyZWF0ZVJlY2lwaWVudFJlc3BvbnNlIlfK8xgeCAEQAhgBIAEqCXJlY2lwaWVudDIFd3JpdGVQBVgBgtPkkwIvOgEqYglyZWNpcGllbnQiHy9hcGkvcG9vbHMve3Bvb2xfaWR9L3JlY2lwaWVudHMSwgEKFUJhdGNoQ3JlYXRlUmVjaXBpZW50cxIpLnNlcnZpY2UuYXBpLkJhdGNoQ3JlYXRlUmVjaXBpZW50c1JlcXVlc3QaKi5zZXJ2aWNlLmFwaS5CYXRjaENyZWF0ZVJlY2lwaWVudHNSZXNwb25zZSJSyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUDJYAYLT5JMCKjoBKiIlL2FwaS9wb29scy97cG9vbF9pZH0vcmVjaXBpZW50czpiYXRjaBKjAQoMR2V0UmVjaXBpZW50EiAuc2VydmljZS5hcGkuR2V0UmVjaXBpZW50UmVxdWVzdBohLnNlcnZpY2UuYXBpLkdldFJlY2lwaWVudFJlc3BvbnNlIk7K8xgZCAEQAhgBIAEqCXJlY2lwaWVudDIEcmVhZILT5JMCK2IJcmVjaXBpZW50Eh4vYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0SvwEKDkxpc3RSZWNpcGllbnRzEiIuc2VydmljZS5hcGkuTGlzdFJlY2lwaWVudHNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdFJlY2lwaWVudHNSZXNwb25zZSJkyvMYOQgBEAIYASABKglyZWNpcGllbnQyBHJlYWRQAoIBGxIZTGlzdCByZWNpcGllbnRzIG9mIGEgcG9vbILT5JMCIRIfL2FwaS9wb29scy97cG9vbF9pZH0vcmVjaXBpZW50cxK0AQoPVXBkYXRlUmVjaXBpZW50EiMuc2VydmljZS5hcGkuVXBkYXRlUmVjaXBpZW50UmVxdWVzdBokLnNlcnZpY2UuYXBpLlVwZGF0ZVJlY2lwaWVudFJlc3BvbnNlIlbK8xgeCAEQAhgBIAEqCXJlY2lwaWVudDIFd3JpdGVQBVgBgtPkkwIuOgEqYglyZWNpcGllbnQyHi9hcGkvcmVjaXBpZW50cy97cmVjaXBpZW50X2lkfRK3AQoOUGF1c2VSZWNpcGllbnQSIi5zZXJ2aWNlLmFwaS5QYXVzZVJlY2lwaWVudFJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5QYXVzZVJlY2lwaWVudFJlc3BvbnNlIlzK8xgeCAEQAhgBIAEqCXJlY2lwaWVudDIFd3JpdGVQBVgBgtPkkwI0OgEqYglyZWNpcGllbnQiJC9hcGkvcmVjaXBpZW50cy97cmVjaXBpZW50X2lkfS9wYXVzZRK7AQoPUmVzdW1lUmVjaXBpZW50EiMuc2VydmljZS5hcGkuUmVzdW1lUmVjaXBpZW50UmVxdWVzdBokLnNlcnZpY2UuYXBpLlJlc3VtZVJlY2lwaWVudFJlc3BvbnNlIl3K8xgeCAEQAhgBIAEqCXJlY2lwaWVudDIFd3JpdGVQBVgBgtPkkwI1OgEqYglyZWNpcGllbnQiJS9hcGkvcmVjaXBpZW50cy97cmVjaXBpZW50X2lkfS9yZXN1bWUSsgEKD0RlbGV0ZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLkRlbGV0ZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5EZWxldGVSZWNpcGllbnRSZXNwb25zZSJUyvMYHwgBEAIYASABKglyZWNpcGllbnQyBmRlbGV0ZVAFWAGC0+STAitiCXJlY2lwaWVudCoeL2FwaS9yZWNpcGllbnRzL3tyZWNpcGllbnRfaWR9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChtzZXJ2aWNlL2FwaS9yZWNpcGllbnQucHJvdG8SC3NlcnZpY2UuYXBpIsIHCglSZWNpcGllbnQSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDAoEbmFtZRgEIAEoCRItCgZzdGF0dXMYBSABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzEg4KBndlaWdodBgGIAEoBRIQCghjYXBhY2l0eRgHIAEoBRIQCghwcmlvcml0eRgIIAEoBRIrCgphdHRyaWJ1dGVzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIyCgZza2lsbHMYCiADKAsyIi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU2tpbGxzRW50cnkSDAoEY29zdBgLIAEoARIwCghkZWxpdmVyeRgMIAEoCzIeLnNlcnZpY2UuYXBpLlJlY2lwaWVudERlbGl2ZXJ5EhcKCWluX2ZsaWdodBgNIAEoBUIE2PMYARI6ChBsYXN0X2Fzc2lnbmVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE2PMYARI3Cg1lamVjdGVkX3VudGlsGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE2PMYARI9ChNkZXByaW9yaXRpemVkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE2PMYARI5Cg9hdmFpbGFibGVfc2luY2UYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTY8xgBEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBQgASgDEioKBXBhdXNlGBggASgLMhsuc2VydmljZS5hcGkuUmVjaXBpZW50UGF1c2UaLQoLU2tpbGxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASKXAQoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARIRCg1TVEFUVVNfUEFVU0VEEAISEwoPU1RBVFVTX0RSQUlOSU5HEAMSEgoOU1RBVFVTX0VKRUNURUQQBBISCg5TVEFUVVNfT0ZGTElORRAFEhIKDlNUQVRVU19SRU1PVkVEEAYiqAEKDlJlY2lwaWVudFBhdXNlEg0KBWNhdXNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVhY3RvchgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmFub21hbHlfaWQYBiABKAkitwIKEVJlY2lwaWVudERlbGl2ZXJ5EkIKBG1vZGUYASABKA4yIy5zZXJ2aWNlLmFwaS5SZWNpcGllbnREZWxpdmVyeS5Nb2RlQgq6SAeCAQQQASAASACIAQESGgoDdXJsGAIgASgJQgi6SAVyAxiAEEgBiAEBEiEKCnNlY3JldF9yZWYYAyABKAlCCLpIBXIDGMgBSAKIAQESKwoGYWN0aW9uGAQgASgLMhsuc2VydmljZS5hcGkuRGVsaXZlcnlBY3Rpb24iUgoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9QVUxMEAESDQoJTU9ERV9QVVNIEAISFgoSTU9ERV9ERUNJU0lPTl9PTkxZEANCBwoFX21vZGVCBgoEX3VybEINCgtfc2VjcmV0X3JlZiJvCg5EZWxpdmVyeUFjdGlvbhIVCgNrZXkYASABKAlCCLpIBXIDGIABEh4KDWNvbm5lY3Rpb25faWQYAiABKAlCB7pIBHICGEASJgoFaW5wdXQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IsEEChZDcmVhdGVSZWNpcGllbnRSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEjsKBnN0YXR1cxgDIAEoDjIdLnNlcnZpY2UuYXBpLlJlY2lwaWVudC5TdGF0dXNCDLpICYIBBhABIAQgBhIgCgZ3ZWlnaHQYBCABKAVCC7pICBoGGMCEPSgASACIAQESIgoIY2FwYWNpdHkYBSABKAVCC7pICBoGGMCEPSgASAGIAQESKwoIcHJpb3JpdHkYBiABKAVCFLpIERoPGMCEPSjA+8L///////8BSAKIAQESKwoKYXR0cmlidXRlcxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSWQoGc2tpbGxzGAggAygLMi8uc2VydmljZS5hcGkuQ3JlYXRlUmVjaXBpZW50UmVxdWVzdC5Ta2lsbHNFbnRyeUIYukgVmgESEGQiBnIEEAEYQCoGGgQYBSgBEioKBGNvc3QYCSABKAFCF7pIFBISGQAAAABlzc1BKQAAAAAAAAAASAOIAQESMAoIZGVsaXZlcnkYCiABKAsyHi5zZXJ2aWNlLmFwaS5SZWNpcGllbnREZWxpdmVyeRotCgtTa2lsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQgkKB193ZWlnaHRCCwoJX2NhcGFjaXR5QgsKCV9wcmlvcml0eUIHCgVfY29zdCJEChdDcmVhdGVSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQikQQKDE5ld1JlY2lwaWVudBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEjsKBnN0YXR1cxgCIAEoDjIdLnNlcnZpY2UuYXBpLlJlY2lwaWVudC5TdGF0dXNCDLpICYIBBhABIAQgBhIgCgZ3ZWlnaHQYAyABKAVCC7pICBoGGMCEPSgASACIAQESIgoIY2FwYWNpdHkYBCABKAVCC7pICBoGGMCEPSgASAGIAQESKwoIcHJpb3JpdHkYBSABKAVCFLpIERoPGMCEPSjA+8L///////8BSAKIAQESKwoKYXR0cmlidXRlcxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSTwoGc2tpbGxzGAcgAygLMiUuc2VydmljZS5hcGkuTmV3UmVjaXBpZW50LlNraWxsc0VudHJ5Qhi6SBWaARIQZCIGcgQQARhAKgYaBBgFKAESKgoEY29zdBgIIAEoAUIXukgUEhIZAAAAAGXNzUEpAAAAAAAAAABIA4gBARIwCghkZWxpdmVyeRgJIAEoCzIeLnNlcnZpY2UuYXBpLlJlY2lwaWVudERlbGl2ZXJ5Gi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAFCCQoHX3dlaWdodEILCglfY2FwYWNpdHlCCwoJX3ByaW9yaXR5QgcKBV9jb3N0InYKHEJhdGNoQ3JlYXRlUmVjaXBpZW50c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjoKCnJlY2lwaWVudHMYAiADKAsyGS5zZXJ2aWNlLmFwaS5OZXdSZWNpcGllbnRCC7pICJIBBQgBEOgHIksKHUJhdGNoQ3JlYXRlUmVjaXBpZW50c1Jlc3BvbnNlEioKCnJlY2lwaWVudHMYASADKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQiNgoTR2V0UmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQCJBChRHZXRSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQiowEKFUxpc3RSZWNpcGllbnRzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBRI5CgZzdGF0dXMYBSABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzQgq6SAeCAQQQASAGIocBChZMaXN0UmVjaXBpZW50c1Jlc3BvbnNlEioKCnJlY2lwaWVudHMYASADKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIr0EChZVcGRhdGVSZWNpcGllbnRSZXF1ZXN0Eh8KDHJlY2lwaWVudF9pZBgBIAEoCUIJukgGcgQQARhAEh0KBG5hbWUYAiABKAlCCrpIB3IFEAEYyAFIAIgBARJCCgZzdGF0dXMYAyABKA4yHS5zZXJ2aWNlLmFwaS5SZWNpcGllbnQuU3RhdHVzQg66SAuCAQgQASAAIAQgBkgBiAEBEiAKBndlaWdodBgEIAEoBUILukgIGgYYwIQ9KABIAogBARIiCghjYXBhY2l0eRgFIAEoBUILukgIGgYYwIQ9KABIA4gBARIrCghwcmlvcml0eRgGIAEoBUIUukgRGg8YwIQ9KMD7wv///////wFIBIgBARIrCgphdHRyaWJ1dGVzGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCglza2lsbF9zZXQYCCABKAsyHC5zZXJ2aWNlLmFwaS5SZWNpcGllbnRTa2lsbHMSKgoEY29zdBgJIAEoAUIXukgUEhIZAAAAAGXNzUEpAAAAAAAAAABIBYgBARIwCghkZWxpdmVyeRgKIAEoCzIeLnNlcnZpY2UuYXBpLlJlY2lwaWVudERlbGl2ZXJ5EhsKDnJlY29yZF92ZXJzaW9uGAsgASgDSAaIAQFCBwoFX25hbWVCCQoHX3N0YXR1c0IJCgdfd2VpZ2h0QgsKCV9jYXBhY2l0eUILCglfcHJpb3JpdHlCBwoFX2Nvc3RCEQoPX3JlY29yZF92ZXJzaW9uIkQKF1VwZGF0ZVJlY2lwaWVudFJlc3BvbnNlEikKCXJlY2lwaWVudBgBIAEoCzIWLnNlcnZpY2UuYXBpLlJlY2lwaWVudCKUAQoPUmVjaXBpZW50U2tpbGxzElIKBnNraWxscxgBIAMoCzIoLnNlcnZpY2UuYXBpLlJlY2lwaWVudFNraWxscy5Ta2lsbHNFbnRyeUIYukgVmgESEGQiBnIEEAEYQCoGGgQYBSgBGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiUgoVUGF1c2VSZWNpcGllbnRSZXF1ZXN0Eh8KDHJlY2lwaWVudF9pZBgBIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiQwoWUGF1c2VSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQiOQoWUmVzdW1lUmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQCJEChdSZXN1bWVSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQiOQoWRGVsZXRlUmVjaXBpZW50UmVxdWVzdBIfCgxyZWNpcGllbnRfaWQYASABKAlCCbpIBnIEEAEYQCJEChdEZWxldGVSZWNpcGllbnRSZXNwb25zZRIpCglyZWNpcGllbnQYASABKAsyFi5zZXJ2aWNlLmFwaS5SZWNpcGllbnQy2wsKEFJlY2lwaWVudFNlcnZpY2UStQEKD0NyZWF0ZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLkNyZWF0ZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DcmVhdGVSZWNpcGllbnRSZXNwb25zZSJXyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCLzoBKmIJcmVjaXBpZW50Ih8vYXBpL3Bvb2xzL3twb29sX2lkfS9yZWNpcGllbnRzEsIBChVCYXRjaENyZWF0ZVJlY2lwaWVudHMSKS5zZXJ2aWNlLmFwaS5CYXRjaENyZWF0ZVJlY2lwaWVudHNSZXF1ZXN0Giouc2VydmljZS5hcGkuQmF0Y2hDcmVhdGVSZWNpcGllbnRzUmVzcG9uc2UiUsrzGB4IARACGAEgASoJcmVjaXBpZW50MgV3cml0ZVAyWAGC0+STAio6ASoiJS9hcGkvcG9vbHMve3Bvb2xfaWR9L3JlY2lwaWVudHM6YmF0Y2gSowEKDEdldFJlY2lwaWVudBIgLnNlcnZpY2UuYXBpLkdldFJlY2lwaWVudFJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5HZXRSZWNpcGllbnRSZXNwb25zZSJOyvMYGQgBEAIYASABKglyZWNpcGllbnQyBHJlYWSC0+STAitiCXJlY2lwaWVudBIeL2FwaS9yZWNpcGllbnRzL3tyZWNpcGllbnRfaWR9Er8BCg5MaXN0UmVjaXBpZW50cxIiLnNlcnZpY2UuYXBpLkxpc3RSZWNpcGllbnRzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RSZWNpcGllbnRzUmVzcG9uc2UiZMrzGDkIARACGAEgASoJcmVjaXBpZW50MgRyZWFkUAKCARsSGUxpc3QgcmVjaXBpZW50cyBvZiBhIHBvb2yC0+STAiESHy9hcGkvcG9vbHMve3Bvb2xfaWR9L3JlY2lwaWVudHMStAEKD1VwZGF0ZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLlVwZGF0ZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5VcGRhdGVSZWNpcGllbnRSZXNwb25zZSJWyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCLjoBKmIJcmVjaXBpZW50Mh4vYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0StwEKDlBhdXNlUmVjaXBpZW50EiIuc2VydmljZS5hcGkuUGF1c2VSZWNpcGllbnRSZXF1ZXN0GiMuc2VydmljZS5hcGkuUGF1c2VSZWNpcGllbnRSZXNwb25zZSJcyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCNDoBKmIJcmVjaXBpZW50IiQvYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0vcGF1c2USuwEKD1Jlc3VtZVJlY2lwaWVudBIjLnNlcnZpY2UuYXBpLlJlc3VtZVJlY2lwaWVudFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5SZXN1bWVSZWNpcGllbnRSZXNwb25zZSJdyvMYHggBEAIYASABKglyZWNpcGllbnQyBXdyaXRlUAVYAYLT5JMCNToBKmIJcmVjaXBpZW50IiUvYXBpL3JlY2lwaWVudHMve3JlY2lwaWVudF9pZH0vcmVzdW1lErIBCg9EZWxldGVSZWNpcGllbnQSIy5zZXJ2aWNlLmFwaS5EZWxldGVSZWNpcGllbnRSZXF1ZXN0GiQuc2VydmljZS5hcGkuRGVsZXRlUmVjaXBpZW50UmVzcG9uc2UiVMrzGB8IARACGAEgASoJcmVjaXBpZW50MgZkZWxldGVQBVgBgtPkkwIrYglyZWNpcGllbnQqHi9hcGkvcmVjaXBpZW50cy97cmVjaXBpZW50X2lkfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A person, program or system that processes work.
@@ -162,6 +162,13 @@ export type Recipient = Message<"service.api.Recipient"> & {
    * @generated from field: int64 record_version = 20;
    */
   recordVersion: bigint;
+
+  /**
+   * Why it is paused, and until when; absent if it is not paused.
+   *
+   * @generated from field: service.api.RecipientPause pause = 24;
+   */
+  pause?: RecipientPause | undefined;
 };
 
 /**
@@ -241,6 +248,62 @@ export const Recipient_StatusSchema: GenEnum<Recipient_Status> = /*@__PURE__*/
   enumDesc(file_service_api_recipient, 0, 0);
 
 /**
+ * The pause of a recipient.
+ *
+ * @generated from message service.api.RecipientPause
+ */
+export type RecipientPause = Message<"service.api.RecipientPause"> & {
+  /**
+   * What paused it: request (a caller) or anomaly (the action auto-pause).
+   *
+   * @generated from field: string cause = 1;
+   */
+  cause: string;
+
+  /**
+   * The reason in words; may be empty.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Who paused it: the caller, or anomaly-detection.
+   *
+   * @generated from field: string actor = 3;
+   */
+  actor: string;
+
+  /**
+   * When it was paused.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * When it is resumed automatically; absent if somebody has to resume it.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 5;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * The anomaly that paused it; empty for none.
+   *
+   * @generated from field: string anomaly_id = 6;
+   */
+  anomalyId: string;
+};
+
+/**
+ * Describes the message service.api.RecipientPause.
+ * Use `create(RecipientPauseSchema)` to create a new message.
+ */
+export const RecipientPauseSchema: GenMessage<RecipientPause> = /*@__PURE__*/
+  messageDesc(file_service_api_recipient, 1);
+
+/**
  * How items are delivered to a recipient.
  *
  * @generated from message service.api.RecipientDelivery
@@ -280,7 +343,7 @@ export type RecipientDelivery = Message<"service.api.RecipientDelivery"> & {
  * Use `create(RecipientDeliverySchema)` to create a new message.
  */
 export const RecipientDeliverySchema: GenMessage<RecipientDelivery> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 1);
+  messageDesc(file_service_api_recipient, 2);
 
 /**
  * Delivery modes.
@@ -328,7 +391,7 @@ export type RecipientDelivery_Mode = (typeof RecipientDelivery_Mode)[keyof typeo
  * Describes the enum service.api.RecipientDelivery.Mode.
  */
 export const RecipientDelivery_ModeSchema: GenEnum<RecipientDelivery_Mode> = /*@__PURE__*/
-  enumDesc(file_service_api_recipient, 1, 0);
+  enumDesc(file_service_api_recipient, 2, 0);
 
 /**
  * A connector action that delivers items.
@@ -364,7 +427,7 @@ export type DeliveryAction = Message<"service.api.DeliveryAction"> & {
  * Use `create(DeliveryActionSchema)` to create a new message.
  */
 export const DeliveryActionSchema: GenMessage<DeliveryAction> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 2);
+  messageDesc(file_service_api_recipient, 3);
 
 /**
  * Request to create a recipient.
@@ -448,7 +511,7 @@ export type CreateRecipientRequest = Message<"service.api.CreateRecipientRequest
  * Use `create(CreateRecipientRequestSchema)` to create a new message.
  */
 export const CreateRecipientRequestSchema: GenMessage<CreateRecipientRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 3);
+  messageDesc(file_service_api_recipient, 4);
 
 /**
  * The new recipient.
@@ -469,7 +532,7 @@ export type CreateRecipientResponse = Message<"service.api.CreateRecipientRespon
  * Use `create(CreateRecipientResponseSchema)` to create a new message.
  */
 export const CreateRecipientResponseSchema: GenMessage<CreateRecipientResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 4);
+  messageDesc(file_service_api_recipient, 5);
 
 /**
  * A recipient to add.
@@ -546,7 +609,7 @@ export type NewRecipient = Message<"service.api.NewRecipient"> & {
  * Use `create(NewRecipientSchema)` to create a new message.
  */
 export const NewRecipientSchema: GenMessage<NewRecipient> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 5);
+  messageDesc(file_service_api_recipient, 6);
 
 /**
  * Request to create many recipients.
@@ -574,7 +637,7 @@ export type BatchCreateRecipientsRequest = Message<"service.api.BatchCreateRecip
  * Use `create(BatchCreateRecipientsRequestSchema)` to create a new message.
  */
 export const BatchCreateRecipientsRequestSchema: GenMessage<BatchCreateRecipientsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 6);
+  messageDesc(file_service_api_recipient, 7);
 
 /**
  * The new recipients.
@@ -595,7 +658,7 @@ export type BatchCreateRecipientsResponse = Message<"service.api.BatchCreateReci
  * Use `create(BatchCreateRecipientsResponseSchema)` to create a new message.
  */
 export const BatchCreateRecipientsResponseSchema: GenMessage<BatchCreateRecipientsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 7);
+  messageDesc(file_service_api_recipient, 8);
 
 /**
  * Identifies a recipient.
@@ -616,7 +679,7 @@ export type GetRecipientRequest = Message<"service.api.GetRecipientRequest"> & {
  * Use `create(GetRecipientRequestSchema)` to create a new message.
  */
 export const GetRecipientRequestSchema: GenMessage<GetRecipientRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 8);
+  messageDesc(file_service_api_recipient, 9);
 
 /**
  * The requested recipient.
@@ -637,7 +700,7 @@ export type GetRecipientResponse = Message<"service.api.GetRecipientResponse"> &
  * Use `create(GetRecipientResponseSchema)` to create a new message.
  */
 export const GetRecipientResponseSchema: GenMessage<GetRecipientResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 9);
+  messageDesc(file_service_api_recipient, 10);
 
 /**
  * Request for a page of a pool's recipients.
@@ -686,7 +749,7 @@ export type ListRecipientsRequest = Message<"service.api.ListRecipientsRequest">
  * Use `create(ListRecipientsRequestSchema)` to create a new message.
  */
 export const ListRecipientsRequestSchema: GenMessage<ListRecipientsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 10);
+  messageDesc(file_service_api_recipient, 11);
 
 /**
  * A page of recipients.
@@ -728,7 +791,7 @@ export type ListRecipientsResponse = Message<"service.api.ListRecipientsResponse
  * Use `create(ListRecipientsResponseSchema)` to create a new message.
  */
 export const ListRecipientsResponseSchema: GenMessage<ListRecipientsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 11);
+  messageDesc(file_service_api_recipient, 12);
 
 /**
  * Changes the fields that are present.
@@ -819,7 +882,7 @@ export type UpdateRecipientRequest = Message<"service.api.UpdateRecipientRequest
  * Use `create(UpdateRecipientRequestSchema)` to create a new message.
  */
 export const UpdateRecipientRequestSchema: GenMessage<UpdateRecipientRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 12);
+  messageDesc(file_service_api_recipient, 13);
 
 /**
  * The updated recipient.
@@ -840,7 +903,7 @@ export type UpdateRecipientResponse = Message<"service.api.UpdateRecipientRespon
  * Use `create(UpdateRecipientResponseSchema)` to create a new message.
  */
 export const UpdateRecipientResponseSchema: GenMessage<UpdateRecipientResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 13);
+  messageDesc(file_service_api_recipient, 14);
 
 /**
  * All skills of a recipient.
@@ -861,7 +924,7 @@ export type RecipientSkills = Message<"service.api.RecipientSkills"> & {
  * Use `create(RecipientSkillsSchema)` to create a new message.
  */
 export const RecipientSkillsSchema: GenMessage<RecipientSkills> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 14);
+  messageDesc(file_service_api_recipient, 15);
 
 /**
  * Selects the recipient to pause.
@@ -875,6 +938,13 @@ export type PauseRecipientRequest = Message<"service.api.PauseRecipientRequest">
    * @generated from field: string recipient_id = 1;
    */
   recipientId: string;
+
+  /**
+   * The reason, for people.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
 };
 
 /**
@@ -882,7 +952,7 @@ export type PauseRecipientRequest = Message<"service.api.PauseRecipientRequest">
  * Use `create(PauseRecipientRequestSchema)` to create a new message.
  */
 export const PauseRecipientRequestSchema: GenMessage<PauseRecipientRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 15);
+  messageDesc(file_service_api_recipient, 16);
 
 /**
  * The paused recipient.
@@ -903,7 +973,7 @@ export type PauseRecipientResponse = Message<"service.api.PauseRecipientResponse
  * Use `create(PauseRecipientResponseSchema)` to create a new message.
  */
 export const PauseRecipientResponseSchema: GenMessage<PauseRecipientResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 16);
+  messageDesc(file_service_api_recipient, 17);
 
 /**
  * Selects the recipient to resume.
@@ -924,7 +994,7 @@ export type ResumeRecipientRequest = Message<"service.api.ResumeRecipientRequest
  * Use `create(ResumeRecipientRequestSchema)` to create a new message.
  */
 export const ResumeRecipientRequestSchema: GenMessage<ResumeRecipientRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 17);
+  messageDesc(file_service_api_recipient, 18);
 
 /**
  * The resumed recipient.
@@ -945,7 +1015,7 @@ export type ResumeRecipientResponse = Message<"service.api.ResumeRecipientRespon
  * Use `create(ResumeRecipientResponseSchema)` to create a new message.
  */
 export const ResumeRecipientResponseSchema: GenMessage<ResumeRecipientResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 18);
+  messageDesc(file_service_api_recipient, 19);
 
 /**
  * Selects the recipient to remove.
@@ -966,7 +1036,7 @@ export type DeleteRecipientRequest = Message<"service.api.DeleteRecipientRequest
  * Use `create(DeleteRecipientRequestSchema)` to create a new message.
  */
 export const DeleteRecipientRequestSchema: GenMessage<DeleteRecipientRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 19);
+  messageDesc(file_service_api_recipient, 20);
 
 /**
  * The removed recipient.
@@ -987,7 +1057,7 @@ export type DeleteRecipientResponse = Message<"service.api.DeleteRecipientRespon
  * Use `create(DeleteRecipientResponseSchema)` to create a new message.
  */
 export const DeleteRecipientResponseSchema: GenMessage<DeleteRecipientResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_recipient, 20);
+  messageDesc(file_service_api_recipient, 21);
 
 /**
  * Recipients: people, programs or systems that process work, each in one pool.

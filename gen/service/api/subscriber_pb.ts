@@ -19,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/subscriber.proto.
  */
 export const file_service_api_subscriber: GenFile = /*@__PURE__*/
-  fileDesc("ChxzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyLnByb3RvEgtzZXJ2aWNlLmFwaSLYAwoKU3Vic2NyaWJlchIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEgoKZmlyc3RfbmFtZRgEIAEoCRIRCglsYXN0X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDQoFcGhvbmUYByABKAkSDgoGYXZhdGFyGAggASgJEg4KBmxvY2FsZRgJIAEoCRIQCgh0aW1lem9uZRgKIAEoCRIlCgRkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhY3RpdmUYDCABKAgSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YDyABKAMSNwoTZW1haWxfc3VwcHJlc3NlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoTcGhvbmVfc3VwcHJlc3NlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAisQMKD0NoYW5uZWxFbmRwb2ludBIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIPCgdjaGFubmVsGAQgASgJEhQKDHByb3ZpZGVyX2tleRgFIAEoCRIQCghpZGVudGl0eRgGIAEoCRIVCg1jb25uZWN0aW9uX2lkGAcgASgJEhAKCHZlcmlmaWVkGAggASgIEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDXN1cHByZXNzZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA4gASgDIpIDChdVcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBIfCgtleHRlcm5hbF9pZBgBIAEoCUIKukgHcgUQARj/ARIhCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIAUgAiAEBEiAKCWxhc3RfbmFtZRgDIAEoCUIIukgFcgMYyAFIAYgBARIcCgVlbWFpbBgEIAEoCUIIukgFcgMYwAJIAogBARIbCgVwaG9uZRgFIAEoCUIHukgEcgIYEEgDiAEBEh0KBmF2YXRhchgGIAEoCUIIukgFcgMYgBBIBIgBARIcCgZsb2NhbGUYByABKAlCB7pIBHICGEBIBYgBARIeCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQEgGiAEBEiUKBGRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19maXJzdF9uYW1lQgwKCl9sYXN0X25hbWVCCAoGX2VtYWlsQggKBl9waG9uZUIJCgdfYXZhdGFyQgkKB19sb2NhbGVCCwoJX3RpbWV6b25lIkcKGFVwc2VydFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciItChRHZXRTdWJzY3JpYmVyUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkQKFUdldFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciKlAQoWTGlzdFN1YnNjcmliZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KC2V4dGVybmFsX2lkGAQgASgJQgi6SAVyAxj/ARIXCgVlbWFpbBgFIAEoCUIIukgFcgMYwAISEwoGYWN0aXZlGAYgASgISACIAQFCCQoHX2FjdGl2ZSKKAQoXTGlzdFN1YnNjcmliZXJzUmVzcG9uc2USLAoLc3Vic2NyaWJlcnMYASADKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCLBAgoXVXBkYXRlU3Vic2NyaWJlclJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIcCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIARIbCglsYXN0X25hbWUYAyABKAlCCLpIBXIDGMgBEhcKBWVtYWlsGAQgASgJQgi6SAVyAxjAAhIWCgVwaG9uZRgFIAEoCUIHukgEcgIYEBIYCgZhdmF0YXIYBiABKAlCCLpIBXIDGIAQEhcKBmxvY2FsZRgHIAEoCUIHukgEcgIYQBIZCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQBIlCgRkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIbCg5yZWNvcmRfdmVyc2lvbhgKIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJHChhVcGRhdGVTdWJzY3JpYmVyUmVzcG9uc2USKwoKc3Vic2NyaWJlchgBIAEoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXIiMAoXRGVsZXRlU3Vic2NyaWJlclJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhEZWxldGVTdWJzY3JpYmVyUmVzcG9uc2USKwoKc3Vic2NyaWJlchgBIAEoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXIi1AIKFVVwc2VydEVuZHBvaW50UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASNgoHY2hhbm5lbBgCIAEoCUIlukgiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBI9Cgxwcm92aWRlcl9rZXkYAyABKAlCJ7pIJHIiGEAyHl4oW2EtejAtOV0oWy5fLV0/W2EtejAtOV0pKik/JBIcCghpZGVudGl0eRgEIAEoCUIKukgHcgUQASiAEBIjCg1jb25uZWN0aW9uX2lkGAUgASgJQge6SARyAhhASACIAQESFQoIdmVyaWZpZWQYBiABKAhIAYgBARIpCghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCEAoOX2Nvbm5lY3Rpb25faWRCCwoJX3ZlcmlmaWVkIkgKFlVwc2VydEVuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQiWQoVRGVsZXRlRW5kcG9pbnRSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIeCgtlbmRwb2ludF9pZBgCIAEoCUIJukgGcgQQARhAIkgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2USLgoIZW5kcG9pbnQYASABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQiqAEKFExpc3RFbmRwb2ludHNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFEjkKB2NoYW5uZWwYBSABKAlCKLpIJdgBAXIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHAiiwEKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIvCgllbmRwb2ludHMYASADKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIqEBChlVcHNlcnRTdWJzY3JpcHRpb25SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBI5Cgl0b3BpY19rZXkYAiABKAlCJrpII3IhEAEYgAEyGl5bYS16MC05XShbLl9dP1thLXowLTldKSokEicKDGNvbnRleHRfa2V5cxgDIAMoCUIRukgOkgELEDIiB3IFEAEYgAEiTQoaVXBzZXJ0U3Vic2NyaXB0aW9uUmVzcG9uc2USLwoMc3Vic2NyaXB0aW9uGAEgASgLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uIngKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEjkKCXRvcGljX2tleRgCIAEoCUImukgjciEQARiAATIaXlthLXowLTldKFsuX10/W2EtejAtOV0pKiQiTQoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USLwoMc3Vic2NyaXB0aW9uGAEgASgLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uInEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKQAQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIwCg1zdWJzY3JpcHRpb25zGAEgAygLMhkuc2VydmljZS5hcGkuU3Vic2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJvChZMaXN0UHJlZmVyZW5jZXNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIooBChdMaXN0UHJlZmVyZW5jZXNSZXNwb25zZRIsCgtwcmVmZXJlbmNlcxgBIAMoCzIXLnNlcnZpY2UuYXBpLlByZWZlcmVuY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIrADChdVcHNlcnRQcmVmZXJlbmNlUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEgoFbGF5ZXIYAiABKAVIAIgBARJGCgx3b3JrZmxvd19rZXkYAyABKAlCMLpILdgBAXIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBI8Cgl0b3BpY19rZXkYBCABKAlCKbpIJtgBAXIhEAEYgAEyGl5bYS16MC05XShbLl9dP1thLXowLTldKSokEicKDGNvbnRleHRfa2V5cxgFIAMoCUIRukgOkgELEDIiB3IFEAEYgAESEAoDYWxsGAYgASgISAGIAQESMQoIY2hhbm5lbHMYByABKAsyHy5zZXJ2aWNlLmFwaS5DaGFubmVsUHJlZmVyZW5jZXMSKQoIc2NoZWR1bGUYCCABKAsyFy5zZXJ2aWNlLmFwaS5RdWlldEhvdXJzEhEKCXJlYWRfb25seRgJIAEoCBIbCgljb25kaXRpb24YCiABKAlCCLpIBXIDKIAgQggKBl9sYXllckIGCgRfYWxsIkcKGFVwc2VydFByZWZlcmVuY2VSZXNwb25zZRIrCgpwcmVmZXJlbmNlGAEgASgLMhcuc2VydmljZS5hcGkuUHJlZmVyZW5jZSL4AgoZUHJldmlld1ByZWZlcmVuY2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASQwoMd29ya2Zsb3dfa2V5GAIgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGQoHdXNlcl9pZBgDIAEoCUIIukgFcgMY/wESPAoJdG9waWNfa2V5GAQgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBInCgxjb250ZXh0X2tleXMYBSADKAlCEbpIDpIBCxAyIgdyBRABGIABEkAKCGNoYW5uZWxzGAYgAygJQi66SCuSASgQBRgBIiJyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwEjAKD3BheWxvYWRfY29udGV4dBgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiZgoaUHJldmlld1ByZWZlcmVuY2VzUmVzcG9uc2USGAoQcmVzb2x2ZXJfdmVyc2lvbhgBIAEoCRIuCghjaGFubmVscxgCIAMoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxEZWNpc2lvbjLQFgoRU3Vic2NyaWJlclNlcnZpY2USvQEKEFVwc2VydFN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmliZXJSZXNwb25zZSJcyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCMToBKmIKc3Vic2NyaWJlciIgL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMSsQEKDUdldFN1YnNjcmliZXISIS5zZXJ2aWNlLmFwaS5HZXRTdWJzY3JpYmVyUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldFN1YnNjcmliZXJSZXNwb25zZSJZyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjNiCnN1YnNjcmliZXISJS9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tpZH0SqAEKD0xpc3RTdWJzY3JpYmVycxIjLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpYmVyc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0U3Vic2NyaWJlcnNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMSwgEKEFVwZGF0ZVN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5VcGRhdGVTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwZGF0ZVN1YnNjcmliZXJSZXNwb25zZSJhyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCNjoBKmIKc3Vic2NyaWJlcholL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve2lkfRK/AQoQRGVsZXRlU3Vic2NyaWJlchIkLnNlcnZpY2UuYXBpLkRlbGV0ZVN1YnNjcmliZXJSZXF1ZXN0GiUuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaWJlclJlc3BvbnNlIl7K8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwIzYgpzdWJzY3JpYmVyKiUvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97aWR9Es8BCg5VcHNlcnRFbmRwb2ludBIiLnNlcnZpY2UuYXBpLlVwc2VydEVuZHBvaW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLlVwc2VydEVuZHBvaW50UmVzcG9uc2UidMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAkk6ASpiCGVuZHBvaW50IjovYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzEtoBCg5EZWxldGVFbmRwb2ludBIiLnNlcnZpY2UuYXBpLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2Uif8rzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAlRiCGVuZHBvaW50KkgvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0SvAEKDUxpc3RFbmRwb2ludHMSIS5zZXJ2aWNlLmFwaS5MaXN0RW5kcG9pbnRzUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkxpc3RFbmRwb2ludHNSZXNwb25zZSJkyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCPBI6L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2VuZHBvaW50cxLjAQoSVXBzZXJ0U3Vic2NyaXB0aW9uEiYuc2VydmljZS5hcGkuVXBzZXJ0U3Vic2NyaXB0aW9uUmVxdWVzdBonLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmlwdGlvblJlc3BvbnNlInzK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJROgEqYgxzdWJzY3JpcHRpb24iPi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zEu0BChJEZWxldGVTdWJzY3JpcHRpb24SJi5zZXJ2aWNlLmFwaS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0Gicuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UihQHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJaYgxzdWJzY3JpcHRpb24qSi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zL3t0b3BpY19rZXl9EswBChFMaXN0U3Vic2NyaXB0aW9ucxIlLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBomLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiaMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAkASPi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zEscBCg9MaXN0UHJlZmVyZW5jZXMSIy5zZXJ2aWNlLmFwaS5MaXN0UHJlZmVyZW5jZXNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdFByZWZlcmVuY2VzUmVzcG9uc2UiacrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKIAQGC0+STAj4SPC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9wcmVmZXJlbmNlcxLcAQoQVXBzZXJ0UHJlZmVyZW5jZRIkLnNlcnZpY2UuYXBpLlVwc2VydFByZWZlcmVuY2VSZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBzZXJ0UHJlZmVyZW5jZVJlc3BvbnNlInvK8xgkCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBiAEBgtPkkwJNOgEqYgpwcmVmZXJlbmNlIjwvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vcHJlZmVyZW5jZXMS2AEKElByZXZpZXdQcmVmZXJlbmNlcxImLnNlcnZpY2UuYXBpLlByZXZpZXdQcmVmZXJlbmNlc1JlcXVlc3QaJy5zZXJ2aWNlLmFwaS5QcmV2aWV3UHJlZmVyZW5jZXNSZXNwb25zZSJxyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQBYLT5JMCSToBKiJEL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3ByZWZlcmVuY2VzOnByZXZpZXdiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_api_topic, file_service_options_governance]);
+  fileDesc("ChxzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyLnByb3RvEgtzZXJ2aWNlLmFwaSLYAwoKU3Vic2NyaWJlchIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEgoKZmlyc3RfbmFtZRgEIAEoCRIRCglsYXN0X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDQoFcGhvbmUYByABKAkSDgoGYXZhdGFyGAggASgJEg4KBmxvY2FsZRgJIAEoCRIQCgh0aW1lem9uZRgKIAEoCRIlCgRkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhY3RpdmUYDCABKAgSLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YDyABKAMSNwoTZW1haWxfc3VwcHJlc3NlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoTcGhvbmVfc3VwcHJlc3NlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAisQMKD0NoYW5uZWxFbmRwb2ludBIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIPCgdjaGFubmVsGAQgASgJEhQKDHByb3ZpZGVyX2tleRgFIAEoCRIQCghpZGVudGl0eRgGIAEoCRIVCg1jb25uZWN0aW9uX2lkGAcgASgJEhAKCHZlcmlmaWVkGAggASgIEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDXN1cHByZXNzZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA4gASgDIpIDChdVcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBIfCgtleHRlcm5hbF9pZBgBIAEoCUIKukgHcgUQARj/ARIhCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIAUgAiAEBEiAKCWxhc3RfbmFtZRgDIAEoCUIIukgFcgMYyAFIAYgBARIcCgVlbWFpbBgEIAEoCUIIukgFcgMYwAJIAogBARIbCgVwaG9uZRgFIAEoCUIHukgEcgIYEEgDiAEBEh0KBmF2YXRhchgGIAEoCUIIukgFcgMYgBBIBIgBARIcCgZsb2NhbGUYByABKAlCB7pIBHICGEBIBYgBARIeCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQEgGiAEBEiUKBGRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19maXJzdF9uYW1lQgwKCl9sYXN0X25hbWVCCAoGX2VtYWlsQggKBl9waG9uZUIJCgdfYXZhdGFyQgkKB19sb2NhbGVCCwoJX3RpbWV6b25lIkcKGFVwc2VydFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciItChRHZXRTdWJzY3JpYmVyUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkQKFUdldFN1YnNjcmliZXJSZXNwb25zZRIrCgpzdWJzY3JpYmVyGAEgASgLMhcuc2VydmljZS5hcGkuU3Vic2NyaWJlciKlAQoWTGlzdFN1YnNjcmliZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KC2V4dGVybmFsX2lkGAQgASgJQgi6SAVyAxj/ARIXCgVlbWFpbBgFIAEoCUIIukgFcgMYwAISEwoGYWN0aXZlGAYgASgISACIAQFCCQoHX2FjdGl2ZSKKAQoXTGlzdFN1YnNjcmliZXJzUmVzcG9uc2USLAoLc3Vic2NyaWJlcnMYASADKAsyFy5zZXJ2aWNlLmFwaS5TdWJzY3JpYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCLBAgoXVXBkYXRlU3Vic2NyaWJlclJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIcCgpmaXJzdF9uYW1lGAIgASgJQgi6SAVyAxjIARIbCglsYXN0X25hbWUYAyABKAlCCLpIBXIDGMgBEhcKBWVtYWlsGAQgASgJQgi6SAVyAxjAAhIWCgVwaG9uZRgFIAEoCUIHukgEcgIYEBIYCgZhdmF0YXIYBiABKAlCCLpIBXIDGIAQEhcKBmxvY2FsZRgHIAEoCUIHukgEcgIYQBIZCgh0aW1lem9uZRgIIAEoCUIHukgEcgIYQBIlCgRkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIbCg5yZWNvcmRfdmVyc2lvbhgKIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJHChhVcGRhdGVTdWJzY3JpYmVyUmVzcG9uc2USKwoKc3Vic2NyaWJlchgBIAEoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXIiMAoXRGVsZXRlU3Vic2NyaWJlclJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhEZWxldGVTdWJzY3JpYmVyUmVzcG9uc2USKwoKc3Vic2NyaWJlchgBIAEoCzIXLnNlcnZpY2UuYXBpLlN1YnNjcmliZXIi5wIKFVVwc2VydEVuZHBvaW50UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASNgoHY2hhbm5lbBgCIAEoCUIlukgiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBI9Cgxwcm92aWRlcl9rZXkYAyABKAlCJ7pIJHIiGEAyHl4oW2EtejAtOV0oWy5fLV0/W2EtejAtOV0pKik/JBIcCghpZGVudGl0eRgEIAEoCUIKukgHcgUQASiAEBIjCg1jb25uZWN0aW9uX2lkGAUgASgJQge6SARyAhhASACIAQESFQoIdmVyaWZpZWQYBiABKAhIAYgBARIpCghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEQoJdGFrZV9vdmVyGAggASgIQhAKDl9jb25uZWN0aW9uX2lkQgsKCV92ZXJpZmllZCJIChZVcHNlcnRFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50IlkKFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASHgoLZW5kcG9pbnRfaWQYAiABKAlCCbpIBnIEEAEYQCJIChZEZWxldGVFbmRwb2ludFJlc3BvbnNlEi4KCGVuZHBvaW50GAEgASgLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50IqgBChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBRI5CgdjaGFubmVsGAUgASgJQii6SCXYAQFyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwIosBChVMaXN0RW5kcG9pbnRzUmVzcG9uc2USLwoJZW5kcG9pbnRzGAEgAygLMhwuc2VydmljZS5hcGkuQ2hhbm5lbEVuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKhAQoZVXBzZXJ0U3Vic2NyaXB0aW9uUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASOQoJdG9waWNfa2V5GAIgASgJQia6SCNyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBInCgxjb250ZXh0X2tleXMYAyADKAlCEbpIDpIBCxAyIgdyBRABGIABIk0KGlVwc2VydFN1YnNjcmlwdGlvblJlc3BvbnNlEi8KDHN1YnNjcmlwdGlvbhgBIAEoCzIZLnNlcnZpY2UuYXBpLlN1YnNjcmlwdGlvbiJ4ChlEZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBI5Cgl0b3BpY19rZXkYAiABKAlCJrpII3IhEAEYgAEyGl5bYS16MC05XShbLl9dP1thLXowLTldKSokIk0KGkRlbGV0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEi8KDHN1YnNjcmlwdGlvbhgBIAEoCzIZLnNlcnZpY2UuYXBpLlN1YnNjcmlwdGlvbiJxChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUikAEKGUxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2USMAoNc3Vic2NyaXB0aW9ucxgBIAMoCzIZLnNlcnZpY2UuYXBpLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgibwoWTGlzdFByZWZlcmVuY2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKKAQoXTGlzdFByZWZlcmVuY2VzUmVzcG9uc2USLAoLcHJlZmVyZW5jZXMYASADKAsyFy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKwAwoXVXBzZXJ0UHJlZmVyZW5jZVJlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEhIKBWxheWVyGAIgASgFSACIAQESRgoMd29ya2Zsb3dfa2V5GAMgASgJQjC6SC3YAQFyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSPAoJdG9waWNfa2V5GAQgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBInCgxjb250ZXh0X2tleXMYBSADKAlCEbpIDpIBCxAyIgdyBRABGIABEhAKA2FsbBgGIAEoCEgBiAEBEjEKCGNoYW5uZWxzGAcgASgLMh8uc2VydmljZS5hcGkuQ2hhbm5lbFByZWZlcmVuY2VzEikKCHNjaGVkdWxlGAggASgLMhcuc2VydmljZS5hcGkuUXVpZXRIb3VycxIRCglyZWFkX29ubHkYCSABKAgSGwoJY29uZGl0aW9uGAogASgJQgi6SAVyAyiAIEIICgZfbGF5ZXJCBgoEX2FsbCJHChhVcHNlcnRQcmVmZXJlbmNlUmVzcG9uc2USKwoKcHJlZmVyZW5jZRgBIAEoCzIXLnNlcnZpY2UuYXBpLlByZWZlcmVuY2Ui+AIKGVByZXZpZXdQcmVmZXJlbmNlc1JlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEkMKDHdvcmtmbG93X2tleRgCIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhkKB3VzZXJfaWQYAyABKAlCCLpIBXIDGP8BEjwKCXRvcGljX2tleRgEIAEoCUIpukgm2AEBciEQARiAATIaXlthLXowLTldKFsuX10/W2EtejAtOV0pKiQSJwoMY29udGV4dF9rZXlzGAUgAygJQhG6SA6SAQsQMiIHcgUQARiAARJACghjaGFubmVscxgGIAMoCUIuukgrkgEoEAUYASIiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIwCg9wYXlsb2FkX2NvbnRleHQYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ImYKGlByZXZpZXdQcmVmZXJlbmNlc1Jlc3BvbnNlEhgKEHJlc29sdmVyX3ZlcnNpb24YASABKAkSLgoIY2hhbm5lbHMYAiADKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsRGVjaXNpb24ivQIKEVN1YnNjcmliZXJQcm9maWxlEhMKC2V4dGVybmFsX2lkGAEgASgJEhcKCmZpcnN0X25hbWUYAiABKAlIAIgBARIWCglsYXN0X25hbWUYAyABKAlIAYgBARISCgVlbWFpbBgEIAEoCUgCiAEBEhIKBXBob25lGAUgASgJSAOIAQESEwoGYXZhdGFyGAYgASgJSASIAQESEwoGbG9jYWxlGAcgASgJSAWIAQESFQoIdGltZXpvbmUYCCABKAlIBogBARIlCgRkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCQoHX2F2YXRhckIJCgdfbG9jYWxlQgsKCV90aW1lem9uZSJgChxVcHNlcnRTdWJzY3JpYmVyQmF0Y2hSZXF1ZXN0EkAKC3N1YnNjcmliZXJzGAEgAygLMh4uc2VydmljZS5hcGkuU3Vic2NyaWJlclByb2ZpbGVCC7pICJIBBQgBEOgHIpQBCh1VcHNlcnRTdWJzY3JpYmVyQmF0Y2hSZXNwb25zZRIuCgdyZXN1bHRzGAEgAygLMh0uc2VydmljZS5hcGkuU3Vic2NyaWJlclJlc3VsdBIPCgdjcmVhdGVkGAIgASgFEg8KB3VwZGF0ZWQYAyABKAUSEQoJdW5jaGFuZ2VkGAQgASgFEg4KBmZhaWxlZBgFIAEoBSKEAQoQU3Vic2NyaWJlclJlc3VsdBITCgtleHRlcm5hbF9pZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEgoKAmlkGAMgASgJEhIKCmVycm9yX2NvZGUYBCABKAkSEwoLZXJyb3JfZmllbGQYBSABKAkSFQoNZXJyb3JfbWVzc2FnZRgGIAEoCSLPAQoYRXhwbGFpblN1YnNjcmliZXJSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEASQwoMd29ya2Zsb3dfa2V5GAIgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSPAoJdG9waWNfa2V5GAMgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBIZCgd1c2VyX2lkGAQgASgJQgi6SAVyAxj/ASLJAQoZRXhwbGFpblN1YnNjcmliZXJSZXNwb25zZRIPCgdzdW1tYXJ5GAEgASgJEg8KB3ZlcmRpY3QYAiABKAkSKQoHcmVhc29ucxgDIAMoCzIYLnNlcnZpY2UuYXBpLlJlYWNoUmVhc29uEjIKD3Bhc3RfZGVsaXZlcmllcxgEIAMoCzIZLnNlcnZpY2UuYXBpLlBhc3REZWxpdmVyeRIVCg1zdWJzY3JpYmVyX2lkGAUgASgJEhQKDHdvcmtmbG93X2tleRgGIAEoCSJ/CgtSZWFjaFJlYXNvbhIPCgdjaGFubmVsGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIMCgRjb2RlGAMgASgJEg4KBnBhc3NlcxgEIAEoCBIQCghkZWNpZGluZxgFIAEoCBIPCgdtZXNzYWdlGAYgASgJEg4KBnJlbWVkeRgHIAEoCSKEAQoMUGFzdERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg8KB2NoYW5uZWwYAiABKAkSDgoGc3RhdHVzGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSLQoJcXVldWVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDLXGQoRU3Vic2NyaWJlclNlcnZpY2USvQEKEFVwc2VydFN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmliZXJSZXNwb25zZSJcyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCMToBKmIKc3Vic2NyaWJlciIgL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMSxgEKFVVwc2VydFN1YnNjcmliZXJCYXRjaBIpLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmliZXJCYXRjaFJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5VcHNlcnRTdWJzY3JpYmVyQmF0Y2hSZXNwb25zZSJWyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUDJYAYLT5JMCKzoBKiImL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnM6YmF0Y2gSsQEKDUdldFN1YnNjcmliZXISIS5zZXJ2aWNlLmFwaS5HZXRTdWJzY3JpYmVyUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldFN1YnNjcmliZXJSZXNwb25zZSJZyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjNiCnN1YnNjcmliZXISJS9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tpZH0SqAEKD0xpc3RTdWJzY3JpYmVycxIjLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpYmVyc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0U3Vic2NyaWJlcnNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMSwgEKEFVwZGF0ZVN1YnNjcmliZXISJC5zZXJ2aWNlLmFwaS5VcGRhdGVTdWJzY3JpYmVyUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwZGF0ZVN1YnNjcmliZXJSZXNwb25zZSJhyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCNjoBKmIKc3Vic2NyaWJlcholL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve2lkfRK/AQoQRGVsZXRlU3Vic2NyaWJlchIkLnNlcnZpY2UuYXBpLkRlbGV0ZVN1YnNjcmliZXJSZXF1ZXN0GiUuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaWJlclJlc3BvbnNlIl7K8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwIzYgpzdWJzY3JpYmVyKiUvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97aWR9Es8BCg5VcHNlcnRFbmRwb2ludBIiLnNlcnZpY2UuYXBpLlVwc2VydEVuZHBvaW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLlVwc2VydEVuZHBvaW50UmVzcG9uc2UidMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAkk6ASpiCGVuZHBvaW50IjovYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzEtoBCg5EZWxldGVFbmRwb2ludBIiLnNlcnZpY2UuYXBpLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2Uif8rzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAlRiCGVuZHBvaW50KkgvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vZW5kcG9pbnRzL3tlbmRwb2ludF9pZH0SvAEKDUxpc3RFbmRwb2ludHMSIS5zZXJ2aWNlLmFwaS5MaXN0RW5kcG9pbnRzUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkxpc3RFbmRwb2ludHNSZXNwb25zZSJkyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCPBI6L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2VuZHBvaW50cxLjAQoSVXBzZXJ0U3Vic2NyaXB0aW9uEiYuc2VydmljZS5hcGkuVXBzZXJ0U3Vic2NyaXB0aW9uUmVxdWVzdBonLnNlcnZpY2UuYXBpLlVwc2VydFN1YnNjcmlwdGlvblJlc3BvbnNlInzK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJROgEqYgxzdWJzY3JpcHRpb24iPi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zEu0BChJEZWxldGVTdWJzY3JpcHRpb24SJi5zZXJ2aWNlLmFwaS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0Gicuc2VydmljZS5hcGkuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UihQHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJaYgxzdWJzY3JpcHRpb24qSi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zL3t0b3BpY19rZXl9EswBChFMaXN0U3Vic2NyaXB0aW9ucxIlLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBomLnNlcnZpY2UuYXBpLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiaMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAkASPi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9zdWJzY3JpcHRpb25zEscBCg9MaXN0UHJlZmVyZW5jZXMSIy5zZXJ2aWNlLmFwaS5MaXN0UHJlZmVyZW5jZXNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdFByZWZlcmVuY2VzUmVzcG9uc2UiacrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKIAQGC0+STAj4SPC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9wcmVmZXJlbmNlcxLcAQoQVXBzZXJ0UHJlZmVyZW5jZRIkLnNlcnZpY2UuYXBpLlVwc2VydFByZWZlcmVuY2VSZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBzZXJ0UHJlZmVyZW5jZVJlc3BvbnNlInvK8xgkCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBiAEBgtPkkwJNOgEqYgpwcmVmZXJlbmNlIjwvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vcHJlZmVyZW5jZXMS2AEKElByZXZpZXdQcmVmZXJlbmNlcxImLnNlcnZpY2UuYXBpLlByZXZpZXdQcmVmZXJlbmNlc1JlcXVlc3QaJy5zZXJ2aWNlLmFwaS5QcmV2aWV3UHJlZmVyZW5jZXNSZXNwb25zZSJxyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQBYLT5JMCSToBKiJEL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3ByZWZlcmVuY2VzOnByZXZpZXcSuwEKEUV4cGxhaW5TdWJzY3JpYmVyEiUuc2VydmljZS5hcGkuRXhwbGFpblN1YnNjcmliZXJSZXF1ZXN0GiYuc2VydmljZS5hcGkuRXhwbGFpblN1YnNjcmliZXJSZXNwb25zZSJXyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQBYLT5JMCLxItL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve2lkfTpleHBsYWluYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_api_topic, file_service_options_governance]);
 
 /**
  * A person who receives notifications.
@@ -712,6 +712,14 @@ export type UpsertEndpointRequest = Message<"service.api.UpsertEndpointRequest">
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * Takes the address over from another subscriber, which loses it. Without it, the address of another subscriber is
+   * refused. Push tokens always move: a device has one user at a time.
+   *
+   * @generated from field: bool take_over = 8;
+   */
+  takeOver: boolean;
 };
 
 /**
@@ -1352,6 +1360,420 @@ export const PreviewPreferencesResponseSchema: GenMessage<PreviewPreferencesResp
   messageDesc(file_service_api_subscriber, 29);
 
 /**
+ * One subscriber of a batch. Absent fields stay unchanged; an empty string clears a field.
+ *
+ * @generated from message service.api.SubscriberProfile
+ */
+export type SubscriberProfile = Message<"service.api.SubscriberProfile"> & {
+  /**
+   * The tenant's own id, any text of 1 to 255 characters.
+   *
+   * @generated from field: string external_id = 1;
+   */
+  externalId: string;
+
+  /**
+   * The given name, at most 200 characters.
+   *
+   * @generated from field: optional string first_name = 2;
+   */
+  firstName?: string | undefined;
+
+  /**
+   * The family name, at most 200 characters.
+   *
+   * @generated from field: optional string last_name = 3;
+   */
+  lastName?: string | undefined;
+
+  /**
+   * The email address, at most 320 characters.
+   *
+   * @generated from field: optional string email = 4;
+   */
+  email?: string | undefined;
+
+  /**
+   * The phone number in E.164 format, such as +4930901820.
+   *
+   * @generated from field: optional string phone = 5;
+   */
+  phone?: string | undefined;
+
+  /**
+   * The URL of a picture, at most 2,048 characters.
+   *
+   * @generated from field: optional string avatar = 6;
+   */
+  avatar?: string | undefined;
+
+  /**
+   * The language as a BCP 47 tag, such as de-CH.
+   *
+   * @generated from field: optional string locale = 7;
+   */
+  locale?: string | undefined;
+
+  /**
+   * The time zone as an IANA name, such as Europe/Berlin.
+   *
+   * @generated from field: optional string timezone = 8;
+   */
+  timezone?: string | undefined;
+
+  /**
+   * Free-form data of the tenant, at most 64 KiB as JSON; it replaces the previous data.
+   *
+   * @generated from field: google.protobuf.Struct data = 9;
+   */
+  data?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message service.api.SubscriberProfile.
+ * Use `create(SubscriberProfileSchema)` to create a new message.
+ */
+export const SubscriberProfileSchema: GenMessage<SubscriberProfile> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 30);
+
+/**
+ * Creates or changes many subscribers.
+ *
+ * @generated from message service.api.UpsertSubscriberBatchRequest
+ */
+export type UpsertSubscriberBatchRequest = Message<"service.api.UpsertSubscriberBatchRequest"> & {
+  /**
+   * The subscribers. An external id that is given twice is an error of its second item.
+   *
+   * @generated from field: repeated service.api.SubscriberProfile subscribers = 1;
+   */
+  subscribers: SubscriberProfile[];
+};
+
+/**
+ * Describes the message service.api.UpsertSubscriberBatchRequest.
+ * Use `create(UpsertSubscriberBatchRequestSchema)` to create a new message.
+ */
+export const UpsertSubscriberBatchRequestSchema: GenMessage<UpsertSubscriberBatchRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 31);
+
+/**
+ * The results, in the order of the request.
+ *
+ * @generated from message service.api.UpsertSubscriberBatchResponse
+ */
+export type UpsertSubscriberBatchResponse = Message<"service.api.UpsertSubscriberBatchResponse"> & {
+  /**
+   * One result for each item.
+   *
+   * @generated from field: repeated service.api.SubscriberResult results = 1;
+   */
+  results: SubscriberResult[];
+
+  /**
+   * The number of new subscribers.
+   *
+   * @generated from field: int32 created = 2;
+   */
+  created: number;
+
+  /**
+   * The number of changed subscribers, including those that became active again.
+   *
+   * @generated from field: int32 updated = 3;
+   */
+  updated: number;
+
+  /**
+   * The number of subscribers that already had these values.
+   *
+   * @generated from field: int32 unchanged = 4;
+   */
+  unchanged: number;
+
+  /**
+   * The number of items that were refused.
+   *
+   * @generated from field: int32 failed = 5;
+   */
+  failed: number;
+};
+
+/**
+ * Describes the message service.api.UpsertSubscriberBatchResponse.
+ * Use `create(UpsertSubscriberBatchResponseSchema)` to create a new message.
+ */
+export const UpsertSubscriberBatchResponseSchema: GenMessage<UpsertSubscriberBatchResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 32);
+
+/**
+ * The result of one item of a batch.
+ *
+ * @generated from message service.api.SubscriberResult
+ */
+export type SubscriberResult = Message<"service.api.SubscriberResult"> & {
+  /**
+   * The external id of the item.
+   *
+   * @generated from field: string external_id = 1;
+   */
+  externalId: string;
+
+  /**
+   * "created", "updated", "reactivated" (it was deleted and is active again), "unchanged" or "failed".
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * The subscriber's id; empty if the item was refused.
+   *
+   * @generated from field: string id = 3;
+   */
+  id: string;
+
+  /**
+   * The error code, if the item was refused.
+   *
+   * @generated from field: string error_code = 4;
+   */
+  errorCode: string;
+
+  /**
+   * The field that was refused, such as subscribers[3].email.
+   *
+   * @generated from field: string error_field = 5;
+   */
+  errorField: string;
+
+  /**
+   * The error in words.
+   *
+   * @generated from field: string error_message = 6;
+   */
+  errorMessage: string;
+};
+
+/**
+ * Describes the message service.api.SubscriberResult.
+ * Use `create(SubscriberResultSchema)` to create a new message.
+ */
+export const SubscriberResultSchema: GenMessage<SubscriberResult> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 33);
+
+/**
+ * Asks why a notification reaches a subscriber or not.
+ *
+ * @generated from message service.api.ExplainSubscriberRequest
+ */
+export type ExplainSubscriberRequest = Message<"service.api.ExplainSubscriberRequest"> & {
+  /**
+   * The subscriber's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The notification workflow.
+   *
+   * @generated from field: string workflow_key = 2;
+   */
+  workflowKey: string;
+
+  /**
+   * The topic through which the subscriber would be reached; none when empty.
+   *
+   * @generated from field: string topic_key = 3;
+   */
+  topicKey: string;
+
+  /**
+   * The user whose layer 2 preferences of the workflow apply.
+   *
+   * @generated from field: string user_id = 4;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message service.api.ExplainSubscriberRequest.
+ * Use `create(ExplainSubscriberRequestSchema)` to create a new message.
+ */
+export const ExplainSubscriberRequestSchema: GenMessage<ExplainSubscriberRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 34);
+
+/**
+ * Why a notification reaches a subscriber or not.
+ *
+ * @generated from message service.api.ExplainSubscriberResponse
+ */
+export type ExplainSubscriberResponse = Message<"service.api.ExplainSubscriberResponse"> & {
+  /**
+   * The answer in plain words.
+   *
+   * @generated from field: string summary = 1;
+   */
+  summary: string;
+
+  /**
+   * "reachable" (on at least one channel), "unreachable", or "unknown_workflow".
+   *
+   * @generated from field: string verdict = 2;
+   */
+  verdict: string;
+
+  /**
+   * All reasons in the order in which they are decided: the workflow, the subscriber, then channel by channel.
+   *
+   * @generated from field: repeated service.api.ReachReason reasons = 3;
+   */
+  reasons: ReachReason[];
+
+  /**
+   * The newest messages of this workflow to this subscriber, at most 20, newest first.
+   *
+   * @generated from field: repeated service.api.PastDelivery past_deliveries = 4;
+   */
+  pastDeliveries: PastDelivery[];
+
+  /**
+   * The subscriber.
+   *
+   * @generated from field: string subscriber_id = 5;
+   */
+  subscriberId: string;
+
+  /**
+   * The notification workflow.
+   *
+   * @generated from field: string workflow_key = 6;
+   */
+  workflowKey: string;
+};
+
+/**
+ * Describes the message service.api.ExplainSubscriberResponse.
+ * Use `create(ExplainSubscriberResponseSchema)` to create a new message.
+ */
+export const ExplainSubscriberResponseSchema: GenMessage<ExplainSubscriberResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 35);
+
+/**
+ * One reason why a message is sent or not.
+ *
+ * @generated from message service.api.ReachReason
+ */
+export type ReachReason = Message<"service.api.ReachReason"> & {
+  /**
+   * The channel; empty for a reason that concerns all channels.
+   *
+   * @generated from field: string channel = 1;
+   */
+  channel: string;
+
+  /**
+   * What was looked at: "workflow", "subscriber", "preference", "content", "endpoint", "suppression", "integration" or
+   * "delivery".
+   *
+   * @generated from field: string source = 2;
+   */
+  source: string;
+
+  /**
+   * A stable code, such as denied_by_layer, suppressed or none_active.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * Whether it lets the message pass.
+   *
+   * @generated from field: bool passes = 4;
+   */
+  passes: boolean;
+
+  /**
+   * Whether it decides its channel: the first reason that stops the message, or the last one if nothing stops it.
+   *
+   * @generated from field: bool deciding = 5;
+   */
+  deciding: boolean;
+
+  /**
+   * The reason in words.
+   *
+   * @generated from field: string message = 6;
+   */
+  message: string;
+
+  /**
+   * What would change it; empty if nothing has to.
+   *
+   * @generated from field: string remedy = 7;
+   */
+  remedy: string;
+};
+
+/**
+ * Describes the message service.api.ReachReason.
+ * Use `create(ReachReasonSchema)` to create a new message.
+ */
+export const ReachReasonSchema: GenMessage<ReachReason> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 36);
+
+/**
+ * A message that was sent or skipped earlier.
+ *
+ * @generated from message service.api.PastDelivery
+ */
+export type PastDelivery = Message<"service.api.PastDelivery"> & {
+  /**
+   * The delivery.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+
+  /**
+   * The channel.
+   *
+   * @generated from field: string channel = 2;
+   */
+  channel: string;
+
+  /**
+   * "queued", "running", "sent", "failed" or "skipped".
+   *
+   * @generated from field: string status = 3;
+   */
+  status: string;
+
+  /**
+   * What became of it, in words.
+   *
+   * @generated from field: string message = 4;
+   */
+  message: string;
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp queued_at = 5;
+   */
+  queuedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.PastDelivery.
+ * Use `create(PastDeliverySchema)` to create a new message.
+ */
+export const PastDeliverySchema: GenMessage<PastDelivery> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber, 37);
+
+/**
  * Subscribers: people who receive notifications, with their addresses, topics and preferences.
  *
  * @generated from service service.api.SubscriberService
@@ -1367,6 +1789,17 @@ export const SubscriberService: GenService<{
     methodKind: "unary";
     input: typeof UpsertSubscriberRequestSchema;
     output: typeof UpsertSubscriberResponseSchema;
+  },
+  /**
+   * Creates or changes up to 1,000 subscribers, each like UpsertSubscriber. An invalid one is reported in its result and
+   * does not affect the others.
+   *
+   * @generated from rpc service.api.SubscriberService.UpsertSubscriberBatch
+   */
+  upsertSubscriberBatch: {
+    methodKind: "unary";
+    input: typeof UpsertSubscriberBatchRequestSchema;
+    output: typeof UpsertSubscriberBatchResponseSchema;
   },
   /**
    * Returns one subscriber, active or not.
@@ -1409,7 +1842,8 @@ export const SubscriberService: GenService<{
     output: typeof DeleteSubscriberResponseSchema;
   },
   /**
-   * Adds an endpoint to a subscriber, or confirms that it is in use. An address belongs to one subscriber only.
+   * Adds an endpoint to a subscriber, or confirms that it is in use. An address belongs to one subscriber only: a push
+   * token moves here by itself, any other address only with take_over.
    *
    * @generated from rpc service.api.SubscriberService.UpsertEndpoint
    */
@@ -1499,6 +1933,17 @@ export const SubscriberService: GenService<{
     methodKind: "unary";
     input: typeof PreviewPreferencesRequestSchema;
     output: typeof PreviewPreferencesResponseSchema;
+  },
+  /**
+   * Explains whether a notification workflow would reach a subscriber now, channel by channel, and why the last messages
+   * did or did not arrive. The first line of the response is a sentence for people. Nothing is sent or stored.
+   *
+   * @generated from rpc service.api.SubscriberService.ExplainSubscriber
+   */
+  explainSubscriber: {
+    methodKind: "unary";
+    input: typeof ExplainSubscriberRequestSchema;
+    output: typeof ExplainSubscriberResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_subscriber, 0);

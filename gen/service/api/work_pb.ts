@@ -138,7 +138,10 @@ export type LeaseItemsRequest = Message<"service.api.LeaseItemsRequest"> & {
   waitS: number;
 
   /**
-   * Only items of this recipient; any item of the pool when empty.
+   * Only items of this recipient. When empty, the items of all recipients, each within its recipient's capacity; in a pool
+   * without recipients, the items without requirements. Refused with RECIPIENT_REQUIRED where a recipient must be named:
+   * in first_accept pools with recipients, in pools with reservations, and in pools without recipients whose rules require
+   * or name one.
    *
    * @generated from field: string recipient_id = 4;
    */
@@ -328,7 +331,7 @@ export type WorkRequest = Message<"service.api.WorkRequest"> & {
   poolId: string;
 
   /**
-   * Only items of this recipient; any item of the pool when empty.
+   * Only items of this recipient. When empty, the items of the whole pool, as for LeaseItems.
    *
    * @generated from field: string recipient_id = 2;
    */

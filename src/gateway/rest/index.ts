@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Call, Next } from "../../chain/call.ts";
 import { requestIdFrom } from "../../chain/steps/request-id.ts";
 import { cancelStream, isStream } from "../../chain/stream.ts";
-import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import { findUpdatedRecord, type HttpBinding, type Operation, type UpdatedRecord } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { createCall, declaresOversizedBody, type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { matchesEtag, writeByteStream } from "./byte-stream.ts";
@@ -35,7 +35,10 @@ export interface RestHandler {
 /** Creates a handler that serves operations as REST. */
 export function createRestHandler({ operations, invoke, errorsUrl }: Options): RestHandler {
   const router = createRouter(
-    operations.flatMap((operation) => operation.bindings.map((binding) => routeOf(operation, binding))),
+    operations.flatMap((operation) => {
+      const updated = findUpdatedRecord(operation, operations);
+      return operation.bindings.map((binding) => routeOf(operation, binding, updated));
+    }),
   );
 
   function refuse(exchange: Exchange, failure: Failure, call?: Call): void {
@@ -52,7 +55,11 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
 
   async function serve(exchange: Exchange, { target, variables }: Match<Route>): Promise<void> {
     if (target.operation.rawBodyBytesMax !== undefined) exchange.bodyBytesMax = target.operation.rawBodyBytesMax;
-    const call = createCall(exchange, target.operation, "rest", (charge) => target.read(exchange, variables, charge));
+    const call = createCall(exchange, target.operation, "rest", (charge) =>
+      target.read(exchange, variables, charge, (returned) => {
+        call.returned = returned;
+      }),
+    );
     try {
       const response = await invoke(call);
       if (isStream(response)) {
@@ -87,13 +94,17 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
   };
 }
 
-function routeOf(operation: Operation, binding: HttpBinding): { verb: string; path: string; target: Route } {
+function routeOf(
+  operation: Operation,
+  binding: HttpBinding,
+  updated: UpdatedRecord | undefined,
+): { verb: string; path: string; target: Route } {
   return {
     verb: binding.verb,
     path: binding.path,
     target: {
       operation,
-      read: createRequestReader(operation, binding),
+      read: createRequestReader(operation, binding, updated),
       write: createResponseWriter(operation, binding),
       stream: operation.streaming ? createEventStreamWriter(operation, binding) : undefined,
     },

@@ -1,16 +1,26 @@
 import { clearField, create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
-import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import type { ReturnedFields } from "../../chain/returned-record.ts";
+import type { HttpBinding, Operation, UpdatedRecord } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
 import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
 import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
+import { createBodyDivider } from "./returned-fields.ts";
 
 type Params = readonly (readonly [string, string])[];
 
+/** Receives the read-only fields of a record that a caller sends back. */
+type KeepReturned = (returned: ReturnedFields) => void;
+
 /** Reads a REST request into a message: first the body, then the path variables, then the query. */
-export type RequestReader = (exchange: Exchange, segments: Params, charge?: ChargeBytes) => Message | Promise<Message>;
+export type RequestReader = (
+  exchange: Exchange,
+  segments: Params,
+  charge?: ChargeBytes,
+  keepReturned?: KeepReturned,
+) => Message | Promise<Message>;
 
 /** REST names of the paging fields, with their RPC names. */
 export const pagingNames: ReadonlyMap<string, string> = new Map([
@@ -22,14 +32,15 @@ export const pagingNames: ReadonlyMap<string, string> = new Map([
 /** Headers that choose a part of a raw response, by the field that they set. */
 const rangeHeaders = { range: "range", if_range: "if-range" } as const;
 
-/** Creates the reader of one HTTP binding of an operation. */
+/** Creates the reader of one HTTP binding of an operation; `updated` is the record that an update changes. */
 export function createRequestReader(
   { method, paging, streaming, streamsBytes, rawBodyBytesMax }: Operation,
   binding: HttpBinding,
+  updated?: UpdatedRecord,
 ): RequestReader {
   const { input } = method;
   const rawField = rawBodyBytesMax === undefined ? undefined : input.fields.find(({ name }) => name === binding.body);
-  const decodeBody = rawField === undefined ? bodyDecoder(input, binding.body) : undefined;
+  const decodeBody = rawField === undefined ? bodyDecoder(input, binding.body, updated) : undefined;
   const takesQuery = binding.body !== "*";
   const conditional = binding.verb === "PATCH" || binding.verb === "PUT" ? input.field.recordVersion : undefined;
   const mayOnlyCreate = binding.verb === "PUT" ? input.field.recordVersion : undefined;
@@ -82,12 +93,12 @@ export function createRequestReader(
       return finish(create(input), exchange, segments);
     };
   }
-  return async (exchange, segments, charge) => {
+  return async (exchange, segments, charge, keepReturned) => {
     const body = await readBody(exchange);
     const charged = charge?.(body.length);
     if (charged !== undefined) await charged;
     if (body.length > 0) requireJson(exchange);
-    const decoded = body.length === 0 ? create(input) : decodeBody(body);
+    const decoded = body.length === 0 ? create(input) : decodeBody(body, keepReturned);
     return finish(decoded instanceof Promise ? await decoded : decoded, exchange, segments);
   };
 }
@@ -108,12 +119,21 @@ function decodeSegment(name: string, text: string): string {
   }
 }
 
-function bodyDecoder(input: DescMessage, body: string): ((bytes: Buffer) => Message | Promise<Message>) | undefined {
+type BodyDecoder = (bytes: Buffer, keepReturned?: KeepReturned) => Message | Promise<Message>;
+
+function bodyDecoder(input: DescMessage, body: string, updated: UpdatedRecord | undefined): BodyDecoder | undefined {
   if (body === "") return undefined;
   const read = createJsonDecoder(input);
   const isWhole = body === "*";
   const decode = (json: unknown) => read(isWhole ? json : { [body]: json }, { strict: true });
-  return (bytes) => decodeJson(bytes, isWhole ? input : undefined, decode);
+  if (updated === undefined) return (bytes) => decodeJson(bytes, isWhole ? input : undefined, decode);
+  const divide = createBodyDivider(updated);
+  return (bytes, keepReturned) =>
+    decodeJson(bytes, input, (json) => {
+      const { request, returned } = divide(json);
+      if (returned !== undefined) keepReturned?.(returned);
+      return decode(request);
+    });
 }
 
 function requireJson({ request }: Exchange): void {

@@ -3,6 +3,7 @@
  *
  * subscribers: the recipients and their addresses. topics: named sets of subscribers. preferences: which channels reach
  * which subscriber, and the notification workflows with their templates. layouts: templates that wrap message content.
+ * partials: pieces of templates that others include.
  * integrations: which provider serves which channel. providers: the systems that send messages. dispatch: triggers,
  * broadcasts, deliveries, inbox and outbox.
  */
@@ -13,6 +14,7 @@ import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
+import { createPartials, partialUsePattern } from "./partials/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
 import { createProviders } from "./providers/index.ts";
 import { createSubscribers, createSubscriberTokens } from "./subscribers/index.ts";
@@ -30,7 +32,7 @@ interface Parts extends AreaParts {
 
 /** Creates the area. */
 export function createNotifications({ config, ...parts }: Parts) {
-  const { db, side } = parts;
+  const { side } = parts;
   const providers = createProviders(parts);
   const integrations = createIntegrations({ ...parts, providers });
   const subscriberTokens = createSubscriberTokens({ ...parts, secret: parts.subscriberTokenSecret });
@@ -39,27 +41,42 @@ export function createNotifications({ config, ...parts }: Parts) {
     checkConnection: integrations.checkConnection,
     onDeactivated: subscriberTokens.changed,
   });
-  const topics = createTopics({ ...parts, sql: db.sql, subscribers });
+  const topics = createTopics({ ...parts, subscribers });
+  const partials = createPartials({
+    ...parts,
+    async findUses(sql, tenantId, key, limit) {
+      const pattern = partialUsePattern(key);
+      const workflows = await preferences.partialUses(sql, tenantId, pattern, limit);
+      const named = await layouts.partialUses(sql, tenantId, pattern, limit);
+      return [
+        ...workflows.map((workflowKey) => `the notification workflow ${workflowKey}`),
+        ...named.map((name) => `the layout ${name}`),
+      ];
+    },
+  });
   const preferences = createPreferences({
     ...parts,
+    partials,
     db: side,
     subscribers,
     checkTemplate: checkTemplateSyntax,
     hasLayout: hasStoredLayout,
   });
-  const layouts = createLayouts({ ...parts, findLayoutUses: preferences.layoutUses });
+  const layouts = createLayouts({ ...parts, partials, findLayoutUses: preferences.layoutUses });
   const dispatch = createDispatch({
     ...parts,
     subscribers,
     topics,
     preferences,
     layouts,
+    partials,
     integrations,
     providers,
     settings: {
       enabled: config["notification.dispatch.enabled"],
       queue: config["notification.dispatch.queue"],
       verifiedOnly: config["notification.verified_endpoints_only"],
+      allowUnknownWorkflows: config["notification.allow_unknown_workflows"],
       outbox: config["notification.outbox.enabled"],
       payloadRetentionDays: config["notification.payload_retention_days"],
       retentionDays: config["notification.retention_days"],
@@ -71,11 +88,13 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...subscribers.handlers,
         ...topics.handlers.subscriptions,
         ...preferences.handlers.subscribers,
+        ...dispatch.handlers.subscribers,
       },
       "service.api.SubscriberTokenService": subscriberTokens.handlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,
+      "service.api.PartialService": partials.handlers,
       "service.api.IntegrationService": integrations.handlers,
       "service.api.NotificationService": dispatch.handlers.notifications,
       "service.api.InboxService": dispatch.handlers.inbox,

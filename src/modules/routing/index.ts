@@ -4,6 +4,7 @@
  * pools: recipients, and the rules and strategy that choose among them. routing: decisions and their outcomes.
  * admission: constraints on items. queues: items that wait for a worker or are leased. dead letters: items that failed
  * permanently. anomaly: unusual behaviour of pools and recipients. artifacts: versions of pools that promotions activate.
+ * schedules: items that are routed at certain times.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { TenantId } from "../../platform/access/index.ts";
@@ -27,6 +28,7 @@ import {
   decisionUsage,
   type RecordScores,
 } from "./routing/index.ts";
+import { createSchedules } from "./schedules/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -74,6 +76,10 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     outcomes: createOutcomeSink(live, scoreOutcomes, metrics.ended),
     filterAcceptable: createAcceptance({ ...parts, live }),
     onReady: (tenantId, poolId) => router.assigner.announceReadyItem(tenantId, poolId),
+    onOfferEnded({ tenantId, poolId, recipientId, outcome }) {
+      metrics.offerEnded(tenantId, outcome);
+      if (outcome !== "accepted") live.recordRelease(tenantId, poolId, recipientId);
+    },
     retentionDays: config["routing.retention_days"],
   });
   const router = createRouter({
@@ -88,6 +94,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     retentionDays: config["routing.retention_days"],
   });
   const anomalies = createAnomalies({ ...parts, pools });
+  const schedules = createSchedules({ ...parts, pools });
   return {
     handlers: {
       "service.api.PoolService": pools.handlers.pools,
@@ -97,13 +104,16 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
       "service.api.RoutingService": router.handlers.routing,
       "service.api.OutcomeService": router.handlers.outcomes,
       "service.api.QueueService": queues.handlers.queues,
+      "service.api.BulkOperationService": queues.handlers.bulk,
       "service.api.WorkService": queues.handlers.work,
+      "service.api.OfferService": queues.handlers.offers,
       "service.api.AdmissionService": { ...admission.handlers, ...queues.handlers.explanations },
       "service.api.DeadLetterService": deadLetters.handlers,
       "service.api.AnomalyService": anomalies.handlers,
+      "service.api.ScheduleService": schedules.handlers,
     },
     jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
-    workers: [queues.sweeper, queues.pushDispatcher, router.assigner],
+    workers: [queues.sweeper, queues.pushDispatcher, router.assigner, schedules.worker],
     /** Finds which of some names and ids belong to pools that are not archived. */
     findPools: pools.findPools,
     /** Finds a pool of an environment that is not archived, by its name or id. */

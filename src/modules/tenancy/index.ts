@@ -48,7 +48,10 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
   const secrets = createSecrets({ ...parts, otherTables: sealed });
   const dynamicConfig = createDynamicConfig({
     ...parts,
-    instance: { "events.retention_days": config["events.retention_days"] },
+    instance: {
+      "events.retention_days": config["events.retention_days"],
+      "notification.allow_unknown_workflows": config["notification.allow_unknown_workflows"],
+    },
     enabled: tenantSettingsEnabled,
   });
   return {

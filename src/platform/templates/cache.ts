@@ -1,3 +1,8 @@
+/** The size of each engine's cache of partials, in characters of source. */
+export const partialCharactersMax = 4 * 1024 * 1024;
+/** The memory of a compiled partial in addition to its source, in characters. */
+export const partialWeight = 2000;
+
 /** A cache with second-chance eviction, bounded by a total weight. */
 export class BoundedCache<T> {
   readonly #weightMax: number;

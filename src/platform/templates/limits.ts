@@ -13,6 +13,8 @@ export const limits = {
   tokensMax: 6000,
   /** Nesting depth of blocks and expressions. */
   depthMax: 64,
+  /** Levels of partials that include each other. */
+  partialDepthMax: 8,
   /** Steps of one rendering. This is about 1 to 8 ms, because a rendering cannot be interrupted. */
   workMax: 50_000,
   /** Default limit for the output in bytes. */

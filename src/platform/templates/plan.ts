@@ -8,6 +8,8 @@ export interface Template {
   readonly variables: readonly string[];
   /** Top-level names whose values it writes unchanged in a reachable place, which excludes comments and raw text. */
   readonly printed: ReadonlySet<string>;
+  /** The names of the partials that it includes directly. */
+  readonly partials: ReadonlySet<string>;
   /** Renders the template; throws a TemplateError if a work or size limit is exceeded. */
   render(values: Readonly<Record<string, unknown>>, options: RenderOptions): string;
 }
@@ -18,6 +20,8 @@ export class Notes {
   readonly variables = new Set<string>();
   /** Top-level names whose values the template writes unchanged in a reachable place. */
   readonly printed = new Set<string>();
+  /** The names of the partials that the template includes. */
+  readonly partials = new Set<string>();
   #unreachable = 0;
   #depth = 0;
 

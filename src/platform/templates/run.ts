@@ -14,11 +14,16 @@ export interface RenderOptions {
   /** Texts that are inserted unchanged and never evaluated, by their top-level name. */
   readonly raw?: Readonly<Record<string, string>> | undefined;
   readonly bytesMax?: number | undefined;
+  /** Finds the source of a partial, in the language of the template. Without it, there are no partials. */
+  readonly partials?: FindPartial | undefined;
   /** A work budget shared by several renderings; by default each rendering has its own. */
   readonly work?: WorkBudget | undefined;
   /** Receives the path of each missing value, every time it is written. */
   readonly onMissing?: ((path: string) => void) | undefined;
 }
+
+/** Finds the source of a partial by its name; undefined if there is none. */
+export type FindPartial = (name: string) => string | undefined;
 
 /** The remaining work, in steps. */
 export interface WorkBudget {
@@ -42,6 +47,8 @@ export class Run {
   readonly #onMissing: ((path: string) => void) | undefined;
   #out = "";
   readonly #work: WorkBudget;
+  readonly #partials: FindPartial | undefined;
+  #partialDepth = 0;
 
   constructor(values: Readonly<Record<string, unknown>>, options: RenderOptions) {
     this.escape = options.escape === "none" ? undefined : escapers[options.escape];
@@ -52,6 +59,7 @@ export class Run {
     this.#values = values;
     this.#raw = options.raw;
     this.#onMissing = options.onMissing;
+    this.#partials = options.partials;
   }
 
   /** Charges steps; throws if the budget is exceeded. */
@@ -88,6 +96,19 @@ export class Run {
 
   missing(path: string): void {
     this.#onMissing?.(path);
+  }
+
+  /** Writes a partial; throws if there is none, or if partials include each other without an end. */
+  include(name: string, write: (source: string) => void): void {
+    this.spend(5);
+    const source = this.#partials?.(name);
+    if (source === undefined) throw new TemplateError("partial_missing", `There is no partial named ${name}.`);
+    if (++this.#partialDepth > limits.partialDepthMax) {
+      const message = `Partials include each other more than ${limits.partialDepthMax} levels deep.`;
+      throw new TemplateError("limit_exceeded", message);
+    }
+    write(source);
+    this.#partialDepth--;
   }
 
   /** Writes literal text of the template, or text that is known to be safe. */

@@ -4,8 +4,8 @@ export interface Position {
   readonly column: number;
 }
 
-/** The kind of an error: invalid syntax, an exceeded limit, or a source or output that is too large. */
-export type TemplateErrorCode = "syntax_error" | "limit_exceeded" | "too_large";
+/** The kind of an error: invalid syntax, an exceeded limit, a source or output that is too large, or no such partial. */
+export type TemplateErrorCode = "syntax_error" | "limit_exceeded" | "too_large" | "partial_missing";
 
 /** The only error type of templates; its message is intended for the template's author and contains no values. */
 export class TemplateError extends Error {

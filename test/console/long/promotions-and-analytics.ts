@@ -14,7 +14,12 @@ import {
   stagedPool,
 } from "../../promotions/promotion-fixture.ts";
 import { newParty, type Party } from "../../routing/tenant-fixture.ts";
-import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser, waitForContent } from "../console-browser.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  startConsoleBrowser,
+  waitForContent,
+} from "../console-browser.ts";
 import { approveCandidate, queryAnalytics, until } from "./tasks.ts";
 
 const program = findChromium();

@@ -4,7 +4,7 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { AssignmentRetry } from "./queue.ts";
-import type { RouteItem } from "./routing.ts";
+import type { RouteItemInput } from "./routing.ts";
 
 /** Admission: which items a queue accepts, and what holds an item. */
 export interface AdmissionService {
@@ -42,7 +42,7 @@ export type PreviewAdmissionRequest = {
   /** The pool. */
   readonly pool_id: string;
   /** The item. */
-  readonly item: RouteItem;
+  readonly item: RouteItemInput;
 };
 
 /** What would happen to an item. */

@@ -13,6 +13,9 @@ export interface ConfigService {
   /** Lists the effective values of the caller's tenant. */
   listValues(request?: ListConfigValuesRequest, options?: CallOptions): List<ConfigValue>;
 
+  /** Returns the effective value of one setting. */
+  getValue(request: GetConfigValueRequest, options?: CallOptions): Promise<ConfigValue>;
+
   /** Sets one value. */
   setValue(request: SetConfigValueRequest, options?: CallOptions): Promise<ConfigValue>;
 
@@ -26,6 +29,7 @@ export interface ConfigService {
 const configServiceOperations = {
   getSchema: { verb: "GET", path: "/api/config/schema" },
   listValues: { verb: "GET", path: "/api/config/values", result: "cursor" },
+  getValue: { verb: "GET", path: "/api/config/values/{key}" },
   setValue: { verb: "PUT", path: "/api/config/values/{key}", body: "*", keyed: true },
   resetValue: { verb: "DELETE", path: "/api/config/values/{key}", keyed: true },
   export: { verb: "GET", path: "/api/config/export", result: "raw" },
@@ -89,6 +93,12 @@ export type ConfigValue = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
+};
+
+/** Identifies a setting. */
+export type GetConfigValueRequest = {
+  /** The dotted key. */
+  readonly key: string;
 };
 
 /** Sets one value. */

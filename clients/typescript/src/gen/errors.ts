@@ -42,7 +42,11 @@ export interface ErrorCatalogue {
   readonly IDEMPOTENCY_ANSWER_LOST: { readonly status: 409; readonly retryable: false };
   /** The worker no longer holds the item: its lease expired and another worker leased it, or the item was cancelled. Stop work on the item and lease another one. Send heartbeats before the lease expires. */
   readonly LEASE_LOST: { readonly status: 409; readonly retryable: false };
-  /** No recipient can take the item now, and its pool does not queue unassigned items or its queue is full. Try again later, or configure the pool to queue unassigned items. */
+  /** The offer is no longer open: it expired, was declined or withdrawn, or the item was offered to another recipient. List the open offers of the recipient and answer one of them before it expires. */
+  readonly OFFER_LOST: { readonly status: 409; readonly retryable: false };
+  /** The pool cannot lease items to a worker that names no recipient, because its items depend on the recipient. Name the recipient as `detail` describes. */
+  readonly RECIPIENT_REQUIRED: { readonly status: 412; readonly retryable: false };
+  /** No recipient can take the item now, and its pool does not queue unassigned items or its queue is full. With `reject_as_error`: a rule rejected the item. Try again after the number of seconds in the `Retry-After` header, or configure the pool to queue unassigned items. */
   readonly ROUTING_FAILED: { readonly status: 503; readonly retryable: true };
   /** The state of the record or of a setting does not allow the operation. Change the record or the setting as `detail` describes, then send the request again. */
   readonly FAILED_PRECONDITION: { readonly status: 412; readonly retryable: false };
@@ -82,6 +86,8 @@ export interface ErrorCatalogue {
   readonly CONNECTOR_FAILED: { readonly status: 422; readonly retryable: false };
   /** The rate limit of the instance or of the tenant is exceeded. Wait the number of seconds in the `Retry-After` header, then send the request again. */
   readonly RATE_LIMITED: { readonly status: 429; readonly retryable: true };
+  /** The throttle of the pool rejected the item, and the request asked for an error with `reject_as_error`. Wait the number of seconds in the `Retry-After` header, then send the item again. */
+  readonly ROUTING_THROTTLED: { readonly status: 429; readonly retryable: true };
   /** The tenant's daily quota for the operation is used up. Wait for the next UTC day, or ask the operator to raise the quota. */
   readonly QUOTA_EXCEEDED: { readonly status: 429; readonly retryable: false };
   /** The consumers of the stream have not acknowledged enough of its records. Nothing was appended. Wait the number of seconds in the `Retry-After` header, then send the request again. */

@@ -10,6 +10,9 @@ export interface NotificationService {
   /** Notifies a subscriber, or all members of a topic. For a subscriber it is sent immediately, and the response has the outcome of each message; for a topic it is accepted and sent later. */
   trigger(request: TriggerNotificationRequest, options?: CallOptions): Promise<TriggerNotificationResponse>;
 
+  /** Accepts up to 100 different triggers at once. They are stored together and sent by the queue: the response has what was decided for each message, not yet what its provider said. A trigger that is refused is reported in its result and does not affect the others. */
+  triggerBatch(request: TriggerNotificationBatchRequest, options?: CallOptions): Promise<TriggerNotificationBatchResponse>;
+
   /** Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest first. */
   listDeliveries(request?: ListDeliveriesRequest, options?: CallOptions): List<Delivery>;
 
@@ -22,21 +25,30 @@ export interface NotificationService {
   /** Returns the progress of a broadcast to a topic. */
   getBroadcast(request: GetBroadcastRequest, options?: CallOptions): Promise<Broadcast>;
 
+  /** Cancels a broadcast: no further member is notified, and messages that wait are skipped. Messages that were handed to a provider are not recalled. */
+  cancelBroadcast(request: CancelBroadcastRequest, options?: CallOptions): Promise<Broadcast>;
+
   /** Lists dead letters, newest first. */
   listDeadLetters(request?: ListNotificationDeadLettersRequest, options?: CallOptions): List<NotificationDeadLetter>;
 
   /** Retries a dead letter. The subscriber's preferences are checked again. */
   redriveDeadLetter(request: RedriveNotificationDeadLetterRequest, options?: CallOptions): Promise<NotificationDeadLetter>;
+
+  /** Retries the open dead letters that match a filter, oldest first, at most 1,000 at a time. With preview, they are only counted. The subscribers' preferences are checked again. */
+  redriveDeadLetters(request?: RedriveNotificationDeadLettersRequest, options?: CallOptions): Promise<RedriveNotificationDeadLettersResponse>;
 }
 
 const notificationServiceOperations = {
   trigger: { verb: "POST", path: "/api/v2/notifications/trigger", body: "*", keyed: true },
+  triggerBatch: { verb: "POST", path: "/api/v2/notifications/trigger:batch", body: "*", keyed: true },
   listDeliveries: { verb: "GET", path: "/api/v2/notifications/deliveries", result: "cursor" },
   getDelivery: { verb: "GET", path: "/api/v2/notifications/deliveries/{delivery_id}" },
   listObservations: { verb: "GET", path: "/api/v2/notifications/deliveries/{delivery_id}/observations", result: "cursor" },
   getBroadcast: { verb: "GET", path: "/api/v2/notifications/broadcasts/{transaction_id}" },
+  cancelBroadcast: { verb: "POST", path: "/api/v2/notifications/broadcasts/{transaction_id}:cancel", body: "*", keyed: true },
   listDeadLetters: { verb: "GET", path: "/api/v2/notifications/dead-letters", result: "cursor" },
   redriveDeadLetter: { verb: "POST", path: "/api/v2/notifications/dead-letters/{dead_letter_id}:redrive", body: "*", keyed: true },
+  redriveDeadLetters: { verb: "POST", path: "/api/v2/notifications/dead-letters:redrive", body: "*", keyed: true },
 } as const satisfies Record<keyof NotificationService, Operation>;
 
 /** Creates the service over a transport. */
@@ -168,7 +180,7 @@ export type Broadcast = {
   readonly topic_key: string;
   /** The point in the database's transaction order at which membership is evaluated. */
   readonly cutoff: string;
-  /** "accepted", "expanding", "completed" or "failed". */
+  /** "accepted", "expanding", "completed", "failed", "cancelling" (waiting messages are being skipped) or "cancelled". */
   readonly status: string;
   /** The number of members processed so far. */
   readonly expanded: number;
@@ -182,6 +194,58 @@ export type Broadcast = {
   readonly created_at?: string;
   /** When it last made progress. */
   readonly updated_at?: string;
+  /** What became of its messages so far; absent in the response of a trigger. */
+  readonly progress?: BroadcastProgress;
+  /** Who cancelled it. */
+  readonly cancelled_by: string;
+};
+
+/** The messages of a broadcast by status. A member has one message for each channel and address. */
+export type BroadcastProgress = {
+  /** Those that wait to be sent. */
+  readonly queued: number;
+  /** Those that are being sent. */
+  readonly running: number;
+  /** Those that a provider accepted. */
+  readonly sent: number;
+  /** Those that failed permanently. */
+  readonly failed: number;
+  /** Those that preferences, a missing address or a cancellation prevented. */
+  readonly skipped: number;
+  /** Whether counting stopped at 100,000 messages. */
+  readonly capped: boolean;
+};
+
+/** Triggers many notifications. */
+export type TriggerNotificationBatchRequest = {
+  /** The triggers, each for its own recipient and workflow. */
+  readonly triggers: readonly TriggerNotificationRequest[];
+};
+
+/** The results, in the order of the request. */
+export type TriggerNotificationBatchResponse = {
+  /** One result for each trigger. */
+  readonly results: readonly TriggerBatchResult[];
+  /** The number of accepted triggers. */
+  readonly accepted: number;
+  /** The number of refused triggers. */
+  readonly refused: number;
+};
+
+/** The result of one trigger of a batch. */
+export type TriggerBatchResult = {
+  /** The trigger's id, by which its deliveries can be listed; empty if it was refused. */
+  readonly transaction_id: string;
+  /** What was decided for each message: "queued", "sent" (the inbox has it), "skipped" or "failed". Empty for a topic. */
+  readonly outcomes: readonly TriggerOutcome[];
+  /** The broadcast, if a topic was notified. */
+  readonly broadcast?: Broadcast;
+  /** The error code, if it was refused. */
+  readonly error_code: string;
+  /** The field that was refused, such as triggers[3].workflow_key. */
+  readonly error_field: string;
+  /** The error in words. */
+  readonly error_message: string;
 };
 
 /** Lists deliveries. */
@@ -332,6 +396,12 @@ export type GetBroadcastRequest = {
   readonly transaction_id: string;
 };
 
+/** Selects the broadcast to cancel. */
+export type CancelBroadcastRequest = {
+  /** The trigger. */
+  readonly transaction_id: string;
+};
+
 /** Lists dead letters. */
 export type ListNotificationDeadLettersRequest = {
   /** Only those with this status. */
@@ -398,4 +468,46 @@ export type RedriveNotificationDeadLetterRequest = {
   readonly dead_letter_id: string;
   /** The reason. */
   readonly reason?: string;
+};
+
+/** Selects dead letters; an empty field matches all. */
+export type NotificationDeadLetterFilter = {
+  /** Only those of this channel. */
+  readonly channel?: "" | "email" | "sms" | "push" | "chat" | "in_app";
+  /** Only those that failed in this phase, such as provider. */
+  readonly failure_phase?: string;
+  /** Only those with this failure code, such as unavailable. */
+  readonly failure_code?: string;
+  /** Only those of this subscriber. */
+  readonly subscriber_id?: string;
+  /** Only those of this trigger or broadcast. */
+  readonly transaction_id?: string;
+  /** Only those that failed last at this time or later. */
+  readonly failed_after?: string | Date;
+  /** Only those that failed last before this time. */
+  readonly failed_before?: string | Date;
+};
+
+/** Redrives dead letters. */
+export type RedriveNotificationDeadLettersRequest = {
+  /** Which ones; all that are open when absent. */
+  readonly filter?: NotificationDeadLetterFilter;
+  /** Only counts them. */
+  readonly preview?: boolean;
+  /** The maximum number to redrive; 1,000 when absent. */
+  readonly limit?: number;
+  /** The reason. */
+  readonly reason?: string;
+};
+
+/** The result of a redrive. */
+export type RedriveNotificationDeadLettersResponse = {
+  /** The number of open dead letters that match and can be redriven, before the redrive; counted up to 10,000. */
+  readonly matched: number;
+  /** Whether counting stopped early: there are at least as many as matched. */
+  readonly matched_capped: boolean;
+  /** The number that were redriven; 0 for a preview. */
+  readonly redriven: number;
+  /** The number that match but cannot be redriven, because their payload expired or they reached their limit of redrives; counted up to 10,000. */
+  readonly refused: number;
 };

@@ -64,6 +64,10 @@ export type PoolConfigInput = {
   readonly anomaly?: PoolConfigAnomalyInput;
   /** Whether each step of each item is written to the event log; default false. Dead letters always are. */
   readonly item_events?: boolean;
+  /** Whether items without a pool_id may come to this pool; default false. An item comes if a rule with the action route, require, prefer or redirect_pool matches it; other actions choose no pool. */
+  readonly accepts_unaddressed?: boolean;
+  /** If present, items are offered to recipients, which accept or decline them. Without it, an item that is assigned to a recipient waits for it. Recipients with push delivery and decision_only recipients get items without an offer. */
+  readonly reservation?: PoolConfigReservationInput;
 };
 
 /** How one of several recipients is chosen. */
@@ -74,6 +78,8 @@ export type PoolConfigSelectionInput = {
   readonly choice_count?: number;
   /** Seconds in which a newly available recipient ramps up to its full weight; default 60. */
   readonly slow_start_s?: number;
+  /** Whom skills_based chooses among the recipients that have the required skills: best_skilled (default: the furthest above the required levels in total), least_skilled (the least above them, which spares the experts) or longest_idle. */
+  readonly skill_choice?: "best_skilled" | "least_skilled" | "longest_idle";
 };
 
 /** What happens when no recipient can take an item. */
@@ -102,8 +108,10 @@ export type PoolConfigQueueInput = {
   readonly max_depth?: number;
   /** Seconds until a waiting item expires; default 1,209,600 (14 days). */
   readonly ttl_s?: number;
-  /** Seconds of waiting that equal one point of priority; default 60. */
+  /** aged_priority: the seconds of waiting that equal one point of priority; default 60, at least 1. */
   readonly ageing_s?: number;
+  /** The order in which items are leased: aged_priority (default: by priority, which age outweighs eventually), strict_priority (a higher priority always first, the oldest first among equals) or arrival (the oldest first, whatever their priority). A change applies to items that arrive afterwards. */
+  readonly order?: "aged_priority" | "strict_priority" | "arrival";
 };
 
 /** How long a worker may hold an item. */
@@ -226,6 +234,16 @@ export type PoolConfigAnomalyInput = {
   readonly samples_min?: number;
   /** Seconds until the same anomaly is reported again; default 600. */
   readonly cooldown_s?: number;
+  /** Whether recipients that auto-pause paused are resumed after cooldown_s, but not before a window has passed; default false: they stay paused until somebody resumes them. */
+  readonly auto_resume?: boolean;
+};
+
+/** How recipients accept items: an item is offered to one recipient after the other until one accepts it. */
+export type PoolConfigReservationInput = {
+  /** Seconds until an offer expires; default 30. */
+  readonly timeout_s?: number;
+  /** Seconds after the last refusal until an item that everyone has refused is offered to everyone again; default 60. */
+  readonly reoffer_after_s?: number;
 };
 
 /** Request to create a pool. */
@@ -300,6 +318,10 @@ export type PoolConfig = {
   readonly anomaly?: PoolConfigAnomaly;
   /** Whether each step of each item is written to the event log; default false. Dead letters always are. */
   readonly item_events?: boolean;
+  /** Whether items without a pool_id may come to this pool; default false. An item comes if a rule with the action route, require, prefer or redirect_pool matches it; other actions choose no pool. */
+  readonly accepts_unaddressed?: boolean;
+  /** If present, items are offered to recipients, which accept or decline them. Without it, an item that is assigned to a recipient waits for it. Recipients with push delivery and decision_only recipients get items without an offer. */
+  readonly reservation?: PoolConfigReservation;
 };
 
 /** How one of several recipients is chosen. */
@@ -310,6 +332,8 @@ export type PoolConfigSelection = {
   readonly choice_count?: number;
   /** Seconds in which a newly available recipient ramps up to its full weight; default 60. */
   readonly slow_start_s?: number;
+  /** Whom skills_based chooses among the recipients that have the required skills: best_skilled (default: the furthest above the required levels in total), least_skilled (the least above them, which spares the experts) or longest_idle. */
+  readonly skill_choice?: string;
 };
 
 /** What happens when no recipient can take an item. */
@@ -338,8 +362,10 @@ export type PoolConfigQueue = {
   readonly max_depth?: number;
   /** Seconds until a waiting item expires; default 1,209,600 (14 days). */
   readonly ttl_s?: number;
-  /** Seconds of waiting that equal one point of priority; default 60. */
+  /** aged_priority: the seconds of waiting that equal one point of priority; default 60, at least 1. */
   readonly ageing_s?: number;
+  /** The order in which items are leased: aged_priority (default: by priority, which age outweighs eventually), strict_priority (a higher priority always first, the oldest first among equals) or arrival (the oldest first, whatever their priority). A change applies to items that arrive afterwards. */
+  readonly order?: string;
 };
 
 /** How long a worker may hold an item. */
@@ -462,6 +488,16 @@ export type PoolConfigAnomaly = {
   readonly samples_min?: number;
   /** Seconds until the same anomaly is reported again; default 600. */
   readonly cooldown_s?: number;
+  /** Whether recipients that auto-pause paused are resumed after cooldown_s, but not before a window has passed; default false: they stay paused until somebody resumes them. */
+  readonly auto_resume?: boolean;
+};
+
+/** How recipients accept items: an item is offered to one recipient after the other until one accepts it. */
+export type PoolConfigReservation = {
+  /** Seconds until an offer expires; default 30. */
+  readonly timeout_s?: number;
+  /** Seconds after the last refusal until an item that everyone has refused is offered to everyone again; default 60. */
+  readonly reoffer_after_s?: number;
 };
 
 /** Identifies a pool. */

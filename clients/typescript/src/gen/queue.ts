@@ -4,6 +4,7 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonObject } from "../json.ts";
+import type { ItemOffer } from "./item-offer.ts";
 
 /** Queues: the items that wait in pools, and the control of them. */
 export interface QueueService {
@@ -33,6 +34,9 @@ export interface QueueService {
 
   /** Assigns a waiting item to a recipient. */
   assignItem(request: AssignQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
+
+  /** Ends the lease of an item and makes the item ready for another worker. No attempt is used up. The worker that had it can no longer complete it. */
+  releaseItem(request: ReleaseQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
 }
 
 const queueServiceOperations = {
@@ -45,6 +49,7 @@ const queueServiceOperations = {
   getItem: { verb: "GET", path: "/api/queues/{pool_id}/items/{queue_item_id}" },
   cancelItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/cancel", body: "*", keyed: true },
   assignItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/assign", body: "*", keyed: true },
+  releaseItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/release", body: "*", keyed: true },
 } as const satisfies Record<keyof QueueService, Operation>;
 
 /** Creates the service over a transport. */
@@ -190,7 +195,7 @@ export type QueueItem = {
   readonly recipient_id: string;
   /** pending, held, ready, leased, completed, dead_lettered, cancelled, expired, drained or superseded. */
   readonly state: string;
-  /** What holds it: not_before, retry, rule or debounce. Its admission explanation says what limits the leasing of a ready item. */
+  /** What holds it: not_before, retry, rule, debounce or offer. Its admission explanation says what limits the leasing of a ready item. An item with offer is offered to its recipient until due_at. */
   readonly hold_reason: string;
   /** The item's type. */
   readonly type: string;
@@ -222,6 +227,8 @@ export type QueueItem = {
   readonly failures: readonly ItemFailure[];
   /** The search for a recipient, if no recipient was found yet. */
   readonly assignment?: AssignmentRetry;
+  /** The latest offers to recipients, oldest first, at most 50; only in pools with reservations. */
+  readonly offers: readonly ItemOffer[];
 };
 
 /** Identifies an item. */
@@ -250,4 +257,14 @@ export type AssignQueueItemRequest = {
   readonly queue_item_id: string;
   /** The recipient. */
   readonly recipient_id: string;
+};
+
+/** Selects the leased item. */
+export type ReleaseQueueItemRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The reason. */
+  readonly reason?: string;
 };

@@ -142,6 +142,8 @@ export type Recipient = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
+  /** Why it is paused, and until when; absent if it is not paused. */
+  readonly pause?: RecipientPause;
 };
 
 /** How items are delivered to a recipient. */
@@ -164,6 +166,22 @@ export type DeliveryAction = {
   readonly connection_id: string;
   /** The input of the action. Texts that start with = are CEL expressions of the item, such as =item.payload.title. When absent, the input is the item. */
   readonly input?: JsonObject;
+};
+
+/** The pause of a recipient. */
+export type RecipientPause = {
+  /** What paused it: request (a caller) or anomaly (the action auto-pause). */
+  readonly cause: string;
+  /** The reason in words; may be empty. */
+  readonly reason: string;
+  /** Who paused it: the caller, or anomaly-detection. */
+  readonly actor: string;
+  /** When it was paused. */
+  readonly since?: string;
+  /** When it is resumed automatically; absent if somebody has to resume it. */
+  readonly until?: string;
+  /** The anomaly that paused it; empty for none. */
+  readonly anomaly_id: string;
 };
 
 /** A recipient to add. */
@@ -258,6 +276,8 @@ export type UpdateRecipientRequest = {
 export type PauseRecipientRequest = {
   /** The recipient's id. */
   readonly recipient_id: string;
+  /** The reason, for people. */
+  readonly reason?: string;
 };
 
 /** Selects the recipient to resume. */

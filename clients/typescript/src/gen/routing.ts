@@ -3,6 +3,8 @@ import { bindOperations } from "../transport/bind.ts";
 import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
+import type { JsonObject } from "../json.ts";
+import type { ItemOffer } from "./item-offer.ts";
 import type { Violation } from "./violation.ts";
 
 /** Routing: which recipient gets an item, and why. */
@@ -56,8 +58,8 @@ export function createOutcomeService(transport: Transport): OutcomeService {
 }
 
 /** An item of work to route. */
-export type RouteItem = {
-  /** The pool; when empty, the rules of the tenant's pools choose one. */
+export type RouteItemInput = {
+  /** The pool; when empty, the rules of the pools that accept unaddressed items choose one. */
   readonly pool_id?: string;
   /** The type of work. */
   readonly type: string;
@@ -66,19 +68,21 @@ export type RouteItem = {
   /** The attributes for rules. */
   readonly attributes?: object;
   /** Requirements for its recipient. */
-  readonly requirements?: Requirements;
+  readonly requirements?: RequirementsInput;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: object;
-  /** Higher is leased first; age outweighs it eventually. */
+  /** Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise. */
   readonly priority?: number;
   /** The earliest time at which it may be leased. */
   readonly not_before?: string | Date;
   /** Seconds until it expires; the pool's value when 0. */
   readonly ttl_s?: number;
+  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
+  readonly reject_as_error?: boolean;
 };
 
 /** Requirements of an item for its recipient. */
-export type Requirements = {
+export type RequirementsInput = {
   /** Required skills by name, with the minimum level of each, 1 to 5. */
   readonly skills?: Readonly<Record<string, number>>;
   /** The only recipient that may take it; any when empty. */
@@ -89,7 +93,7 @@ export type Requirements = {
 
 /** Routes one item. */
 export type RouteRequest = {
-  /** The pool; when empty, the rules of the tenant's pools choose one. */
+  /** The pool; when empty, the rules of the pools that accept unaddressed items choose one. */
   readonly pool_id?: string;
   /** The type of work. */
   readonly type: string;
@@ -98,10 +102,10 @@ export type RouteRequest = {
   /** The attributes for rules. */
   readonly attributes?: object;
   /** Requirements for its recipient. */
-  readonly requirements?: Requirements;
+  readonly requirements?: RequirementsInput;
   /** The payload for the worker; rules do not see it. */
   readonly payload?: object;
-  /** Higher is leased first; age outweighs it eventually. */
+  /** Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise. */
   readonly priority?: number;
   /** The earliest time at which it may be leased. */
   readonly not_before?: string | Date;
@@ -109,6 +113,8 @@ export type RouteRequest = {
   readonly ttl_s?: number;
   /** Decides without storing anything. */
   readonly dry_run?: boolean;
+  /** Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew. */
+  readonly reject_as_error?: boolean;
 };
 
 /** Which recipient gets an item, and why. */
@@ -153,11 +159,15 @@ export type Decision = {
   readonly message: string;
   /** The variants that the item got, by the key of the experiment. Experiments that the item is not in are missing. */
   readonly experiments: Readonly<Record<string, string>>;
+  /** The seconds after which a rejected item may be accepted; 0 if unknown. */
+  readonly retry_after_s: number;
+  /** The latest offers of the item to recipients, oldest first, at most 50; only in pools with reservations. Lists of decisions leave them out. */
+  readonly offers: readonly ItemOffer[];
 };
 
 /** One step that led to a decision. */
 export type TraceStep = {
-  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect. */
+  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool. */
   readonly step: string;
   /** The subject of the step, such as a rule's id. */
   readonly id: string;
@@ -170,7 +180,7 @@ export type TraceStep = {
 /** Routes many items. */
 export type RouteBatchRequest = {
   /** The items. An item with an invalid field gets INVALID_ARGUMENT as its own result, and the others are routed. A body that cannot be decoded is rejected as a whole: malformed JSON, unknown fields, wrong types, or values that are nested too deeply or too large. */
-  readonly items: readonly RouteItem[];
+  readonly items: readonly RouteItemInput[];
   /** Decides without storing anything. */
   readonly dry_run?: boolean;
 };
@@ -193,6 +203,8 @@ export type RouteResult = {
   readonly error_message: string;
   /** The invalid fields of the item; empty for other errors. */
   readonly violations: readonly Violation[];
+  /** The seconds after which the item may be sent again; 0 if unknown. */
+  readonly retry_after_s: number;
 };
 
 /** Identifies a decision. */
@@ -279,4 +291,38 @@ export type Outcome = {
 export type GetOutcomeRequest = {
   /** The decision. */
   readonly decision_id: string;
+};
+
+/** An item of work to route. */
+export type RouteItem = {
+  /** The pool; when empty, the rules of the pools that accept unaddressed items choose one. */
+  readonly pool_id: string;
+  /** The type of work. */
+  readonly type: string;
+  /** What it belongs to, such as a customer: sticky_hash keeps one key with one recipient. */
+  readonly key: string;
+  /** The attributes for rules. */
+  readonly attributes?: JsonObject;
+  /** Requirements for its recipient. */
+  readonly requirements?: Requirements;
+  /** The payload for the worker; rules do not see it. */
+  readonly payload?: JsonObject;
+  /** Higher is leased first; age outweighs it eventually, unless the pool's queue.order says otherwise. */
+  readonly priority: number;
+  /** The earliest time at which it may be leased. */
+  readonly not_before?: string;
+  /** Seconds until it expires; the pool's value when 0. */
+  readonly ttl_s: number;
+  /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
+  readonly reject_as_error: boolean;
+};
+
+/** Requirements of an item for its recipient. */
+export type Requirements = {
+  /** Required skills by name, with the minimum level of each, 1 to 5. */
+  readonly skills: Readonly<Record<string, number>>;
+  /** The only recipient that may take it; any when empty. */
+  readonly recipient_id: string;
+  /** Recipients that must not take it. */
+  readonly excluded_recipient_ids: readonly string[];
 };

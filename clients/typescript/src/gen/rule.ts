@@ -55,6 +55,8 @@ export type RuleActionInput = {
   readonly reason?: string;
   /** assign_experiment: the experiment's key. */
   readonly experiment_key?: string;
+  /** reject: the seconds after which the caller may try again; unknown when 0. */
+  readonly retry_after_s?: number;
 };
 
 /** The action of a rule whose condition is true. Each type has its own fields. */
@@ -73,6 +75,8 @@ export type RuleAction = {
   readonly reason: string;
   /** assign_experiment: the experiment's key. */
   readonly experiment_key: string;
+  /** reject: the seconds after which the caller may try again; unknown when 0. */
+  readonly retry_after_s: number;
 };
 
 /** Request to create a rule. */

@@ -6,6 +6,7 @@ import { createAnomalyService, type AnomalyService } from "./anomaly.ts";
 import { createApiKeyService, type ApiKeyService } from "./api-key.ts";
 import { createBillingSubscriptionService, type BillingSubscriptionService } from "./billing-subscription.ts";
 import { createBrowserSessionService, type BrowserSessionService } from "./browser-session.ts";
+import { createBulkOperationService, type BulkOperationService } from "./bulk-operation.ts";
 import { createConfigService, type ConfigService } from "./config.ts";
 import { createConformanceService, type ConformanceService } from "./conformance.ts";
 import { createConnectSessionService, type ConnectSessionService } from "./connect-session.ts";
@@ -29,8 +30,10 @@ import { createMemberService, type MemberService } from "./member.ts";
 import { createMeterService, type MeterService } from "./meter.ts";
 import { createNotificationService, type NotificationService } from "./notification.ts";
 import { createNotificationWorkflowService, type NotificationWorkflowService } from "./notification-workflow.ts";
+import { createOfferService, type OfferService } from "./offer.ts";
 import { createOperationalHealthService, type OperationalHealthService } from "./operational-health.ts";
 import { createOutboxService, type OutboxService } from "./outbox.ts";
+import { createPartialService, type PartialService } from "./partial.ts";
 import { createPlanService, type PlanService } from "./plan.ts";
 import { createPoolService, type PoolService } from "./pool.ts";
 import { createPoolVersionService, type PoolVersionService } from "./pool-version.ts";
@@ -42,6 +45,7 @@ import { createRolloutEvidenceService, type RolloutEvidenceService } from "./rol
 import { createRoutingService, type RoutingService } from "./routing.ts";
 import { createOutcomeService, type OutcomeService } from "./routing.ts";
 import { createRuleService, type RuleService } from "./rule.ts";
+import { createScheduleService, type ScheduleService } from "./schedule.ts";
 import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
@@ -68,6 +72,7 @@ export interface Services {
   readonly apiKeys: ApiKeyService;
   readonly billingSubscriptions: BillingSubscriptionService;
   readonly browserSessions: BrowserSessionService;
+  readonly bulkOperations: BulkOperationService;
   readonly config: ConfigService;
   readonly conformance: ConformanceService;
   readonly connectSessions: ConnectSessionService;
@@ -91,8 +96,10 @@ export interface Services {
   readonly meters: MeterService;
   readonly notifications: NotificationService;
   readonly notificationWorkflows: NotificationWorkflowService;
+  readonly offers: OfferService;
   readonly operationalHealths: OperationalHealthService;
   readonly outbox: OutboxService;
+  readonly partials: PartialService;
   readonly plans: PlanService;
   readonly pools: PoolService;
   readonly poolVersions: PoolVersionService;
@@ -104,6 +111,7 @@ export interface Services {
   readonly routing: RoutingService;
   readonly outcomes: OutcomeService;
   readonly rules: RuleService;
+  readonly schedules: ScheduleService;
   readonly secrets: SecretService;
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
@@ -132,6 +140,7 @@ export function createServices(transport: Transport): Services {
     apiKeys: createApiKeyService(transport),
     billingSubscriptions: createBillingSubscriptionService(transport),
     browserSessions: createBrowserSessionService(transport),
+    bulkOperations: createBulkOperationService(transport),
     config: createConfigService(transport),
     conformance: createConformanceService(transport),
     connectSessions: createConnectSessionService(transport),
@@ -155,8 +164,10 @@ export function createServices(transport: Transport): Services {
     meters: createMeterService(transport),
     notifications: createNotificationService(transport),
     notificationWorkflows: createNotificationWorkflowService(transport),
+    offers: createOfferService(transport),
     operationalHealths: createOperationalHealthService(transport),
     outbox: createOutboxService(transport),
+    partials: createPartialService(transport),
     plans: createPlanService(transport),
     pools: createPoolService(transport),
     poolVersions: createPoolVersionService(transport),
@@ -168,6 +179,7 @@ export function createServices(transport: Transport): Services {
     routing: createRoutingService(transport),
     outcomes: createOutcomeService(transport),
     rules: createRuleService(transport),
+    schedules: createScheduleService(transport),
     secrets: createSecretService(transport),
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),

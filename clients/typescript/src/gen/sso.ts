@@ -27,6 +27,9 @@ export interface SsoService {
   /** Lists the groups that have roles. */
   listGroupRoles(request?: ListGroupRolesRequest, options?: CallOptions): List<GroupRoles>;
 
+  /** Returns the roles of one group. */
+  getGroupRoles(request: GetGroupRolesRequest, options?: CallOptions): Promise<GroupRoles>;
+
   /** Removes the roles of a group. */
   deleteGroupRoles(request: DeleteGroupRolesRequest, options?: CallOptions): Promise<GroupRoles>;
 }
@@ -39,6 +42,7 @@ const ssoServiceOperations = {
   deleteConnection: { verb: "DELETE", path: "/api/v2/identity/connections/{id}", keyed: true },
   setGroupRoles: { verb: "PUT", path: "/api/v2/identity/group-roles", body: "*", keyed: true },
   listGroupRoles: { verb: "GET", path: "/api/v2/identity/group-roles", result: "cursor" },
+  getGroupRoles: { verb: "GET", path: "/api/v2/identity/group-roles:find" },
   deleteGroupRoles: { verb: "DELETE", path: "/api/v2/identity/group-roles/{id}", keyed: true },
 } as const satisfies Record<keyof SsoService, Operation>;
 
@@ -265,6 +269,12 @@ export type ListGroupRolesRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
+};
+
+/** Identifies a group. */
+export type GetGroupRolesRequest = {
+  /** The name of the group, compared without regard to case. */
+  readonly group: string;
 };
 
 /** Selects the group. */

@@ -12,6 +12,9 @@ export interface SubscriberService {
   /** Creates the subscriber with this external id, or changes the present fields of an existing one. A deleted subscriber becomes active again. */
   upsert(request: UpsertSubscriberRequest, options?: CallOptions): Promise<Subscriber>;
 
+  /** Creates or changes up to 1,000 subscribers, each like UpsertSubscriber. An invalid one is reported in its result and does not affect the others. */
+  upsertBatch(request: UpsertSubscriberBatchRequest, options?: CallOptions): Promise<UpsertSubscriberBatchResponse>;
+
   /** Returns one subscriber, active or not. */
   get(request: GetSubscriberRequest, options?: CallOptions): Promise<Subscriber>;
 
@@ -24,7 +27,7 @@ export interface SubscriberService {
   /** Deactivates a subscriber: nothing is sent to it. Its endpoints and subscriptions are kept. */
   delete(request: DeleteSubscriberRequest, options?: CallOptions): Promise<Subscriber>;
 
-  /** Adds an endpoint to a subscriber, or confirms that it is in use. An address belongs to one subscriber only. */
+  /** Adds an endpoint to a subscriber, or confirms that it is in use. An address belongs to one subscriber only: a push token moves here by itself, any other address only with take_over. */
   upsertEndpoint(request: UpsertEndpointRequest, options?: CallOptions): Promise<ChannelEndpoint>;
 
   /** Removes an endpoint of a subscriber. */
@@ -50,10 +53,14 @@ export interface SubscriberService {
 
   /** Previews on which channels a notification would reach a subscriber now, and why, with the resolver that triggers use. Nothing is sent or stored. */
   previewPreferences(request: PreviewPreferencesRequest, options?: CallOptions): Promise<PreviewPreferencesResponse>;
+
+  /** Explains whether a notification workflow would reach a subscriber now, channel by channel, and why the last messages did or did not arrive. The first line of the response is a sentence for people. Nothing is sent or stored. */
+  explain(request: ExplainSubscriberRequest, options?: CallOptions): Promise<ExplainSubscriberResponse>;
 }
 
 const subscriberServiceOperations = {
   upsert: { verb: "POST", path: "/api/v2/notification/subscribers", body: "*", keyed: true },
+  upsertBatch: { verb: "POST", path: "/api/v2/notification/subscribers:batch", body: "*", keyed: true },
   get: { verb: "GET", path: "/api/v2/notification/subscribers/{id}" },
   list: { verb: "GET", path: "/api/v2/notification/subscribers", result: "cursor" },
   update: { verb: "PUT", path: "/api/v2/notification/subscribers/{id}", body: "*", keyed: true },
@@ -67,6 +74,7 @@ const subscriberServiceOperations = {
   listPreferences: { verb: "GET", path: "/api/v2/notification/subscribers/{subscriber_id}/preferences", result: "cursor" },
   upsertPreference: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/preferences", body: "*", keyed: true },
   previewPreferences: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/preferences:preview", body: "*" },
+  explain: { verb: "GET", path: "/api/v2/notification/subscribers/{id}:explain" },
 } as const satisfies Record<keyof SubscriberService, Operation>;
 
 /** Creates the service over a transport. */
@@ -132,6 +140,64 @@ export type Subscriber = {
   readonly email_suppressed_at?: string;
   /** Since when the phone number is suppressed. */
   readonly phone_suppressed_at?: string;
+};
+
+/** One subscriber of a batch. Absent fields stay unchanged; an empty string clears a field. */
+export type SubscriberProfile = {
+  /** The tenant's own id, any text of 1 to 255 characters. */
+  readonly external_id?: string;
+  /** The given name, at most 200 characters. */
+  readonly first_name?: string;
+  /** The family name, at most 200 characters. */
+  readonly last_name?: string;
+  /** The email address, at most 320 characters. */
+  readonly email?: string;
+  /** The phone number in E.164 format, such as +4930901820. */
+  readonly phone?: string;
+  /** The URL of a picture, at most 2,048 characters. */
+  readonly avatar?: string;
+  /** The language as a BCP 47 tag, such as de-CH. */
+  readonly locale?: string;
+  /** The time zone as an IANA name, such as Europe/Berlin. */
+  readonly timezone?: string;
+  /** Free-form data of the tenant, at most 64 KiB as JSON; it replaces the previous data. */
+  readonly data?: object;
+};
+
+/** Creates or changes many subscribers. */
+export type UpsertSubscriberBatchRequest = {
+  /** The subscribers. An external id that is given twice is an error of its second item. */
+  readonly subscribers: readonly SubscriberProfile[];
+};
+
+/** The results, in the order of the request. */
+export type UpsertSubscriberBatchResponse = {
+  /** One result for each item. */
+  readonly results: readonly SubscriberResult[];
+  /** The number of new subscribers. */
+  readonly created: number;
+  /** The number of changed subscribers, including those that became active again. */
+  readonly updated: number;
+  /** The number of subscribers that already had these values. */
+  readonly unchanged: number;
+  /** The number of items that were refused. */
+  readonly failed: number;
+};
+
+/** The result of one item of a batch. */
+export type SubscriberResult = {
+  /** The external id of the item. */
+  readonly external_id: string;
+  /** "created", "updated", "reactivated" (it was deleted and is active again), "unchanged" or "failed". */
+  readonly outcome: string;
+  /** The subscriber's id; empty if the item was refused. */
+  readonly id: string;
+  /** The error code, if the item was refused. */
+  readonly error_code: string;
+  /** The field that was refused, such as subscribers[3].email. */
+  readonly error_field: string;
+  /** The error in words. */
+  readonly error_message: string;
 };
 
 /** Identifies a subscriber. */
@@ -202,6 +268,8 @@ export type UpsertEndpointRequest = {
   readonly verified?: boolean;
   /** Free-form data of the tenant, at most 16 KiB as JSON; it replaces the previous data. */
   readonly metadata?: object;
+  /** Takes the address over from another subscriber, which loses it. Without it, the address of another subscriber is refused. Push tokens always move: a device has one user at a time. */
+  readonly take_over?: boolean;
 };
 
 /** An address of a subscriber on one channel. */
@@ -348,4 +416,64 @@ export type PreviewPreferencesResponse = {
   readonly resolver_version: string;
   /** The decisions for the five channels. */
   readonly channels: readonly ChannelDecision[];
+};
+
+/** Asks why a notification reaches a subscriber or not. */
+export type ExplainSubscriberRequest = {
+  /** The subscriber's id. */
+  readonly id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The topic through which the subscriber would be reached; none when empty. */
+  readonly topic_key?: string;
+  /** The user whose layer 2 preferences of the workflow apply. */
+  readonly user_id?: string;
+};
+
+/** Why a notification reaches a subscriber or not. */
+export type ExplainSubscriberResponse = {
+  /** The answer in plain words. */
+  readonly summary: string;
+  /** "reachable" (on at least one channel), "unreachable", or "unknown_workflow". */
+  readonly verdict: string;
+  /** All reasons in the order in which they are decided: the workflow, the subscriber, then channel by channel. */
+  readonly reasons: readonly ReachReason[];
+  /** The newest messages of this workflow to this subscriber, at most 20, newest first. */
+  readonly past_deliveries: readonly PastDelivery[];
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+};
+
+/** One reason why a message is sent or not. */
+export type ReachReason = {
+  /** The channel; empty for a reason that concerns all channels. */
+  readonly channel: string;
+  /** What was looked at: "workflow", "subscriber", "preference", "content", "endpoint", "suppression", "integration" or "delivery". */
+  readonly source: string;
+  /** A stable code, such as denied_by_layer, suppressed or none_active. */
+  readonly code: string;
+  /** Whether it lets the message pass. */
+  readonly passes: boolean;
+  /** Whether it decides its channel: the first reason that stops the message, or the last one if nothing stops it. */
+  readonly deciding: boolean;
+  /** The reason in words. */
+  readonly message: string;
+  /** What would change it; empty if nothing has to. */
+  readonly remedy: string;
+};
+
+/** A message that was sent or skipped earlier. */
+export type PastDelivery = {
+  /** The delivery. */
+  readonly delivery_id: string;
+  /** The channel. */
+  readonly channel: string;
+  /** "queued", "running", "sent", "failed" or "skipped". */
+  readonly status: string;
+  /** What became of it, in words. */
+  readonly message: string;
+  /** When it was stored. */
+  readonly queued_at?: string;
 };

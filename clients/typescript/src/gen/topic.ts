@@ -24,6 +24,12 @@ export interface TopicService {
   /** Adds up to 1,000 subscribers to a topic: all of them or none. The context keys of existing members are replaced. */
   addSubscribers(request: AddTopicSubscribersRequest, options?: CallOptions): Promise<AddTopicSubscribersResponse>;
 
+  /** Adds up to 10,000 subscribers to a topic in the background, in batches of 500. Unknown subscribers are counted and skipped. The import reports its progress. */
+  importSubscribers(request: ImportTopicSubscribersRequest, options?: CallOptions): Promise<TopicImport>;
+
+  /** Returns the progress of an import. Imports are kept for seven days after they end. */
+  getImport(request: GetTopicImportRequest, options?: CallOptions): Promise<TopicImport>;
+
   /** Removes up to 1,000 subscribers from a topic. Subscribers that are not in it are ignored. */
   removeSubscribers(request: RemoveTopicSubscribersRequest, options?: CallOptions): Promise<RemoveTopicSubscribersResponse>;
 
@@ -38,6 +44,8 @@ const topicServiceOperations = {
   update: { verb: "PUT", path: "/api/v2/notification/topics/{key}", body: "*", keyed: true },
   delete: { verb: "DELETE", path: "/api/v2/notification/topics/{key}", keyed: true },
   addSubscribers: { verb: "POST", path: "/api/v2/notification/topics/{key}/subscribers", body: "*", keyed: true },
+  importSubscribers: { verb: "POST", path: "/api/v2/notification/topics/{key}/subscribers:import", body: "*", keyed: true },
+  getImport: { verb: "GET", path: "/api/v2/notification/topics/{key}/imports/{import_id}" },
   removeSubscribers: { verb: "POST", path: "/api/v2/notification/topics/{key}/subscribers:remove", body: "*", keyed: true },
   listSubscribers: { verb: "GET", path: "/api/v2/notification/topics/{key}/subscribers", result: "cursor" },
 } as const satisfies Record<keyof TopicService, Operation>;
@@ -145,6 +153,54 @@ export type AddTopicSubscribersResponse = {
   readonly changed: number;
   /** The number of members that already had these context keys. */
   readonly unchanged: number;
+};
+
+/** Selects the subscribers to import. */
+export type ImportTopicSubscribersRequest = {
+  /** The topic's key. */
+  readonly key: string;
+  /** The subscribers, each by its id or its external id. */
+  readonly subscriber_ids: readonly string[];
+  /** Their context keys in the topic; default none. */
+  readonly context_keys?: readonly string[];
+};
+
+/** An import of members into a topic. */
+export type TopicImport = {
+  /** The id, a ULID. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The topic's key. */
+  readonly topic_key: string;
+  /** "running", "completed", or "failed" (the topic was deleted). */
+  readonly status: string;
+  /** The number of distinct names. */
+  readonly total: number;
+  /** The number of names processed so far. */
+  readonly processed: number;
+  /** The number of new members. */
+  readonly added: number;
+  /** The number of members whose context keys changed. */
+  readonly changed: number;
+  /** The number of members that already had these context keys. */
+  readonly unchanged: number;
+  /** The number of names that belong to no subscriber. */
+  readonly unknown: number;
+  /** The first 100 of them. */
+  readonly unknown_names: readonly string[];
+  /** When it was accepted. */
+  readonly created_at?: string;
+  /** When it last made progress. */
+  readonly updated_at?: string;
+};
+
+/** Selects an import. */
+export type GetTopicImportRequest = {
+  /** The topic's key. */
+  readonly key: string;
+  /** The import's id. */
+  readonly import_id: string;
 };
 
 /** Selects the subscribers to remove. */

@@ -45,6 +45,36 @@ export function createWorkService(transport: Transport): WorkService {
   return bindOperations<WorkService>(transport, workServiceOperations);
 }
 
+/** A leased item. */
+export type LeasedItem = {
+  /** The id, a ULID. */
+  readonly queue_item_id: string;
+  /** The pool. */
+  readonly pool_id: string;
+  /** The recipient. */
+  readonly recipient_id: string;
+  /** The item's type. */
+  readonly type: string;
+  /** The item's key. */
+  readonly key: string;
+  /** The attributes for rules. */
+  readonly attributes?: JsonObject;
+  /** The payload for the worker. */
+  readonly payload?: JsonObject;
+  /** Higher is leased first. */
+  readonly priority: number;
+  /** The number of the attempt, from 1. */
+  readonly attempt: number;
+  /** The maximum number of attempts. */
+  readonly max_attempts: number;
+  /** Proves that the worker still holds the lease. */
+  readonly lease_token: string;
+  /** When the lease expires. */
+  readonly lease_expires_at?: string;
+  /** When the item was accepted. */
+  readonly enqueued_at?: string;
+};
+
 /** A completed item, as reported with LeaseItems. */
 export type CompletedItem = {
   /** The item. */
@@ -79,7 +109,7 @@ export type LeaseItemsRequest = {
   readonly max_items?: number;
   /** Seconds to wait for items if there are none. */
   readonly wait_s?: number;
-  /** Only items of this recipient; any item of the pool when empty. */
+  /** Only items of this recipient. When empty, the items of all recipients, each within its recipient's capacity; in a pool without recipients, the items without requirements. Refused with RECIPIENT_REQUIRED where a recipient must be named: in first_accept pools with recipients, in pools with reservations, and in pools without recipients whose rules require or name one. */
   readonly recipient_id?: string;
   /** Seconds until the lease expires; the pool's value when 0. */
   readonly lease_s?: number;
@@ -97,36 +127,6 @@ export type LeaseItemsResponse = {
   readonly items: readonly LeasedItem[];
   /** One result for each report, in order: first those of completed, then those of failed. */
   readonly results: readonly WorkResult[];
-};
-
-/** A leased item. */
-export type LeasedItem = {
-  /** The id, a ULID. */
-  readonly queue_item_id: string;
-  /** The pool. */
-  readonly pool_id: string;
-  /** The recipient. */
-  readonly recipient_id: string;
-  /** The item's type. */
-  readonly type: string;
-  /** The item's key. */
-  readonly key: string;
-  /** The attributes for rules. */
-  readonly attributes?: JsonObject;
-  /** The payload for the worker. */
-  readonly payload?: JsonObject;
-  /** Higher is leased first. */
-  readonly priority: number;
-  /** The number of the attempt, from 1. */
-  readonly attempt: number;
-  /** The maximum number of attempts. */
-  readonly max_attempts: number;
-  /** Proves that the worker still holds the lease. */
-  readonly lease_token: string;
-  /** When the lease expires. */
-  readonly lease_expires_at?: string;
-  /** When the item was accepted. */
-  readonly enqueued_at?: string;
 };
 
 /** The result for an item. */
@@ -149,7 +149,7 @@ export type WorkResult = {
 export type WorkRequest = {
   /** The pool. */
   readonly pool_id: string;
-  /** Only items of this recipient; any item of the pool when empty. */
+  /** Only items of this recipient. When empty, the items of the whole pool, as for LeaseItems. */
   readonly recipient_id?: string;
   /** The worker's credit: the most items of this stream that may be unfinished at a time; 10 when 0. */
   readonly max_in_flight?: number;

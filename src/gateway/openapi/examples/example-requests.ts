@@ -145,6 +145,11 @@ const workflowTrigger = {
   input: { day: "=string(schedule.time)" },
 };
 
+const schedule = {
+  timing: { cron: "0 9 * * 1-5", timezone: "Europe/London", overlap: "skip" },
+  item: { pool_id: exampleId("pool"), type: "report.daily", payload: { day: "=string(schedule.time)" } },
+};
+
 const workflowTasks = {
   queue: "documents",
   worker_id: "worker-1",
@@ -192,6 +197,11 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     input: { method: "POST", path: "contacts", body: { name: "Ada" } },
     timeout_ms: 5000,
   },
+  AcceptOfferRequest: { recipient_id: exampleId("recipient"), offer_number: 1, lease_s: 600 },
+  DeclineOfferRequest: {
+    ...{ recipient_id: exampleId("recipient"), offer_number: 1 },
+    ...{ reason_code: "on_a_break", reason: "Back at two" },
+  },
   CreateRecipientRequest: exampleRecipient,
   BatchCreateRecipientsRequest: { recipients: [exampleRecipient] },
   UpdateRecipientRequest: { capacity: 8, delivery },
@@ -238,6 +248,17 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     input: workflowInput,
     events: [{ event: "order.paid", scope: "A-1001", payload: { method: "card" }, after_s: 3600 }],
   },
+  CreateScheduleRequest: { name: "Daily report", ...schedule },
+  UpdateScheduleRequest: { name: "Report of working days", ...schedule },
+  PreviewScheduleRequest: { ...schedule, count: 5 },
+  PreviewQueueOperationRequest: { action: "cancel", filter: { type: "mail", enqueued_before: "2024-05-01T00:00:00Z" } },
+  StartQueueOperationRequest: {
+    action: "requeue",
+    filter: { states: ["leased"] },
+    reason: "The worker pool was replaced.",
+  },
+  PreviewDeadLetterOperationRequest: { filter: { reason_code: "http_503" } },
+  StartDeadLetterOperationRequest: { filter: { reason_code: "http_503" }, reason: "The receiver is available again." },
   CreateWorkflowTriggerRequest: { name: "Every morning", definition: "order.fulfil", ...workflowTrigger },
   UpdateWorkflowTriggerRequest: { name: "Every working day", ...workflowTrigger },
   PreviewWorkflowTriggerRequest: workflowTrigger,
@@ -389,6 +410,29 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     step_s: 60,
   },
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },
+  UpsertSubscriberBatchRequest: {
+    subscribers: [
+      { external_id: "ada", first_name: "Ada", email: "ada@example.com" },
+      { external_id: "bob", first_name: "Bob", phone: "+4930901820" },
+    ],
+  },
+  ImportTopicSubscribersRequest: { subscriber_ids: ["ada", "bob"] },
+  RedriveNotificationDeadLettersRequest: {
+    filter: { channel: "email", failure_code: "unavailable" },
+    preview: true,
+    reason: "The mail server is back.",
+  },
+  UpsertPartialRequest: { engine: "handlebars", body: "<p>{{ payload.company }}</p>" },
+  TriggerNotificationBatchRequest: {
+    triggers: [
+      {
+        workflow_key: "order.shipped",
+        subscriber_external_id: "ada",
+        payload: { order_id: "A-1001", carrier: "Royal Mail" },
+      },
+      { workflow_key: "order.paid", subscriber_external_id: "bob", payload: { order_id: "A-1002" } },
+    ],
+  },
   TriggerNotificationRequest: {
     workflow_key: "order.shipped",
     subscriber_id: exampleId("subscriber"),

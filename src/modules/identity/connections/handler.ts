@@ -3,6 +3,7 @@ import {
   CreateSsoConnectionResponseSchema,
   DeleteGroupRolesResponseSchema,
   DeleteSsoConnectionResponseSchema,
+  GetGroupRolesResponseSchema,
   GetSsoConnectionResponseSchema,
   type GroupRoles as GroupRolesMessage,
   GroupRolesSchema,
@@ -75,6 +76,11 @@ export function ssoHandlers({ service, cursors, urlsOf }: Parts): Handlers<typeo
     async deleteSsoConnection(context, { id }) {
       const ssoConnection = fromConnection(await service.deleteConnection(context, id));
       return create(DeleteSsoConnectionResponseSchema, { ssoConnection });
+    },
+
+    async getGroupRoles(context, { group }) {
+      const groupRoles = fromGroupRoles(await service.getGroupRoles(context, group));
+      return create(GetGroupRolesResponseSchema, { groupRoles });
     },
 
     async setGroupRoles(context, { group, roles }) {

@@ -151,6 +151,12 @@ export function createConnectionService(parts: ConnectionParts) {
       return removed;
     },
 
+    async getGroupRoles({ sql, tenantId }: Context, name: string): Promise<GroupRoles> {
+      const found = await groupRoleStore(sql).find(tenantId, name);
+      if (found === undefined) throw notFound("group");
+      return found;
+    },
+
     async setGroupRoles(context: Context, name: string, roles: readonly string[]): Promise<GroupRoles> {
       const { sql, tenantId, nowMs } = context;
       checkGrant(context, "roles", roles);

@@ -214,6 +214,12 @@ export function groupRoleStore(sql: Sql) {
       return row!;
     },
 
+    async find(tenantId: TenantId, name: string): Promise<GroupRoles | undefined> {
+      const [row] = await sql<GroupRoles[]>`
+        select ${columns} from group_roles where tenant_id = ${tenantId} and lower(name) = lower(${name})`;
+      return row;
+    },
+
     async remove(tenantId: TenantId, id: string): Promise<GroupRoles | undefined> {
       const [row] = await sql<GroupRoles[]>`
         delete from group_roles where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;

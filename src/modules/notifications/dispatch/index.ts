@@ -26,6 +26,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
 import type { Integrations } from "../integrations/index.ts";
 import type { Layouts } from "../layouts/index.ts";
+import type { Partials } from "../partials/index.ts";
 import type { Preferences } from "../preferences/index.ts";
 import type { Providers } from "../providers/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
@@ -38,6 +39,8 @@ import { createDeliveryReporter } from "./delivery/delivery-report.ts";
 import { createDispatcher, type Dispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
 import { createMessageSender } from "./delivery/send-attempt.ts";
 import { createSettler } from "./delivery/settlement.ts";
+import { type ReachHandlers, reachHandlers } from "./explain/reach-handler.ts";
+import { createReachService } from "./explain/reach-service.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
 import { inboxHandlers } from "./inbox/inbox-handler.ts";
 import { createInboxService } from "./inbox/inbox-service.ts";
@@ -45,9 +48,11 @@ import { createMessagePreparer } from "./message/message-preparation.ts";
 import { createObservationService, type ObservationService } from "./observations/observation-service.ts";
 import { outboxHandlers } from "./outbox/outbox-handler.ts";
 import { deleteExpiredNotificationsJob } from "./retention-job.ts";
+import { createTriggerBatchService } from "./triggers/trigger-batch-service.ts";
 import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
 import { createTriggerWriter } from "./triggers/trigger-writer.ts";
+import { createWorkflowLookup } from "./triggers/workflow-lookup.ts";
 
 export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
@@ -65,6 +70,7 @@ interface Parts {
   readonly topics: Topics;
   readonly preferences: Preferences;
   readonly layouts: Layouts;
+  readonly partials: Pick<Partials, "libraryOf">;
   readonly integrations: Integrations;
   readonly connections: Connections;
   readonly providers: Providers;
@@ -82,6 +88,8 @@ interface NotificationSettings {
   /** The queue of waiting messages: two lanes, one lane, or no queue. */
   readonly queue: "tiered" | "flat" | "none";
   readonly verifiedOnly: boolean;
+  /** Whether triggers may name a workflow that does not exist. */
+  readonly allowUnknownWorkflows: boolean;
   /** Whether messages that no integration serves are stored in the outbox. */
   readonly outbox: boolean;
   readonly payloadRetentionDays: number;
@@ -94,6 +102,8 @@ export interface Dispatch {
     readonly notifications: Handlers<typeof NotificationService>;
     readonly inbox: Handlers<typeof InboxService>;
     readonly outbox: Handlers<typeof OutboxService>;
+    /** The operation of SubscriberService that explains what reaches a subscriber. */
+    readonly subscribers: ReachHandlers;
   };
   readonly jobs: readonly JobKind[];
   /** Creates the deliveries of broadcasts, on nodes that do background work. */
@@ -124,18 +134,22 @@ export function createDispatch(parts: Parts): Dispatch {
   const settler = createSettler({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
   const sending = { ...parts, prepare, send, settler, reporter, verifiedOnly, wakeInbox };
   const writer = createTriggerWriter({ ...parts, reporter });
-  const triggers = createTriggerService({ ...sending, writer, payloadRetentionMs });
-  const broadcasts = createBroadcastService({ ...parts, writer, hasQueue, payloadRetentionMs, wakeExpander });
+  const findWorkflow = createWorkflowLookup({ ...parts, allowUnknownWorkflows: settings.allowUnknownWorkflows });
+  const accepting = { ...sending, writer, findWorkflow, hasQueue, payloadRetentionMs, wakeExpander, wakeDispatch };
+  const triggers = createTriggerService(accepting);
+  const batches = createTriggerBatchService(accepting);
+  const broadcasts = createBroadcastService(accepting);
   const deadLetters = createDeadLetterService({ events, wakeExpander, wakeDispatch });
   const observations = createObservationService(parts);
   return {
     handlers: {
       notifications: {
-        ...triggerHandlers({ triggers, broadcasts, dispatchEnabled: settings.enabled }),
+        ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),
         ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
       },
       inbox: inboxHandlers({ ...parts, feed, service: createInboxService({ events, observations, wakeInbox }) }),
       outbox: outboxHandlers(cursors),
+      subscribers: reachHandlers(createReachService({ ...parts, outbox: settings.outbox, verifiedOnly })),
     },
     jobs: [deleteExpiredNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
     expander: createBroadcastExpander({

@@ -6,14 +6,16 @@
  */
 import type { LayoutService as Rpc } from "../../../../gen/service/api/layout_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { PackRecords } from "../../pack-records.ts";
 import { layoutHandlers } from "./handler.ts";
 import { createLayoutRecords } from "./layout-records.ts";
 import { wrap } from "./layout-renderer.ts";
 import { createLayoutService, type LayoutParts } from "./service.ts";
 import { createLayoutSnapshots, type LayoutSnapshots } from "./snapshots.ts";
+import { layoutStore } from "./store.ts";
 
 export type { LayoutChannel } from "./domain/channel.ts";
 export type { Layout, LayoutId } from "./domain/layout.ts";
@@ -24,6 +26,8 @@ export interface Layouts extends LayoutSnapshots {
   readonly handlers: Handlers<typeof Rpc>;
   /** The layouts as records of packs. */
   readonly packRecords: PackRecords;
+  /** The names of layouts that include a partial. */
+  partialUses(sql: Sql, tenantId: TenantId, pattern: string, limit: number): Promise<string[]>;
   /** Wraps content in a layout; throws a TemplateError when a template fails or exceeds its work budget. */
   readonly wrap: typeof wrap;
 }
@@ -35,12 +39,13 @@ interface Parts extends LayoutParts {
 }
 
 /** Creates the module. */
-export function createLayouts({ side, cursors, events, changes, findLayoutUses }: Parts): Layouts {
-  const service = createLayoutService({ events, changes, findLayoutUses });
+export function createLayouts({ side, cursors, events, changes, findLayoutUses, partials }: Parts): Layouts {
+  const service = createLayoutService({ events, changes, findLayoutUses, partials });
   return {
     handlers: layoutHandlers(service, cursors),
     packRecords: createLayoutRecords(service, findLayoutUses),
     ...createLayoutSnapshots({ db: side, changes }),
+    partialUses: (sql, tenantId, pattern, limit) => layoutStore(sql).namesWithPartial(tenantId, pattern, limit),
     wrap,
   };
 }

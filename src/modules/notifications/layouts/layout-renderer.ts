@@ -1,4 +1,4 @@
-import { compileTemplate, type RenderOptions } from "../../../platform/templates/index.ts";
+import { compileTemplate, type FindPartial, type RenderOptions } from "../../../platform/templates/index.ts";
 import { isMarkup } from "./domain/channel.ts";
 import { type Layout, placeholder } from "./domain/layout.ts";
 import { reportTemplateErrors } from "./template-check.ts";
@@ -39,13 +39,18 @@ export interface Preview {
 const previewContent = { markup: "<div>[content]</div>", text: "[content]" } as const;
 
 /** Renders a layout with sample values; throws when a template fails or exceeds its work budget. */
-export function preview(layout: Templates & Pick<Layout, "channel" | "variables">, sample: Values): Preview {
+export function preview(
+  layout: Templates & Pick<Layout, "channel" | "variables">,
+  sample: Values,
+  partials: FindPartial,
+): Preview {
   const missing = new Set<string>(layout.variables.filter((path) => !hasPath(sample, path)));
   const onMissing = (path: string) => missing.add(path);
   const render = (source: string, asMarkup: boolean) =>
     compileTemplate(layout.engine, source).render(sample, {
       escape: asMarkup ? "html" : "none",
       onMissing,
+      partials,
       raw: { [placeholder]: asMarkup ? previewContent.markup : previewContent.text },
     });
   const body = reportTemplateErrors("body", () => render(layout.body, isMarkup(layout.channel)));

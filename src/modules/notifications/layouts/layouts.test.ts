@@ -27,7 +27,13 @@ const events = recordedEvents();
 const { changes, standing } = announcedChanges();
 /** The workflow keys that use a layout in a test. */
 const uses = new Map<string, string[]>();
+const noPartials = () => undefined;
+const partials = {
+  libraryOf: () => ({ handlebars: noPartials, liquid: noPartials }),
+  requirePartials: async () => {},
+};
 const layouts = createLayouts({
+  partials,
   side: db,
   cursors: createCursors(randomBytes(32)),
   changes,

@@ -4,6 +4,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, type RowImage, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { Partials } from "../partials/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
 import {
   changedFields,
@@ -31,6 +32,7 @@ export interface LayoutParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly findLayoutUses: FindLayoutUses;
+  readonly partials: Pick<Partials, "libraryOf" | "requirePartials">;
 }
 
 /** The input of a new layout. */
@@ -52,7 +54,9 @@ const usesInRefusalMax = 100;
 export type LayoutService = ReturnType<typeof createLayoutService>;
 
 /** Creates the layout service. */
-export function createLayoutService({ events, changes, findLayoutUses }: LayoutParts) {
+export function createLayoutService({ events, changes, findLayoutUses, partials: stored }: LayoutParts) {
+  const { requirePartials } = stored;
+
   /** Invalidates the tenant's layouts on every node. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
@@ -89,7 +93,8 @@ export function createLayoutService({ events, changes, findLayoutUses }: LayoutP
 
     async createLayout(context: Context, input: NewLayout): Promise<Layout> {
       checkMetadata(input.metadata);
-      const variables = checkTemplates(input);
+      const { variables, partials } = checkTemplates(input);
+      await requirePartials(context.sql, context.tenantId, "body", input.engine, partials);
       await lockAndCheckLimit(context);
       if (input.isDefault) {
         await layoutStore(context.sql).clearDefault(context.tenantId, input.channel, new Date(context.nowMs));
@@ -104,8 +109,9 @@ export function createLayoutService({ events, changes, findLayoutUses }: LayoutP
     /** Replaces a layout's details if the caller's version is current. */
     async updateLayout(context: Context, id: string, text: LayoutDetails, version: number): Promise<Layout> {
       checkMetadata(text.metadata);
-      const variables = checkTemplates(text);
+      const { variables, partials } = checkTemplates(text);
       const { sql, tenantId, nowMs } = context;
+      await requirePartials(sql, tenantId, "body", text.engine, partials);
       const store = layoutStore(sql);
       const before = await store.lockRow(tenantId, id);
       const after = await store.update(tenantId, id, { ...text, variables }, version, new Date(nowMs));
@@ -190,7 +196,9 @@ export function createLayoutService({ events, changes, findLayoutUses }: LayoutP
     /** Renders a layout around sample content. Nothing is stored. */
     async previewLayout(context: Context, id: string, { payload, subscriber }: PreviewSample): Promise<Preview> {
       const layout = await getLayout(context, id);
-      return preview(layout, { payload, subscriber, workflow_key: "preview", transaction_id: "preview" });
+      const library = await stored.libraryOf(context.tenantId);
+      const sample = { payload, subscriber, workflow_key: "preview", transaction_id: "preview" };
+      return preview(layout, sample, library[layout.engine]);
     },
   };
 }

@@ -25,6 +25,15 @@ export function layoutStore(sql: Sql) {
       return row!;
     },
 
+    /** The names of layouts that include a partial. */
+    async namesWithPartial(tenantId: TenantId, pattern: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ name: string }[]>`
+        select name from notification_layouts
+        where tenant_id = ${tenantId} and (body ~ ${pattern} or text_body ~ ${pattern})
+        order by name limit ${limit}`;
+      return rows.map(({ name }) => name);
+    },
+
     async count(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from notification_layouts where tenant_id = ${tenantId}`;

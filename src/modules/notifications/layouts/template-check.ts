@@ -2,17 +2,25 @@ import { type Failure, invalid } from "../../../errors/index.ts";
 import { compileTemplate, type Template, TemplateError } from "../../../platform/templates/index.ts";
 import { type LayoutDetails, placeholder } from "./domain/layout.ts";
 
-/** Returns the variables of a layout's templates; throws when a template is invalid or lacks the placeholder. */
+/** What the templates of a layout refer to. */
+export interface LayoutReferences {
+  /** Sorted, without the content. */
+  readonly variables: readonly string[];
+  readonly partials: ReadonlySet<string>;
+}
+
+/** Returns what a layout's templates refer to; throws when a template is invalid or lacks the placeholder. */
 export function checkTemplates({
   engine,
   body,
   textBody,
-}: Pick<LayoutDetails, "engine" | "body" | "textBody">): string[] {
+}: Pick<LayoutDetails, "engine" | "body" | "textBody">): LayoutReferences {
   const templates = [compileChecked("body", () => compileTemplate(engine, body))];
   if (textBody !== "") templates.push(compileChecked("text_body", () => compileTemplate(engine, textBody)));
   const variables = new Set(templates.flatMap((template) => template.variables));
   variables.delete(placeholder);
-  return [...variables].sort();
+  const partials = new Set(templates.flatMap((template) => [...template.partials]));
+  return { variables: [...variables].sort(), partials };
 }
 
 function compileChecked(field: "body" | "text_body", compile: () => Template): Template {

@@ -1,6 +1,7 @@
 import { invalid } from "../../../errors/index.ts";
 import {
   compileTemplate,
+  type FindPartial,
   newWorkBudget,
   type RenderOptions,
   TemplateError,
@@ -27,13 +28,19 @@ interface Sample {
 const bytesMax = 256 * 1024;
 
 /** Renders the templates of a channel with sample values. Throws when a template is invalid or exceeds its work budget. */
-export function previewContent(channel: Channel, content: ChannelContent, sample: Sample): ContentPreview {
+export function previewContent(
+  channel: Channel,
+  content: ChannelContent,
+  sample: Sample,
+  partials?: FindPartial,
+): ContentPreview {
   const missing = new Set<string>();
   const { locale = "", timezone = "" } = sample.subscriber as { locale?: string; timezone?: string };
   const values = { ...sample, workflow_key: "preview", transaction_id: "preview" };
   const options: RenderOptions = {
     ...{ locale: String(locale), timezone: String(timezone), bytesMax },
     escape: "none",
+    partials,
     work: newWorkBudget(),
     onMissing: (path) => missing.add(path),
   };

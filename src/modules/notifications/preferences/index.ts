@@ -69,9 +69,18 @@ export interface Preferences extends WorkflowSnapshots {
   checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
   /** Finds which of some keys belong to notification workflows. */
   readonly findWorkflows: typeof findWorkflows;
+  /** The keys of workflows that include a partial, in order. */
+  partialUses(sql: Sql, tenantId: TenantId, pattern: string, limit: number): Promise<string[]>;
+  /** A workflow as it is stored now. */
+  storedWorkflow(sql: Sql, tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined>;
+  /** The keys of up to 1,000 workflows, in order. */
+  workflowKeys(sql: Sql, tenantId: TenantId): Promise<string[]>;
   /** The keys of workflows that use a layout, in order. */
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
+
+/** How many keys are compared with a mistyped one. */
+const workflowKeysMax = 1000;
 
 interface Parts extends WorkflowParts {
   readonly db: Database;
@@ -87,7 +96,7 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
   return {
     handlers: {
       subscribers: preferenceHandlers(service, cursors),
-      workflows: workflowHandlers(workflowService, cursors),
+      workflows: workflowHandlers(workflowService, parts.partials, cursors),
     },
     packRecords: createWorkflowRecords(workflowService),
     resolverVersion,
@@ -97,6 +106,9 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
     resolveWithTrace,
     checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),
     findWorkflows,
+    partialUses: (sql, tenantId, pattern, limit) => workflowStore(sql).keysWithPartial(tenantId, pattern, limit),
+    storedWorkflow: (sql, tenantId, workflowKey) => workflowStore(sql).find(tenantId, workflowKey),
+    workflowKeys: (sql, tenantId) => workflowStore(sql).keys(tenantId, workflowKeysMax),
     layoutUses: (sql, tenantId, layoutId, limit) => workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
   };
 }

@@ -34,7 +34,13 @@ const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
 const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
 const { changes, standing } = announcedChanges();
+const noPartials = () => undefined;
+const partials = {
+  libraryOf: () => ({ handlebars: noPartials, liquid: noPartials }),
+  requirePartials: async () => {},
+};
 const preferences = createPreferences({
+  partials,
   db,
   cursors,
   changes,

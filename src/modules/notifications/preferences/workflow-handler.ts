@@ -22,6 +22,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
+import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { previewContent } from "./content-preview.ts";
 import { channels, emptySettings, type PreferenceSettings } from "./domain/settings.ts";
@@ -32,7 +33,11 @@ import { workflowStore } from "./workflow-store.ts";
 import { workflowUserStore } from "./workflow-user-store.ts";
 
 /** The operations of NotificationWorkflowService. */
-export function workflowHandlers(service: WorkflowService, cursors: Cursors): Handlers<typeof Rpc> {
+export function workflowHandlers(
+  service: WorkflowService,
+  partials: Pick<Partials, "libraryOf">,
+  cursors: Cursors,
+): Handlers<typeof Rpc> {
   return {
     async upsertNotificationWorkflow(context, request) {
       const version = expectedVersion(request.recordVersion);
@@ -93,8 +98,10 @@ export function workflowHandlers(service: WorkflowService, cursors: Cursors): Ha
       return create(DeleteNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
     },
 
-    async previewNotificationContent(_context, { channel, content, payload = {}, subscriber = {} }) {
-      const shown = previewContent(channel as Channel, toChannelContent(content!), { payload, subscriber });
+    async previewNotificationContent({ tenantId }, { channel, content: given, payload = {}, subscriber = {} }) {
+      const content = toChannelContent(given!);
+      const library = await partials.libraryOf(tenantId);
+      const shown = previewContent(channel as Channel, content, { payload, subscriber }, library[content.engine]);
       const { subject, title, body, textBody, unresolved } = shown;
       const texts = { subject, title, body, textBody };
       return create(PreviewNotificationContentResponseSchema, { ...texts, unresolvedVariables: [...unresolved] });

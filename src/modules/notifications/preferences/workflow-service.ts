@@ -3,11 +3,13 @@ import { invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, type RowImage, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents } from "./domain/content-validation.ts";
 import { checkSettings } from "./domain/preference-validation.ts";
 import { channels, type PreferenceSettings } from "./domain/settings.ts";
 import type { NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
+import { partialsIn } from "./template-check.ts";
 import { workflowStore } from "./workflow-store.ts";
 import { workflowUserStore } from "./workflow-user-store.ts";
 
@@ -20,6 +22,7 @@ export interface WorkflowParts {
   readonly changes: TenantChanges;
   readonly checkTemplate: CheckTemplate;
   readonly hasLayout: HasLayout;
+  readonly partials: Pick<Partials, "libraryOf" | "requirePartials">;
 }
 
 /** The rows of a workflow and of its users. */
@@ -33,7 +36,7 @@ export interface WorkflowImages {
 export type WorkflowService = ReturnType<typeof createWorkflowService>;
 
 /** Creates the workflow service. */
-export function createWorkflowService({ events, changes, checkTemplate, hasLayout }: WorkflowParts) {
+export function createWorkflowService({ events, changes, checkTemplate, hasLayout, partials }: WorkflowParts) {
   async function getWorkflow({ sql, tenantId }: Context, workflowKey: string): Promise<NotificationWorkflow> {
     const workflow = await workflowStore(sql).find(tenantId, workflowKey);
     if (workflow === undefined) throw notFound("notification workflow");
@@ -45,6 +48,14 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       const layoutId = contents[channel]?.layoutId ?? "";
       if (layoutId === "" || (await hasLayout(sql, tenantId, layoutId, channel))) continue;
       throw invalid(`channels.${channel}.layout_id`, "exists", "must be the id of a layout of this channel");
+    }
+  }
+
+  async function checkPartials({ sql, tenantId }: Context, contents: WorkflowContent["channels"]): Promise<void> {
+    for (const channel of channels) {
+      const content = contents[channel];
+      if (content === undefined) continue;
+      await partials.requirePartials(sql, tenantId, `channels.${channel}`, content.engine, partialsIn(content));
     }
   }
 
@@ -70,6 +81,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       checkContents("channels", content.channels, checkTemplate);
       if (content.preferences !== undefined) checkSettings("preferences.", content.preferences);
       await checkLayouts(context, content.channels);
+      await checkPartials(context, content.channels);
       const store = workflowStore(sql);
       const now = new Date(nowMs);
       const created = expectedVersion ? undefined : await store.insert(tenantId, workflowKey, content, now);

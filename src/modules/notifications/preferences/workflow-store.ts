@@ -88,6 +88,22 @@ export function workflowStore(sql: Sql) {
       return { rows: rows.map(toWorkflow), total };
     },
 
+    /** The keys of workflows that include a partial on any channel, in order. */
+    async keysWithPartial(tenantId: TenantId, pattern: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ workflowKey: string }[]>`
+        select workflow_key from notification_workflows
+        where tenant_id = ${tenantId} and channels::text ~ ${pattern}
+        order by workflow_key limit ${limit}`;
+      return rows.map((row) => row.workflowKey);
+    },
+
+    async keys(tenantId: TenantId, limit: number): Promise<string[]> {
+      const rows = await sql<{ workflowKey: string }[]>`
+        select workflow_key from notification_workflows where tenant_id = ${tenantId}
+        order by workflow_key limit ${limit}`;
+      return rows.map((row) => row.workflowKey);
+    },
+
     /** The keys of workflows that use a layout on any channel, in order. */
     async keysWithLayout(tenantId: TenantId, layoutId: string, limit: number): Promise<string[]> {
       const rows = await sql<{ workflowKey: string }[]>`

@@ -28,10 +28,10 @@ export function endpointHandlers(
 ): EndpointHandlers {
   return {
     async upsertEndpoint(context, { subscriberId, channel, providerKey, identity, ...request }) {
-      const { connectionId, verified, metadata } = request;
+      const { connectionId, verified, metadata, takeOver } = request;
       const address = { channel: channel as Channel, providerKey: providerKey || providerKeyDefault, identity };
       const change = { connectionId, verified, metadata };
-      const endpoint = await service.upsertEndpoint(context, subscriberId, address, change);
+      const endpoint = await service.upsertEndpoint(context, subscriberId, address, change, takeOver);
       return create(UpsertEndpointResponseSchema, { endpoint: fromEndpoint(endpoint) });
     },
 

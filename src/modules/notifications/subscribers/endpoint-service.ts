@@ -14,6 +14,8 @@ import {
   type EndpointId,
   emptyDetails,
   endpointsMax,
+  keptSuppression,
+  movesByItself,
   namedProvider,
 } from "./domain/endpoint.ts";
 import type { Subscriber } from "./domain/subscriber.ts";
@@ -35,11 +37,24 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
     return subscriber;
   }
 
+  /** Removes an address from the subscriber that has it; returns the removed endpoint, if it still has it. */
+  async function takeFrom(context: Context, owner: Endpoint, newOwnerId: string): Promise<Endpoint | undefined> {
+    const { sql, tenantId, nowMs } = context;
+    const removed = await endpointStore(sql).remove(tenantId, owner.subscriberId, owner.id, new Date(nowMs));
+    if (removed === undefined) return undefined;
+    const { id, channel, providerKey, subscriberId } = removed;
+    const data = { endpoint_id: id, channel, provider_key: providerKey, taken_over_by: newOwnerId };
+    await events.record(context, "subscriber.endpoint.removed", subscriberId, data);
+    return removed;
+  }
+
+  /** Adds an endpoint; `previous` is the one that another subscriber had until now. */
   async function add(
     context: Context,
     { id: subscriberId }: Subscriber,
     address: Address,
     change: EndpointChange,
+    previous?: Endpoint,
   ): Promise<Endpoint> {
     const { sql, tenantId, nowMs } = context;
     const store = endpointStore(sql);
@@ -56,11 +71,15 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       connectionId: change.connectionId ?? connectionId,
       verified: change.verified ?? verified,
       metadata: change.metadata ?? metadata,
+      suppressedAt: previous === undefined ? null : keptSuppression(previous),
     };
     const added = await store.insert(tenantId, endpoint, new Date(nowMs));
     if (added === undefined) throw addressTaken();
     // The address is personal data, so it is not part of the event.
-    const data = { endpoint_id: added.id, channel: added.channel, provider_key: added.providerKey };
+    const data = {
+      ...{ endpoint_id: added.id, channel: added.channel, provider_key: added.providerKey },
+      ...(previous !== undefined && { taken_over_from: previous.subscriberId }),
+    };
     await events.record(context, "subscriber.endpoint.added", subscriberId, data);
     return added;
   }
@@ -79,13 +98,15 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
   return {
     /**
      * Adds an endpoint, or refreshes the subscriber's existing one. An address of another subscriber, active or not, is
-     * refused until it is deleted there, so that no subscriber can take over another's address.
+     * refused unless the caller takes it over. A push token moves by itself, because the person who uses a device now
+     * registers it.
      */
     async upsertEndpoint(
       context: Context,
       subscriberId: string,
       address: Address,
       change: EndpointChange,
+      takeOver = false,
     ): Promise<Endpoint> {
       const { sql, tenantId } = context;
       checkEndpoint(address, change, isEmail);
@@ -96,8 +117,10 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       }
       const current = await endpointStore(sql).findByAddress(tenantId, address);
       if (current === undefined) return add(context, subscriber, address, change);
-      if (current.subscriberId !== subscriber.id) throw addressTaken();
-      return refresh(context, current, change);
+      if (current.subscriberId === subscriber.id) return refresh(context, current, change);
+      if (!takeOver && !movesByItself(address)) throw addressTaken();
+      // Another call may have removed it in the meantime. If one has added it elsewhere, the insert refuses.
+      return add(context, subscriber, address, change, await takeFrom(context, current, subscriber.id));
     },
 
     async deleteEndpoint(context: Context, subscriberId: string, id: string): Promise<Endpoint> {
@@ -113,7 +136,7 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
 }
 
 function addressTaken() {
-  const message = "is already the address of another subscriber";
+  const message = "is already the address of another subscriber; set take_over to move it";
   return fail("ALREADY_EXISTS", {
     public: `identity: ${message}.`,
     violations: [{ field: "identity", rule: "unique", message }],

@@ -4,7 +4,10 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import { type Address, type Channel, type Endpoint, type EndpointChange, endpointsMax } from "./domain/endpoint.ts";
 
 /** The fields of a new endpoint. */
-type NewEndpoint = Pick<Endpoint, "id" | "subscriberId" | keyof Address | "connectionId" | "verified" | "metadata">;
+type NewEndpoint = Pick<
+  Endpoint,
+  "id" | "subscriberId" | keyof Address | "connectionId" | "verified" | "metadata" | "suppressedAt"
+>;
 
 /** SQL queries for endpoints. A deleted one keeps its row but is never found again, and its address becomes free. */
 export function endpointStore(sql: Sql) {
@@ -16,10 +19,10 @@ export function endpointStore(sql: Sql) {
     async insert(tenantId: TenantId, endpoint: NewEndpoint, now: Date): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         insert into notification_endpoints (tenant_id, id, subscriber_id, channel, provider_key, identity, connection_id,
-          verified, metadata, last_used_at, created_at, updated_at)
+          verified, metadata, suppressed_at, last_used_at, created_at, updated_at)
         values (${tenantId}, ${endpoint.id}, ${endpoint.subscriberId}, ${endpoint.channel}, ${endpoint.providerKey},
           ${endpoint.identity}, ${endpoint.connectionId}, ${endpoint.verified}, ${sql.json(endpoint.metadata as never)},
-          ${now}, ${now}, ${now})
+          ${endpoint.suppressedAt}, ${now}, ${now}, ${now})
         on conflict (tenant_id, channel, provider_key, identity) where removed_at is null do nothing
         returning ${columns}`;
       return row;

@@ -16,12 +16,14 @@ import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { type EndpointHandlers, endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
+import { createSubscriberBatchService, type SubscriberBatchService } from "./subscriber-batch-service.ts";
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
 import {
   createSubscriberService,
   type SubscriberListener,
   type SubscriberUpsert,
   type UpsertContext,
+  type UpsertOptions,
 } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
@@ -42,13 +44,20 @@ export interface Subscribers {
   resolveIds(sql: Sql, tenantId: TenantId, names: readonly string[]): Promise<Map<string, SubscriberId>>;
   /** Subscriber ids by external id, active or not; unknown external ids are omitted. */
   idsByExternalId(sql: Sql, tenantId: TenantId, externalIds: readonly string[]): Promise<Map<string, SubscriberId>>;
-  /** Creates a subscriber or sets the given fields, and activates it; throws when a field is invalid. */
-  upsert(context: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber>;
-  /** The subscriber as an upsert would leave it, with the id that a new one would get; nothing is written. */
+  /** Creates a subscriber or sets the given fields, and activates it by default; throws when a field is invalid. */
+  upsert(context: UpsertContext, profile: SubscriberUpsert, options?: UpsertOptions): Promise<Subscriber>;
+  /**
+   * The subscriber as an upsert that keeps deleted ones would leave it, with the id that a new one would get; nothing is
+   * written.
+   */
   previewUpsert(
     context: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
     profile: SubscriberUpsert,
   ): Promise<Subscriber>;
+  /** Creates or changes many subscribers in a transaction; new ones get the given ids, by external id. */
+  readonly upsertMany: SubscriberBatchService["upsertMany"];
+  /** The subscribers as a batch would leave them, or why an item would fail, by external id; nothing is written. */
+  readonly previewMany: SubscriberBatchService["previewMany"];
   /** The endpoints of many subscribers, verified and suppressed or not, oldest first. */
   endpointsOf(
     sql: Sql,
@@ -90,10 +99,11 @@ interface Parts {
 /** Creates the module. */
 export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Parts): Subscribers {
   const subscribers = createSubscriberService(events, onDeactivated);
+  const batches = createSubscriberBatchService(events);
   const endpoints = createEndpointService(events, checkConnection);
   return {
     handlers: {
-      ...subscriberHandlers(subscribers, cursors),
+      ...subscriberHandlers(subscribers, batches, cursors),
       ...endpointHandlers(endpoints, subscribers, cursors),
     },
     find: (sql, tenantId, id) => subscriberStore(sql).find(tenantId, id),
@@ -112,6 +122,8 @@ export function createSubscribers({ events, cursors, checkConnection, onDeactiva
     },
     upsert: subscribers.upsertSubscriber,
     previewUpsert: subscribers.previewUpsert,
+    upsertMany: batches.upsertMany,
+    previewMany: batches.previewMany,
     async endpointsOf(sql, tenantId, subscriberIds, channels) {
       const found = new Map<string, Endpoint[]>(subscriberIds.map((id) => [id, []]));
       for (const endpoint of await endpointStore(sql).ofSubscribers(tenantId, subscriberIds, channels)) {

@@ -5,32 +5,59 @@ import {
   ListSubscribersResponseSchema,
   type SubscriberService as Rpc,
   type Subscriber as SubscriberMessage,
+  type SubscriberProfile,
+  SubscriberResultSchema,
   SubscriberSchema,
   UpdateSubscriberResponseSchema,
+  UpsertSubscriberBatchResponseSchema,
   UpsertSubscriberResponseSchema,
 } from "../../../../gen/service/api/subscriber_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import type { BatchItem, BatchPlan } from "./domain/batch.ts";
 import type { Subscriber } from "./domain/subscriber.ts";
+import type { BatchResult, SubscriberBatchService } from "./subscriber-batch-service.ts";
 import type { SubscriberService } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
 /** The operations of SubscriberService on subscribers themselves. */
 export type SubscriberHandlers = Pick<
   Handlers<typeof Rpc>,
-  "upsertSubscriber" | "getSubscriber" | "listSubscribers" | "updateSubscriber" | "deleteSubscriber"
+  | "upsertSubscriber"
+  | "upsertSubscriberBatch"
+  | "getSubscriber"
+  | "listSubscribers"
+  | "updateSubscriber"
+  | "deleteSubscriber"
 >;
 
 /** Creates the subscriber handlers. */
-export function subscriberHandlers(service: SubscriberService, cursors: Cursors): SubscriberHandlers {
+export function subscriberHandlers(
+  service: SubscriberService,
+  batches: SubscriberBatchService,
+  cursors: Cursors,
+): SubscriberHandlers {
   return {
     async upsertSubscriber(context, request) {
       const { externalId, firstName, lastName, email, phone, avatar, locale, timezone, data } = request;
       const profile = { externalId, firstName, lastName, email, phone, avatar, locale, timezone, data };
       const subscriber = await service.upsertSubscriber(context, profile);
       return create(UpsertSubscriberResponseSchema, { subscriber: fromSubscriber(subscriber) });
+    },
+
+    async upsertSubscriberBatch(context, { subscribers }) {
+      const results = await batches.upsertMany(context, subscribers.map(toBatchItem));
+      const count = (...outcomes: BatchPlan["outcome"][]) =>
+        results.filter(({ plan }) => outcomes.includes(plan.outcome)).length;
+      return create(UpsertSubscriberBatchResponseSchema, {
+        results: results.map((result, at) => fromBatchResult(result, subscribers[at]!.externalId, at)),
+        created: count("created"),
+        updated: count("updated", "reactivated"),
+        unchanged: count("unchanged"),
+        failed: count("failed"),
+      });
     },
 
     async getSubscriber(context, request) {
@@ -64,6 +91,24 @@ export function subscriberHandlers(service: SubscriberService, cursors: Cursors)
       return create(DeleteSubscriberResponseSchema, { subscriber: fromSubscriber(subscriber) });
     },
   };
+}
+
+function toBatchItem(item: SubscriberProfile): BatchItem {
+  const { externalId, firstName, lastName, email, phone, avatar, locale, timezone, data } = item;
+  return { externalId, firstName, lastName, email, phone, avatar, locale, timezone, data };
+}
+
+function fromBatchResult({ plan, id }: BatchResult, externalId: string, at: number) {
+  const { outcome } = plan;
+  if (outcome !== "failed") return create(SubscriberResultSchema, { externalId, outcome, id });
+  const [violation] = plan.failure.violations;
+  return create(SubscriberResultSchema, {
+    externalId,
+    outcome,
+    errorCode: plan.failure.code,
+    errorField: violation === undefined ? "" : `subscribers[${at}].${violation.field}`,
+    errorMessage: plan.failure.message,
+  });
 }
 
 function fromSubscriber(subscriber: Subscriber): SubscriberMessage {

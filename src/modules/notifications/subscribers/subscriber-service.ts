@@ -28,6 +28,14 @@ export interface SubscriberUpsert extends ProfileChange {
 /** Is told of a subscriber. */
 export type SubscriberListener = (subscriber: { readonly tenantId: TenantId; readonly id: string }) => void;
 
+/** How an upsert treats new and deleted subscribers. */
+export interface UpsertOptions {
+  /** The id of a new subscriber. */
+  readonly newId?: SubscriberId;
+  /** Whether a deleted subscriber stays deleted. */
+  readonly keepDeleted?: boolean;
+}
+
 /** The use cases of subscribers. */
 export type SubscriberService = ReturnType<typeof createSubscriberService>;
 
@@ -57,10 +65,14 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
 
     /**
      * Creates a subscriber, or sets the given fields of the existing one with this external id. A deleted subscriber
-     * becomes active again. If nothing changes, nothing is written, so every trigger can include the profile. A new
-     * subscriber gets `newId` if it is given.
+     * becomes active again, unless `keepDeleted` is set. If nothing changes, nothing is written, so every trigger can
+     * include the profile. A new subscriber gets `newId` if it is given.
      */
-    async upsertSubscriber(given: UpsertContext, profile: SubscriberUpsert, newId?: SubscriberId): Promise<Subscriber> {
+    async upsertSubscriber(
+      given: UpsertContext,
+      profile: SubscriberUpsert,
+      { newId, keepDeleted = false }: UpsertOptions = {},
+    ): Promise<Subscriber> {
       // Not spread: the context of a call has getters, which a spread would lose.
       const { sql, tenantId, nowMs, afterCommit = () => {} } = given;
       const context: EventContext = { sql, tenantId, nowMs, afterCommit };
@@ -73,16 +85,16 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
       const change = changedValues(current, profile);
       // Stored values were checked when they were stored.
       checkProfile(change, isEmail);
-      const fields = [...fieldNamesOf(change), ...(current.active ? [] : ["active"])];
+      const fields = [...fieldNamesOf(change), ...(current.active || keepDeleted ? [] : ["active"])];
       if (fields.length === 0) return current;
-      const changed = await store.merge(tenantId, current.id, change, new Date(nowMs));
+      const changed = await store.merge(tenantId, current.id, change, !keepDeleted, new Date(nowMs));
       await events.record(context, "subscriber.updated", changed.id, { external_id: changed.externalId, fields });
       return changed;
     },
 
     /**
-     * The subscriber as an upsert would leave it, with the id that a new one would get. Nothing is written; throws when a
-     * field is invalid.
+     * The subscriber as an upsert that keeps deleted subscribers would leave it, with the id that a new one would get.
+     * Nothing is written; throws when a field is invalid.
      */
     async previewUpsert(
       { sql, tenantId, nowMs }: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
@@ -95,7 +107,6 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
         return {
           ...current,
           ...change,
-          active: true,
           emailSuppressedAt: change.email === undefined ? current.emailSuppressedAt : null,
           phoneSuppressedAt: change.phone === undefined ? current.phoneSuppressedAt : null,
         };

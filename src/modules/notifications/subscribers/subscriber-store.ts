@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Profile, ProfileChange, Subscriber, SubscriberId } from "./domain/subscriber.ts";
 
@@ -11,11 +11,16 @@ export interface SubscriberFilter {
   readonly active: boolean | undefined;
 }
 
-/** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
-export function subscriberStore(sql: Sql) {
-  const columns = sql`
+/** The columns of a subscriber. */
+export function subscriberColumns(sql: Sql): Fragment {
+  return sql`
     tenant_id, id, external_id, first_name, last_name, email, phone, avatar, locale, timezone, data, active,
     email_suppressed_at, phone_suppressed_at, created_at, updated_at, record_version`;
+}
+
+/** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
+export function subscriberStore(sql: Sql) {
+  const columns = subscriberColumns(sql);
   return {
     /** Inserts a subscriber; undefined when its external id is already used. */
     async insert(
@@ -83,9 +88,16 @@ export function subscriberStore(sql: Sql) {
     },
 
     /**
-     * Sets the given fields and activates the subscriber. A given address is a new one, so its suppression is cleared.
+     * Sets the given fields and, if wanted, activates the subscriber. A given address is a new one, so its suppression is
+     * cleared.
      */
-    async merge(tenantId: TenantId, id: SubscriberId, change: ProfileChange, now: Date): Promise<Subscriber> {
+    async merge(
+      tenantId: TenantId,
+      id: SubscriberId,
+      change: ProfileChange,
+      activate: boolean,
+      now: Date,
+    ): Promise<Subscriber> {
       const [row] = await sql<Subscriber[]>`
         update notification_subscribers set
           first_name = coalesce(${change.firstName ?? null}, first_name),
@@ -100,7 +112,7 @@ export function subscriberStore(sql: Sql) {
           phone_suppressed_at = case when ${change.phone === undefined} then phone_suppressed_at end,
           email_set_at = case when ${change.email === undefined} then email_set_at else ${now} end,
           phone_set_at = case when ${change.phone === undefined} then phone_set_at else ${now} end,
-          active = true, updated_at = ${now}, record_version = record_version + 1
+          active = active or ${activate}, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}
         returning ${columns}`;
       return row!;

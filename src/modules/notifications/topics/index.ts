@@ -2,7 +2,7 @@
  * Topics: named sets of subscribers with their membership history.
  *
  * member: a subscriber in a topic. subscription: one membership, from joining to leaving. context keys: the contexts in
- * which a member belongs to the topic. cutoff: a database snapshot that determines the members of a broadcast.
+ * which a member belongs to the topic. import: adding many members in the background. cutoff: a database snapshot that determines the members of a broadcast.
  */
 
 import type { TopicService as Rpc } from "../../../../gen/service/api/topic_pb.ts";
@@ -10,12 +10,14 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { TopicMember } from "./domain/subscription.ts";
 import type { Topic } from "./domain/topic.ts";
+import { importHandlers } from "./import-handler.ts";
+import { createImportService } from "./import-service.ts";
 import { deleteEndedSubscriptionsJob } from "./jobs.ts";
 import { type SubscriptionHandlers, subscriptionHandlers } from "./subscription-handler.ts";
 import { subscriptionStore } from "./subscription-store.ts";
@@ -34,6 +36,8 @@ export interface Topics {
   };
   readonly jobs: readonly JobKind[];
   find(sql: Sql, tenantId: TenantId, topicKey: string): Promise<Topic | undefined>;
+  /** Topics by key; unknown keys are omitted. */
+  findMany(sql: Sql, tenantId: TenantId, topicKeys: readonly string[]): Promise<Map<string, Topic>>;
   /**
    * The current cutoff: committed changes count, changes of open transactions do not. Do not use it in a transaction that
    * has changed members itself: whether its own changes count is undefined.
@@ -56,21 +60,31 @@ export interface Topics {
 }
 
 interface Parts {
-  readonly sql: Sql;
+  readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
   readonly platformTenantId: () => string;
+  /** Has imports start immediately. */
+  readonly jobs: { wake(): void };
 }
 
 /** Creates the module. */
-export function createTopics({ sql, clock, cursors, events, subscribers, platformTenantId }: Parts): Topics {
+export function createTopics({ db, clock, cursors, events, subscribers, platformTenantId, jobs }: Parts): Topics {
   const service = createTopicService({ events, subscribers });
+  const imports = createImportService({ db, clock, topics: service, wakeJobs: () => jobs.wake() });
   return {
-    handlers: { topics: topicHandlers(service, cursors), subscriptions: subscriptionHandlers(service, cursors) },
-    jobs: [deleteEndedSubscriptionsJob({ sql, clock, platformTenantId })],
+    handlers: {
+      topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) },
+      subscriptions: subscriptionHandlers(service, cursors),
+    },
+    jobs: [imports.job, deleteEndedSubscriptionsJob({ sql: db.sql, clock, platformTenantId })],
     find: (tx, tenantId, topicKey) => topicStore(tx).find(tenantId, topicKey),
+    async findMany(tx, tenantId, topicKeys) {
+      const found = await topicStore(tx).findMany(tenantId, topicKeys);
+      return new Map(found.map((topic) => [topic.key, topic]));
+    },
     cutoff: (tx) => subscriptionStore(tx).snapshot(),
     membersAt: (tx, tenantId, topicKey, cutoff, afterId, limit) =>
       subscriptionStore(tx).membersAt(tenantId, topicKey, cutoff, afterId, limit),

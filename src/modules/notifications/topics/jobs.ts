@@ -1,10 +1,11 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { importStore } from "./import-store.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
 const hourMs = 3_600_000;
-/** Ended subscriptions are kept this long. No broadcast takes longer. */
+/** Ended subscriptions and imports are kept this long. No broadcast takes longer. */
 const retentionMs = 7 * 24 * hourMs;
 const batchSize = 5000;
 
@@ -15,7 +16,7 @@ interface Parts {
   readonly platformTenantId: () => string;
 }
 
-/** Deletes ended subscriptions once no broadcast can need them. */
+/** Deletes ended subscriptions once no broadcast can need them, and ended imports. */
 export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Parts): JobKind {
   return {
     kind: "topics.forget_left",
@@ -23,6 +24,7 @@ export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Pa
     async handler({ signal }) {
       const before = new Date(clock.now() - retentionMs);
       await runInBatches(signal, batchSize, (limit) => subscriptionStore(sql).deleteEnded(before, limit));
+      await runInBatches(signal, batchSize, (limit) => importStore(sql).deleteEnded(before, limit));
     },
   };
 }

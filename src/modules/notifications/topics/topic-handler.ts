@@ -23,8 +23,11 @@ import { subscriptionStore } from "./subscription-store.ts";
 import type { TopicService } from "./topic-service.ts";
 import { topicStore } from "./topic-store.ts";
 
-/** The operations of TopicService. */
-export function topicHandlers(service: TopicService, cursors: Cursors): Handlers<typeof Rpc> {
+/** The operations of TopicService, except imports. */
+export function topicHandlers(
+  service: TopicService,
+  cursors: Cursors,
+): Omit<Handlers<typeof Rpc>, "importTopicSubscribers" | "getTopicImport"> {
   return {
     async createTopic(context, { key, name, description }) {
       const topic = await service.createTopic(context, key, { name: name || key, description });

@@ -3,7 +3,7 @@ import { invalid } from "../../../errors/index.ts";
 import { notFound, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
-import type { EventRecorder } from "../../operations/index.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import { orderedKeys, type Subscription } from "./domain/subscription.ts";
 import type { Topic, TopicDetails } from "./domain/topic.ts";
@@ -48,7 +48,7 @@ export function createTopicService({ events, subscribers }: Parts) {
   }
 
   async function join(
-    context: Context,
+    context: EventContext,
     topic: Topic,
     subscriberIds: readonly string[],
     contextKeys: readonly string[],
@@ -61,6 +61,21 @@ export function createTopicService({ events, subscribers }: Parts) {
       await events.record(context, "topic.members.added", topic.key, { count: joined.length - changed, changed });
     }
     return joined;
+  }
+
+  /** Adds subscribers by the names that they are known by. */
+  async function addAll(
+    context: EventContext,
+    topic: Topic,
+    names: readonly string[],
+    known: ReadonlyMap<string, string>,
+    contextKeys: readonly string[],
+  ): Promise<AddResult> {
+    // Keep the given order, because it is the order of the member list.
+    const wanted = [...new Set(names.map((name) => known.get(name)!))];
+    const joined = await join(context, topic, wanted, contextKeys);
+    const changed = joined.filter((each) => each.changed).length;
+    return { added: joined.length - changed, changed, unchanged: wanted.length - joined.length };
   }
 
   async function leave(context: Context, topic: Topic, subscriberIds: readonly string[]): Promise<Subscription[]> {
@@ -126,11 +141,19 @@ export function createTopicService({ events, subscribers }: Parts) {
       if (unknown >= 0) {
         throw invalid(`subscriber_ids[${unknown}]`, "exists", "must be the id or external id of a subscriber");
       }
-      // Keep the given order, because it is the order of the member list.
-      const wanted = [...new Set(names.map((name) => known.get(name)!))];
-      const joined = await join(context, topic, wanted, contextKeys);
-      const changed = joined.filter((each) => each.changed).length;
-      return { added: joined.length - changed, changed, unchanged: wanted.length - joined.length };
+      return addAll(context, topic, names, known, contextKeys);
+    },
+
+    /** Adds the subscribers that exist to a locked topic; returns the names that belong to none. */
+    async addKnown(
+      context: EventContext,
+      topic: Topic,
+      names: readonly string[],
+      contextKeys: readonly string[],
+    ): Promise<AddResult & { readonly unknownNames: readonly string[] }> {
+      const known = await subscribers.resolveIds(context.sql, context.tenantId, names);
+      const [found, unknownNames] = [names.filter((name) => known.has(name)), names.filter((name) => !known.has(name))];
+      return { ...(await addAll(context, topic, found, known, contextKeys)), unknownNames };
     },
 
     async removeSubscribers(context: Context, key: string, names: readonly string[]): Promise<number> {

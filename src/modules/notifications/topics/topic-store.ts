@@ -21,6 +21,12 @@ export function topicStore(sql: Sql) {
       return row;
     },
 
+    async findMany(tenantId: TenantId, keys: readonly string[]): Promise<Topic[]> {
+      return sql<Topic[]>`
+        select ${columns} from notification_topics
+        where tenant_id = ${tenantId} and key = any(${keys as string[]}::text[])`;
+    },
+
     /** Locks a topic against deletion until the transaction ends. The lock is shared and allows updates of its details. */
     async lockShared(tenantId: TenantId, key: string): Promise<Topic | undefined> {
       const [row] = await sql<Topic[]>`

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { GetAnomalyRequestSchema, ListAnomaliesRequestSchema } from "../../../../gen/service/api/anomaly_pb.ts";
+import { GetRecipientRequestSchema } from "../../../../gen/service/api/recipient_pb.ts";
 import { announcedChanges } from "../../../../test/harness/changes.ts";
 import {
   type ContextChoice,
@@ -18,7 +20,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
 import { windowsNeeded } from "./domain/window.ts";
-import { createAnomalies, type MonitoredPools } from "./index.ts";
+import { createAnomalies } from "./index.ts";
 import { createOutcomeFixture, type OutcomeInput } from "./testing/outcome-fixture.ts";
 
 const db = await testDatabase();
@@ -29,15 +31,6 @@ const lines: { line: Record<string, unknown>; text: string }[] = [];
 const log = { warn: (line: Record<string, unknown>, text: string) => lines.push({ line, text }) } as unknown as Log;
 const windowMs = 300_000;
 const clock = { at: Date.UTC(2030, 0, 15), now: () => clock.at };
-
-/** Pauses recipients like the pools module. */
-const pauseRecipients: MonitoredPools["pauseRecipients"] = async ({ sql, tenantId, nowMs }, poolId, ids) => {
-  const paused = await sql<{ id: string }[]>`
-    update recipients set status = 'paused', updated_at = ${new Date(nowMs)}, record_version = record_version + 1
-    where tenant_id = ${tenantId} and pool_id = ${poolId} and id = any(${ids as string[]}) and status = 'active'
-    returning id`;
-  return paused.map(({ id }) => id);
-};
 
 /** The module on a freshly started node with empty caches. */
 function newNode() {
@@ -50,11 +43,12 @@ function newNode() {
     hasWork: hasQueuedWork,
     urlRefusal,
   };
-  const pools = { snapshot: createPools(parts).snapshot, pauseRecipients };
+  const pools = createPools(parts);
   const shares = createEventLoopShares();
-  return createAnomalies({ db, clock, log, shares, events, pools, cursors, platformTenantId: freshTenant });
+  const module = createAnomalies({ db, clock, log, shares, events, pools, cursors, platformTenantId: freshTenant });
+  return { ...module, recipients: pools.handlers.recipients };
 }
-const { handlers, jobs } = newNode();
+const { handlers, jobs, recipients } = newNode();
 const signal = new AbortController().signal;
 const run = (kind: string, node = newNode()) =>
   node.jobs.find((job) => job.kind === kind)!.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal });
@@ -206,7 +200,71 @@ test("nodes that scan concurrently report once and together pause at most half",
   assert.equal((await statusesOf(tenantId)).filter((status) => status === "paused").length, 3);
   const found = await anomaliesOf(tenantId);
   assert.deepEqual([found.length, new Set(found.map(({ recipientId }) => recipientId)).size], [6, 6]);
-  assert.equal(events.recorded.filter((event) => event.tenantId === tenantId).length, 6);
+  const ofType = (type: string) =>
+    events.recorded.filter((event) => event.tenantId === tenantId && event.type === type);
+  assert.deepEqual([ofType("anomaly.detected").length, ofType("recipient.paused").length], [6, 3]);
+});
+
+const pauseOf = async (tenantId: TenantId, recipientId: string) => {
+  const request = { recipientId };
+  const { recipient } = await perform(db, { tenantId }, recipients.getRecipient, GetRecipientRequestSchema, request);
+  return recipient!.pause;
+};
+
+test("an automatically paused recipient says why and until when, and one of many nodes resumes it then", async () => {
+  const config = { actions: ["auto_pause"], methods: ["zscore"], cooldownS: 900, autoResume: true };
+  const { tenantId, recipientIds } = await newDegradedPool(config, 2, 1);
+  await scan();
+  const pausedAtMs = clock.at;
+  const pause = (await pauseOf(tenantId, recipientIds[0]!))!;
+  const { anomalies } = await list({ tenantId }, { recipientId: recipientIds[0] });
+  assert.deepEqual([pause.cause, pause.actor, pause.anomalyId], ["anomaly", "anomaly-detection", anomalies[0]!.id]);
+  assert.match(pause.reason, /^zscore: latency_ms is 5000, and was \d+(\.\d+)? before$/);
+  assert.equal(timestampMs(pause.until!), pausedAtMs + 900_000);
+  clock.at = pausedAtMs + 899_000;
+  await run("anomalies.resume");
+  assert.deepEqual(await statusesOf(tenantId), ["paused", "active"]);
+  clock.at = pausedAtMs + 900_000;
+  // Nodes that have just started.
+  await Promise.all(Array.from({ length: 4 }, () => run("anomalies.resume")));
+  assert.deepEqual(await statusesOf(tenantId), ["active", "active"]);
+  assert.equal(await pauseOf(tenantId, recipientIds[0]!), undefined);
+  const resumed = events.recorded.filter((each) => each.tenantId === tenantId && each.type === "recipient.resumed");
+  assert.deepEqual(
+    resumed.map(({ subject, data }) => [subject, data.cause, data.actor]),
+    [[recipientIds[0], "cool_down_ended", "anomaly-detection"]],
+  );
+});
+
+test("without automatic resumption a recipient stays paused", async () => {
+  const { tenantId, recipientIds } = await newDegradedPool({ actions: ["auto_pause"], methods: ["zscore"] }, 2, 1);
+  await scan();
+  assert.equal((await pauseOf(tenantId, recipientIds[0]!))!.until, undefined);
+  clock.at += 30 * 86_400_000;
+  await run("anomalies.resume");
+  assert.deepEqual(await statusesOf(tenantId), ["paused", "active"]);
+});
+
+test("a resumed recipient is not paused again because of the windows before its pause", async () => {
+  const config = { actions: ["auto_pause"], methods: ["zscore"], cooldownS: 0, autoResume: true };
+  const { tenantId, poolId, recipientIds } = await newDegradedPool(config, 2, 1);
+  await scan();
+  nextWindow();
+  await run("anomalies.resume");
+  assert.deepEqual(await statusesOf(tenantId), ["active", "active"]);
+  // Two of its last three windows are still bad.
+  await scan();
+  assert.deepEqual(await statusesOf(tenantId), ["active", "active"]);
+  for (const latencyMs of [100_000, 100_000]) {
+    nextWindow();
+    await recordOutcomes(
+      tenantId,
+      poolId,
+      inWindow(recipientIds[0]!, 1, 10, () => ({ latencyMs })),
+    );
+  }
+  await scan();
+  assert.deepEqual(await statusesOf(tenantId), ["paused", "active"]);
 });
 
 test("a recipient is deprioritized for the cool-down, and a later deadline is kept", async () => {
@@ -303,11 +361,12 @@ test("anomalies of another tenant or of forbidden environments are not found", a
   assert.equal((await get({ tenantId, environmentMode: "production_only" }, id)).id, id);
 });
 
-test("the jobs run every minute and every day", () => {
+test("the jobs run every minute, every fifteen seconds and every day", () => {
   assert.deepEqual(
     jobs.map(({ kind, every }) => [kind, every!.ms]),
     [
       ["anomalies.look", 60_000],
+      ["anomalies.resume", 15_000],
       ["anomalies.forget", 86_400_000],
     ],
   );

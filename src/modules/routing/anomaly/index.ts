@@ -3,7 +3,8 @@
  *
  * window: a time interval with the aggregated outcomes of that time. baseline: the windows that define normal
  * behaviour. finding: a metric that is anomalous in two of the last three windows. anomaly: a reported finding with
- * the actions taken; the same finding is reported again only after a cool-down.
+ * the actions taken; the same finding is reported again only after a cool-down. pause: the time in which a recipient gets no work
+ * because of an anomaly; it ends by itself if the pool says so.
  */
 import type { AnomalyService as Rpc } from "../../../../gen/service/api/anomaly_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";

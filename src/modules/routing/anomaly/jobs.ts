@@ -1,8 +1,10 @@
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { type PauseEndDependencies, resumeEndedPauses } from "./pause-end.ts";
 import { createPoolMonitor, type PoolMonitorDependencies } from "./pool-monitor.ts";
 import { anomalyStore } from "./store.ts";
 
 const scanIntervalMs = 60_000;
+const resumeIntervalMs = 15_000;
 const dayMs = 86_400_000;
 /** How long anomalies are stored. */
 const retentionDays = 90;
@@ -10,11 +12,12 @@ const batchRows = 5000;
 
 /** Dependencies of the jobs. */
 export interface AnomalyJobDependencies extends PoolMonitorDependencies {
+  readonly pools: PoolMonitorDependencies["pools"] & PauseEndDependencies["pools"];
   /** The tenant that instance-wide jobs run under. */
   readonly platformTenantId: () => string;
 }
 
-/** Background jobs: detecting anomalies, and deleting expired ones. */
+/** Background jobs: detecting anomalies, ending pauses, and deleting expired anomalies. */
 export function anomalyJobs(parts: AnomalyJobDependencies): JobKind[] {
   const { db, clock, platformTenantId } = parts;
   const monitor = createPoolMonitor(parts);
@@ -28,6 +31,13 @@ export function anomalyJobs(parts: AnomalyJobDependencies): JobKind[] {
         // Another node may have run the last scan. A window that is scanned twice is reported once.
         await monitor.scan(lastScanAtMs ?? nowMs - 2 * scanIntervalMs, signal);
         lastScanAtMs = nowMs;
+      },
+    },
+    {
+      kind: "anomalies.resume",
+      every: { ms: resumeIntervalMs, tenantId: platformTenantId },
+      async handler({ signal }) {
+        await resumeEndedPauses(parts, signal);
       },
     },
     {

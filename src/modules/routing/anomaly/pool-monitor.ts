@@ -4,10 +4,16 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares, TimeSlices } from "../../../platform/scheduling/index.ts";
 import type { EventContext, EventEntry, EventRecorder } from "../../operations/index.ts";
-import type { AnomalyConfig, PoolReader, PoolSnapshot } from "../pools/index.ts";
+import type { AnomalyConfig, AutomaticPause, PoolReader, PoolSnapshot } from "../pools/index.ts";
 import { type Anomaly, type ScopedFinding, toWireActions } from "./domain/anomaly.ts";
 import { detect } from "./domain/detection.ts";
-import { countAllowedPauses, selectActions, selectReportable } from "./domain/response.ts";
+import {
+  countAllowedPauses,
+  describeFinding,
+  pausedUntil,
+  selectActions,
+  selectReportable,
+} from "./domain/response.ts";
 import { windowsNeeded } from "./domain/window.ts";
 import { anomalyStore } from "./store.ts";
 import { createWindowCache, type Series } from "./window-cache.ts";
@@ -16,7 +22,7 @@ import { type PoolRef, type WindowRow, windowStore } from "./window-store.ts";
 /** Access to pools that the monitor needs. */
 export interface MonitoredPools extends Pick<PoolReader, "snapshot"> {
   /** Pauses active recipients in the caller's transaction and returns their ids. */
-  pauseRecipients(context: EventContext, poolId: string, recipientIds: readonly string[]): Promise<readonly string[]>;
+  pauseRecipients(context: EventContext, poolId: string, pauses: readonly AutomaticPause[]): Promise<readonly string[]>;
 }
 
 /** Dependencies of the pool monitor. */
@@ -59,7 +65,8 @@ export function createPoolMonitor({ db, clock, log, shares, events, pools }: Poo
     if (endOf(nowMs) === endOf(sinceMs)) return;
     const endMs = endOf(nowMs);
     const series = await windowCache.readUpTo(pool, endMs, windowMs);
-    const found = await findAnomalies(series, snapshot, config, shares.forBackground(pool.tenantId));
+    const wholeWindowSince = endMs - windowMs;
+    const found = await findAnomalies(series, snapshot, wholeWindowSince, shares.forBackground(pool.tenantId));
     // A report made after the last window ended was about the same windows.
     const since = new Date(Math.min(nowMs - config.cooldownS * 1000, endMs));
     if (found.length > 0) await respond(pool, found, config, since, nowMs);
@@ -76,19 +83,19 @@ export function createPoolMonitor({ db, clock, log, shares, events, pools }: Poo
     const anomalies = await db.transaction(async (tx) => {
       const own = anomalyStore(tx);
       await own.lockPool(tenantId, poolId);
-      const fresh = selectReportable(found, await own.reportedSince(tenantId, poolId, since));
+      const reported = await own.reportedSince(tenantId, poolId, since);
+      const fresh = selectReportable(found, reported).map((finding) => ({ ...finding, id: ulid(nowMs) }));
       if (fresh.length === 0) return [];
       const context = { tenantId, sql: tx, nowMs, afterCommit: (action: () => void) => afterCommit.push(action) };
       const recipientIds = [...new Set(fresh.map(({ recipientId }) => recipientId))].filter((id) => id !== "");
       const paused = config.actions.includes("auto_pause")
-        ? await pause(context, poolId, recipientIds)
+        ? await pause(context, poolId, fresh, config)
         : new Set<string>();
       const created = fresh.map(
         (finding): Anomaly => ({
           ...finding,
           tenantId,
           poolId,
-          id: ulid(nowMs),
           actions: selectActions(config.actions, finding, paused),
           detectedAt: new Date(nowMs),
         }),
@@ -105,12 +112,24 @@ export function createPoolMonitor({ db, clock, log, shares, events, pools }: Poo
     for (const anomaly of anomalies) if (anomaly.actions.includes("log")) log.warn(toLogLine(anomaly), "anomaly");
   }
 
-  /** Pauses recipients, but never more than half of the pool. */
-  async function pause(context: EventContext & { sql: Sql }, poolId: string, recipientIds: readonly string[]) {
-    const { tenantId, sql } = context;
-    const allowed =
-      recipientIds.length === 0 ? 0 : countAllowedPauses(await anomalyStore(sql).countRecipients(tenantId, poolId));
-    const wanted = recipientIds.slice(0, allowed);
+  /** Pauses the recipients of findings, each because of its first one, but never more than half of the pool. */
+  async function pause(
+    context: EventContext & { sql: Sql },
+    poolId: string,
+    found: readonly (ScopedFinding & { readonly id: string })[],
+    config: AnomalyConfig,
+  ): Promise<ReadonlySet<string>> {
+    const { tenantId, sql, nowMs } = context;
+    const firsts = new Map<string, AutomaticPause>();
+    for (const finding of found) {
+      const { recipientId, id: anomalyId } = finding;
+      if (recipientId === "" || firsts.has(recipientId)) continue;
+      const reason = describeFinding(finding);
+      firsts.set(recipientId, { recipientId, anomalyId, reason, until: pausedUntil(config, nowMs) });
+    }
+    if (firsts.size === 0) return new Set();
+    const allowed = countAllowedPauses(await anomalyStore(sql).countRecipients(tenantId, poolId));
+    const wanted = [...firsts.values()].slice(0, allowed);
     return new Set(wanted.length === 0 ? [] : await pools.pauseRecipients(context, poolId, wanted));
   }
 
@@ -136,14 +155,21 @@ export function createPoolMonitor({ db, clock, log, shares, events, pools }: Poo
   };
 }
 
-/** Detects findings for the pool as a whole and for each of its active recipients. */
+/**
+ * Detects findings for the pool as a whole and for each of its active recipients. A recipient that was resumed is judged again
+ * when it was available for the whole last window, because the windows before are why it was paused.
+ */
 async function findAnomalies(
   series: readonly Series[],
-  { recipients }: PoolSnapshot,
-  config: AnomalyConfig,
+  { pool, recipients }: PoolSnapshot,
+  availableSinceMs: number,
   slices: TimeSlices,
 ): Promise<readonly ScopedFinding[]> {
-  const active = new Set<string>(recipients.flatMap(({ id, status }) => (status === "active" ? [id] : [])));
+  const { anomaly: config } = pool.config;
+  const judged = recipients.filter(
+    ({ status, availableSince }) => status === "active" && availableSince.getTime() <= availableSinceMs,
+  );
+  const active = new Set<string>(judged.map(({ id }) => id));
   const found: ScopedFinding[] = [];
   for (const { recipientId, windows } of series) {
     if (recipientId !== "" && !active.has(recipientId)) continue;

@@ -88,10 +88,11 @@ export function anomalyStore(sql: Sql) {
     /** Counts the active recipients of a pool, and those that an anomaly paused and that are still paused. */
     async countRecipients(tenantId: TenantId, poolId: string): Promise<RecipientCounts> {
       const [row] = await sql<RecipientCounts[]>`
-        select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused' and id in (
-            select recipient_id from anomalies
-            where tenant_id = ${tenantId} and pool_id = ${poolId} and 'auto_pause' = any(actions))) as auto_paused
-        from recipients where tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed'`;
+        select count(*) filter (where r.status = 'active') as active,
+          count(*) filter (where r.status = 'paused' and p.cause = 'anomaly') as auto_paused
+        from recipients r
+        left join recipient_pauses p on p.tenant_id = r.tenant_id and p.recipient_id = r.id
+        where r.tenant_id = ${tenantId} and r.pool_id = ${poolId} and r.status <> 'removed'`;
       return row!;
     },
 

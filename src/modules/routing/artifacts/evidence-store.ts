@@ -61,8 +61,10 @@ export async function decidedItems(
 ): Promise<readonly DecidedItem[]> {
   const from = lowestUlid(since.getTime());
   return sql<DecidedItem[]>`
-    select id, type, key, attributes, requirements, priority, seed from (
-      select id, pool_id, type, key, attributes, requirements, priority, seed from decisions
+    select id, type, key, attributes, requirements, priority, seed,
+      jsonb_path_exists(evidence::jsonb, '$.trace[*] ? (@.step == "pool")') as unaddressed
+    from (
+      select id, pool_id, type, key, attributes, requirements, priority, seed, evidence from decisions
       where tenant_id = ${tenantId} and id >= ${from} order by id desc limit ${decisionsMax}
     ) newest
     where pool_id = ${poolId} order by id desc limit ${itemsMax}`;

@@ -5,6 +5,7 @@ import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
 import {
   type ContentChange,
+  configOf,
   decodeContent,
   deriveSnapshot,
   diffContents,
@@ -75,7 +76,7 @@ function createArtifacts({ pools, shares }: Parts, kind: "routing" | "strategy")
       const blocking = pool.status === "archived" ? [finding("target_archived", "The pool is archived.")] : [];
       const problems = await versions.problemsOf(context, pool, after);
       return {
-        impacts: impactsOf(diffContents(content, after), pool.status),
+        impacts: [...impactsOf(diffContents(content, after), pool.status), ...queueImpacts(content, after)],
         blocking: [...blocking, ...problems.map((problem) => finding("invalid_content", problem))],
       };
     },
@@ -146,6 +147,23 @@ function impactsOf(changes: readonly ContentChange[], status: string): ArtifactF
     impacts.push(finding(`rules_${change}`, `Rules ${change}: ${list(rules.map(({ name }) => name))}.`));
   }
   if (status !== "active") impacts.push(finding("target_inactive", `The pool is ${status}.`));
+  return impacts;
+}
+
+/** What a version changes for items that are routed later, beyond the choice of a recipient. */
+function queueImpacts(before: PoolContent, after: PoolContent): ArtifactFinding[] {
+  const [was, is] = [configOf(before), configOf(after)];
+  const impacts: ArtifactFinding[] = [];
+  if (was.queue.order !== is.queue.order) {
+    const message = `The order of the queue changes from ${was.queue.order} to ${is.queue.order}. Items that wait keep their place.`;
+    impacts.push(finding("queue_order_changed", message));
+  }
+  if (was.acceptsUnaddressed !== is.acceptsUnaddressed) {
+    const message = is.acceptsUnaddressed
+      ? "Rules may choose the pool for items without one."
+      : "Items without a pool no longer come to this pool.";
+    impacts.push(finding("unaddressed_changed", message));
+  }
   return impacts;
 }
 

@@ -4,7 +4,7 @@ import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { PoolReader, PoolSnapshot } from "../pools/index.ts";
+import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
 import { type DeadLetter, type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
@@ -304,8 +304,9 @@ function inOrder(ids: readonly string[], skipped: readonly SkippedLetter[]): Ski
 }
 
 function requeueSettings({ pool }: PoolSnapshot, nowMs: number): RequeueSettings {
-  const { ttlS, ageingS } = pool.config.queue;
-  return { now: new Date(nowMs), expiresAt: new Date(nowMs + ttlS * 1000), ageingMs: ageingS * 1000 };
+  const { queue } = pool.config;
+  const ageingMs = priorityWorthS(queue) * 1000;
+  return { now: new Date(nowMs), expiresAt: new Date(nowMs + queue.ttlS * 1000), ageingMs };
 }
 
 /** Repeats an operation in batches until it does nothing or `max` is reached; returns the total. */

@@ -20,6 +20,8 @@ import { type Caller, createPoolAccess, requireUsablePool } from "./pool-access.
 import { poolHandlers } from "./pool-handler.ts";
 import { createPoolService } from "./pool-service.ts";
 import { findPoolId, findPools, poolStore } from "./pool-store.ts";
+import { createAutomaticPauses } from "./recipients/automatic-pauses.ts";
+import { pauseStore, poolsWithEndedPauses } from "./recipients/pause-store.ts";
 import { recipientHandlers } from "./recipients/recipient-handler.ts";
 import { createRecipientService } from "./recipients/recipient-service.ts";
 import { ruleHandlers } from "./rules/rule-handler.ts";
@@ -32,16 +34,25 @@ import type { HasWork, RecipientLoadReader } from "./work-store.ts";
 
 export { type DeliveryAction, renderActionInput } from "./domain/delivery-action.ts";
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
-export type { AdmissionConfig, AnomalyConfig, FallbackStep, PoolConfig } from "./domain/pool-config.ts";
+export type {
+  AdmissionConfig,
+  AnomalyConfig,
+  FallbackStep,
+  PoolConfig,
+  ReservationConfig,
+} from "./domain/pool-config.ts";
 export {
   type ContentChange,
+  configOf,
   decodeContent,
   diffContents,
   digestOfStrategy,
   type PoolContent,
   withStrategyOf,
 } from "./domain/pool-content.ts";
+export { priorityWorthS, strictPriorityS } from "./domain/queue-order.ts";
 export type { DeliveryMode, Recipient, RecipientId, RecipientLoad, RecipientStatus } from "./domain/recipient.ts";
+export { type AutomaticPause, describePause } from "./domain/recipient-pause.ts";
 export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
@@ -112,8 +123,12 @@ export function createPools({ db, changes, events, cursors, loads, hasWork, urlR
     ],
     /** Finds recipients that refer to records of other areas. */
     findUses: findRecipientUses,
-    /** Pauses active recipients in the transaction of a background job and returns their ids. */
-    pauseRecipients: recipients.pauseRecipients,
+    /** Pauses that background jobs begin and end. */
+    ...createAutomaticPauses({ access, events }),
+    poolsWithEndedPauses,
+    /** The pauses of recipients; those that are not paused are missing. */
+    findPauses: (sql: Sql, tenantId: TenantId, recipientIds: readonly string[]) =>
+      pauseStore(sql).findMany(tenantId, recipientIds),
     /** Encodes snapshots for storage and decodes them for replays. */
     snapshotCodec: { encodeHead: encodeSnapshotHead, chunks: listChunks, encodeChunk, decode: decodeSnapshot },
   };

@@ -5,7 +5,7 @@ import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/i
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { checkConfig } from "./checks/reference-checks.ts";
+import { checkConfig, checkConsistency } from "./checks/reference-checks.ts";
 import { mergeSettings, resetSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
 import type { PoolAccess } from "./pool-access.ts";
@@ -74,6 +74,7 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       const wanted = settings === undefined ? base : mergeSettings(base, settings);
       // Unchanged settings are not validated again: they may refer to a pool that has been archived since.
       if (wanted !== current.settings) await checkConfig(context, current, wanted, fields.strategy ?? current.strategy);
+      else if (fields.strategy !== undefined) checkConsistency(wanted, fields.strategy);
       const changed = await poolStore(sql).update(
         tenantId,
         current.id,

@@ -2,6 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolId } from "./domain/pool.ts";
 import type { RecipientId, RecipientLoad } from "./domain/recipient.ts";
+import type { RecipientPause } from "./domain/recipient-pause.ts";
 
 /** Reads the current load of recipients and the state learned from their outcomes. */
 export interface RecipientLoadReader {
@@ -20,16 +21,26 @@ export type HasWork = (sql: Sql, tenantId: TenantId, poolId: PoolId) => Promise<
 /** Reads loads from the tables of the queue. */
 export const recipientLoadStore: RecipientLoadReader = {
   async readLoads(sql, tenantId, poolId, recipientIds) {
-    const rows = await sql<(RecipientLoad & { id: RecipientId })[]>`
+    const rows = await sql<(Omit<RecipientLoad, "pause"> & NullablePause & { id: RecipientId })[]>`
       select wanted.id, s.last_assigned_at, s.ejected_until, s.deprioritized_until,
+        p.cause, p.reason, p.actor, p.anomaly_id, p.paused_at as since, p.resume_at as until,
         (select count(*)::int from queue_items q where q.tenant_id = ${tenantId} and q.pool_id = ${poolId}
           and q.recipient_id = wanted.id and q.state = 'leased') as in_flight
       from unnest(${recipientIds as RecipientId[]}::text[]) as wanted(id)
       left join recipient_states s
-        on s.tenant_id = ${tenantId} and s.pool_id = ${poolId} and s.recipient_id = wanted.id`;
-    return new Map(rows.map(({ id, ...load }) => [id, load]));
+        on s.tenant_id = ${tenantId} and s.pool_id = ${poolId} and s.recipient_id = wanted.id
+      left join recipient_pauses p on p.tenant_id = ${tenantId} and p.recipient_id = wanted.id`;
+    return new Map(
+      rows.map(({ id, cause, reason, actor, anomalyId, since, until, ...load }) => {
+        const pause = cause === null ? null : { cause, reason, actor, anomalyId, since, until };
+        return [id, { ...load, pause: pause as RecipientPause | null }];
+      }),
+    );
   },
 };
+
+/** The columns of a pause; all null without one. */
+type NullablePause = { readonly [K in keyof RecipientPause]: RecipientPause[K] | null };
 
 /** Checks the tables of the queue for items of a pool. */
 export const hasQueuedWork: HasWork = async (sql, tenantId, poolId) => {

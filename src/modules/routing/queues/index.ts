@@ -4,7 +4,8 @@
  * item: one unit of work; its id is the id of the decision that created it. lease: a worker's exclusive, time-limited
  * right to an item; its token fences the item. credit: how many more items a worker's stream may send. admission: the
  * constraints an item passes before it is queued. group: all items with the same constraint key. slot: a place in a
- * concurrency group. sweep: the periodic pass that releases due items, ends expired leases and expires items.
+ * concurrency group. offer: a recipient's time-limited choice to accept or decline an item. sweep: the periodic pass that
+ * releases due items, ends expired leases and offers, and expires items.
  */
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -13,12 +14,14 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
+import type { JobRunner } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
 import type { PoolReader } from "../pools/index.ts";
+import { createBulkOperations } from "./bulk/bulk-operations.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
@@ -32,6 +35,9 @@ import { createReadmission } from "./intake/dead-letter-readmission.ts";
 import { createLeaseService, queueTopic } from "./leasing/lease-service.ts";
 import { type AcceptanceFilter, workHandlers } from "./leasing/work-handler.ts";
 import { createWorkStreams } from "./leasing/work-streams.ts";
+import { createOfferExpiry, type OfferEndListener } from "./offers/offer-expiry.ts";
+import { offerHandlers } from "./offers/offer-handler.ts";
+import { createOfferService } from "./offers/offer-service.ts";
 import { createPushAction } from "./push/action-push.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
@@ -41,12 +47,17 @@ import { createUnassignedItems } from "./unassigned-items.ts";
 
 export type { CompletionService, WorkReport } from "./completion/completion-service.ts";
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
-export type { ItemState } from "./domain/queue-item.ts";
+export { type ItemOffer, type ItemState, noRequirementsJson } from "./domain/queue-item.ts";
 export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
 export type { Acceptor } from "./intake/acceptor.ts";
 export type { OfferedItem } from "./leasing/lease-store.ts";
+export { type MadeOffer, type NewOffer, offerItems, readItemOffers } from "./offers/item-offer-store.ts";
+export { offeredEvent } from "./offers/offer-events.ts";
+export type { OfferEnd } from "./offers/offer-expiry.ts";
+export { fromItemOffer } from "./offers/offer-message.ts";
+export { deleteExpiredOffers } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
 interface Parts {
@@ -63,6 +74,7 @@ interface Parts {
   readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];
   readonly shares: EventLoopShares;
+  readonly jobs: Pick<JobRunner, "wake">;
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
@@ -70,6 +82,8 @@ interface Parts {
   readonly call: OperationCaller;
   /** Called with each pool in which items became ready; the items may have no recipient. */
   readonly onReady: (tenantId: TenantId, poolId: string) => void;
+  /** Called with each offer that ended, after the commit. */
+  readonly onOfferEnded: OfferEndListener;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
 }
@@ -110,7 +124,9 @@ export function createQueues(parts: Parts) {
       onFinished: workStreams.release,
     }),
   });
-  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady });
+  const { onOfferEnded } = parts;
+  const expireOffers = createOfferExpiry({ db, events, now: clock.now, onOfferEnded });
+  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady, expireOffers });
   const leaseService = createLeaseService({
     db,
     signals,
@@ -132,16 +148,24 @@ export function createQueues(parts: Parts) {
     pushAction: createPushAction(parts.call),
   });
   const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
-  const service = createQueueService({ pools, events, wake, recall: leaseService.recall });
+  const service = createQueueService({ pools, events, wake, wakeReady, recall: leaseService.recall, onOfferEnded });
+  const bulk = createBulkOperations({
+    ...parts,
+    settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
+    wakeReady,
+  });
+  const offers = createOfferService({ db, pools, events, leaseService, wake: wakeReady, onOfferEnded });
 
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
       work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
+      offers: offerHandlers({ db, pools, cursors, service: offers }),
       explanations: explanationHandlers(pools),
+      bulk: bulk.handlers,
     },
     explainer: createItemExplainer(pools),
-    jobs: [maintainHistoryJob(parts), convertItemsJob(parts)],
+    jobs: [maintainHistoryJob(parts), convertItemsJob(parts), bulk.job],
     acceptor,
     readmission: createReadmission(parts.admissionOf, parts.shares),
     completion,

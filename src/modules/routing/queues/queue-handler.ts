@@ -15,6 +15,7 @@ import {
   QueueItemSchema,
   type Queue as QueueMessage,
   QueueSchema,
+  ReleaseQueueItemResponseSchema,
   ResumeQueueResponseSchema,
   type QueueService as Rpc,
 } from "../../../../gen/service/api/queue_pb.ts";
@@ -28,6 +29,7 @@ import { optionalTime } from "../../../platform/records/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { toAssignmentField } from "./assignment-message.ts";
 import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
+import { fromItemOffer } from "./offers/offer-message.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
@@ -104,6 +106,11 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       return create(CancelQueueItemResponseSchema, { item: fromItem(item) });
     },
 
+    async releaseQueueItem(context, { poolId, queueItemId, reason }) {
+      const item = await service.releaseItem(context, poolId, queueItemId, reason);
+      return create(ReleaseQueueItemResponseSchema, { item: fromItem(item) });
+    },
+
     async assignQueueItem(context, { poolId, queueItemId, recipientId }) {
       const item = await service.assignItem(context, poolId, queueItemId, recipientId);
       return create(AssignQueueItemResponseSchema, { item: fromItem(item) });
@@ -153,6 +160,7 @@ function fromItem(item: QueueItem): ItemMessage {
     endedAt: optionalTime(item.endedAt),
     survivorId: item.survivorId,
     failures: item.failures.map(fromFailure),
+    offers: item.offers.map(fromItemOffer),
     ...toAssignmentField(item),
   });
 }

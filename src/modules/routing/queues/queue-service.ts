@@ -5,11 +5,15 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
-import type { PoolReader } from "../pools/index.ts";
+import type { PoolReader, ReservationConfig } from "../pools/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
+import { offerItemTo } from "./offers/item-offer-store.ts";
+import { offeredEvent } from "./offers/offer-events.ts";
+import type { OfferEndListener } from "./offers/offer-expiry.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
+import { releaseLeases } from "./transitions/lease-release.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
 import type { ItemTransition } from "./transitions/transition-store.ts";
 
@@ -17,8 +21,11 @@ interface Parts {
   readonly pools: PoolReader;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Signals that a pool has ready items that may have no recipient. */
+  readonly wakeReady: (tenantId: string, poolId: string) => void;
   /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
   readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
+  readonly onOfferEnded: OfferEndListener;
 }
 
 /** The operator use cases. */
@@ -29,7 +36,7 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, events, wake, recall }: Parts) {
+export function createQueueService({ pools, events, wake, wakeReady, recall, onOfferEnded }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -54,7 +61,11 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
    * Waits until recently leased items are with a worker or wait again. A node may have leased them ahead, and an operator
    * must find such items as if they were waiting. With an id it concerns only that item.
    */
-  async function settleRecentLeases({ sql, tenantId }: Context, poolId: string, id?: string): Promise<void> {
+  async function settleRecentLeases(
+    { sql, tenantId }: Pick<Context, "sql" | "tenantId">,
+    poolId: string,
+    id?: string,
+  ): Promise<void> {
     if (!(await queueStore(sql).isRecentlyLeased(tenantId, poolId, recallMaxMs, id))) return;
     await Promise.all([recall(tenantId, poolId), delay(recallMaxMs)]);
   }
@@ -89,12 +100,36 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
     });
   }
 
+  /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
+  async function offerItem(
+    context: Context,
+    { id, poolId, state, holdReason, recipientId: previousId }: QueueItem,
+    recipientId: string,
+    { timeoutS }: ReservationConfig,
+  ): Promise<void> {
+    const { sql, tenantId, principal } = context;
+    const to = { recipientId, timeoutS, by: principal.subject };
+    const made = await offerItemTo(sql, { tenantId, poolId, id }, to);
+    if (made === undefined) {
+      throw fail("FAILED_PRECONDITION", {
+        public: `The item is ${state.replace("_", " ")}. Only an item that is ready or offered can be offered to a recipient.`,
+      });
+    }
+    const { type, data } = offeredEvent({ tenantId, poolId, itemId: id, ...made }, made.expiresAt);
+    await events.record(context, type, id, data);
+    context.afterCommit(() => {
+      if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId: previousId, outcome: "withdrawn" });
+      wake(tenantId, poolId);
+    });
+  }
+
   return {
     statusOf: async (context: Context, poolId: string) => {
       await pools.requirePool(context, poolId);
       return statusOf(context, poolId);
     },
     itemOf,
+    settleRecentLeases,
     pauseQueue: (context: Context, poolId: string, reason: string) => setPaused(context, poolId, true, reason),
     resumeQueue: (context: Context, poolId: string) => setPaused(context, poolId, false, ""),
 
@@ -143,7 +178,28 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
       return itemOf(context, poolId, id);
     },
 
-    /** Assigns a waiting item to a recipient of its pool. A held item stays held. */
+    /** Ends the lease of an item. The item is ready again, and its worker can no longer report a result. */
+    async releaseItem(context: Context, poolId: string, id: string, reason: string): Promise<QueueItem> {
+      const item = await settledItemOf(context, poolId, id);
+      const { sql, tenantId, nowMs } = context;
+      const leaseToken = await queueStore(sql).findLeaseToken(tenantId, poolId, id);
+      if (item.state !== "leased" || leaseToken === undefined) throw notLeased(item);
+      const { released, freed } = await releaseLeases(sql, [{ ...item, leaseToken }], nowMs);
+      const [before] = released;
+      if (before === undefined) throw notLeased(item);
+      const data = { pool_id: poolId, recipient_id: before.recipientId, reason };
+      await events.record(context, "queue.item.released", id, data);
+      context.afterCommit(() => {
+        wakeReady(tenantId, poolId);
+        for (const each of freed) wake(each.tenantId, each.poolId);
+      });
+      return itemOf(context, poolId, id);
+    },
+
+    /**
+     * Assigns a waiting item to a recipient of its pool. A held item stays held. In a pool with reservations, the item is
+     * offered to the recipient instead.
+     */
     async assignItem(context: Context, poolId: string, id: string, recipientId: string): Promise<QueueItem> {
       const { pool, recipients } = await pools.requirePool(context, poolId);
       const recipient = recipients.find((each) => each.id === recipientId);
@@ -162,6 +218,11 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
       }
       const item = await settledItemOf(context, poolId, id);
       const { sql, tenantId } = context;
+      const { reservation } = pool.config;
+      if (reservation !== undefined && recipient.delivery.mode === "pull") {
+        await offerItem(context, item, recipientId, reservation);
+        return itemOf(context, poolId, id);
+      }
       const to = { recipientId, delivery: recipient.delivery.mode };
       if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);
       if (pool.config.itemEvents) {
@@ -175,4 +236,10 @@ export function createQueueService({ pools, events, wake, recall }: Parts) {
 
 function alreadyEnded({ state }: QueueItem) {
   return fail("FAILED_PRECONDITION", { public: `The item is already ${state.replace("_", " ")}.` });
+}
+
+function notLeased({ state }: QueueItem) {
+  return fail("FAILED_PRECONDITION", {
+    public: `No worker has a lease on the item, which is ${state.replace("_", " ")}. Only a leased item can be released.`,
+  });
 }

@@ -3,6 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { QueueItem } from "./domain/queue-item.ts";
+import { readItemOffers } from "./offers/item-offer-store.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
 /** The status of a pool's queue. */
@@ -154,6 +155,14 @@ export function queueStore(sql: Sql) {
       return updated.count > 0;
     },
 
+    /** The token of the lease that a worker has on an item; undefined if it has none. */
+    async findLeaseToken(tenantId: TenantId, poolId: string, id: string): Promise<string | undefined> {
+      const [row] = await sql<{ leaseToken: string }[]>`
+        select lease_token from queue_items
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state = 'leased' and delivery <> 'none'`;
+      return row?.leaseToken;
+    },
+
     async depth(tenantId: TenantId, poolId: string): Promise<number> {
       const [row] = await sql<{ depth: number }[]>`
         select coalesce(sum(depth), 0)::bigint as depth from queue_depths
@@ -162,9 +171,9 @@ export function queueStore(sql: Sql) {
     },
 
     async findItem(tenantId: TenantId, poolId: string, id: string): Promise<QueueItem | undefined> {
-      const [row] = await sql<QueueItem[]>`
+      const [row] = await sql<StoredItem[]>`
         select ${itemColumns} from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
-      return row && (await withSurvivors(sql, tenantId, [row]))[0];
+      return row && (await withRelated(sql, tenantId, [row]))[0];
     },
 
     async listItems(tenantId: TenantId, poolId: string, filter: ItemFilter, page: Page): Promise<PageRows<QueueItem>> {
@@ -174,14 +183,23 @@ export function queueStore(sql: Sql) {
       const selection = hasPoolIndex(filter.state)
         ? { where: sql`not archived and tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
-      const { rows, ...found } = await readKeyset<QueueItem>(
+      const { rows, ...found } = await readKeyset<StoredItem>(
         sql,
         { columns: itemColumns, table: "all_items", newestFirst: true, ...selection },
         page,
       );
-      return { ...found, rows: await withSurvivors(sql, tenantId, rows) };
+      return { ...found, rows: await withRelated(sql, tenantId, rows) };
     },
   };
+}
+
+type StoredItem = Omit<QueueItem, "offers">;
+
+/** Adds the last survivors of items and their offers. */
+async function withRelated(sql: Sql, tenantId: TenantId, rows: readonly StoredItem[]): Promise<QueueItem[]> {
+  const ids = rows.map(({ id }) => id);
+  const [items, offers] = await Promise.all([withSurvivors(sql, tenantId, rows), readItemOffers(sql, tenantId, ids)]);
+  return items.map((item) => ({ ...item, offers: offers.get(item.id) ?? [] }));
 }
 
 function hasPoolIndex(state: string): boolean {

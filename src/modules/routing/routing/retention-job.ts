@@ -3,6 +3,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { deleteExpiredOffers } from "../queues/index.ts";
 import { deleteUnusedSnapshotParts, deleteUnusedSnapshots } from "./decisions/snapshot-store.ts";
 import { deleteExpiredOutcomes, tenantsWithOutcomes } from "./outcomes/outcome-store.ts";
 
@@ -18,7 +19,7 @@ const everyMs = 10 * 60_000;
 const batchSize = 2000;
 const partBatchSize = 200;
 
-/** Deletes expired outcomes and snapshots. Decisions expire with the history of their queue. */
+/** Deletes expired outcomes, offers and snapshots. Decisions expire with the history of their queue. */
 export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
     kind: "routing.forget",
@@ -31,6 +32,7 @@ export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTen
           deleteExpiredOutcomes(sql, tenantId as TenantId, below, new Date(beforeMs), limit),
         );
       }
+      await runInBatches(signal, batchSize, (limit) => deleteExpiredOffers(sql, new Date(beforeMs), limit));
       // Snapshots in use are marked every 12 hours, so those of recent decisions stay. Parts are retained longer than snapshots.
       await runInBatches(signal, batchSize, (limit) =>
         deleteUnusedSnapshots(sql, new Date(beforeMs - 2 * dayMs), limit),

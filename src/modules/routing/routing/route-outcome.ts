@@ -1,8 +1,14 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { ulid, ulidMs } from "../../../platform/ids/ulid.ts";
 import type { AdmissionRequest, Verdict } from "../admission/index.ts";
-import type { PoolSnapshot } from "../pools/index.ts";
-import type { AcceptedBatch, DecisionRow, ItemRow } from "../queues/index.ts";
+import { type PoolSnapshot, priorityWorthS, type ReservationConfig } from "../pools/index.ts";
+import {
+  type AcceptedBatch,
+  type DecisionRow,
+  type ItemRow,
+  noRequirementsJson,
+  offeredEvent,
+} from "../queues/index.ts";
 import type { Decision } from "./domain/decision.ts";
 import { compactEvidence, type Evidence, type EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
@@ -20,6 +26,8 @@ export interface RouteInput {
   readonly notBeforeMs: number | undefined;
   /** 0: the pool's default. */
   readonly ttlS: number;
+  /** Whether a rejection is an error. */
+  readonly rejectAsError: boolean;
 }
 
 /** An item with its decision and its admission verdict. */
@@ -71,6 +79,7 @@ export function applyVerdict(routed: RoutedItem, verdict: Verdict | undefined, n
       reason: status === "admitted" ? decision.reason : `${constraint}_${status}`,
       trace: [...evidence.trace, step],
       existingItemId,
+      retryAfterMs: status === "rejected" ? (verdict.retryAfterMs ?? 0) : evidence.retryAfterMs,
       dueAtMs: dueAtMs ?? evidence.dueAtMs,
     },
   };
@@ -98,11 +107,13 @@ export function itemRow(
   // A tracked item is never leased by a worker. It only counts against the recipient's capacity until its outcome is reported.
   if (tracked && !snapshot.recipients.some(({ id, capacity }) => id === recipientId && capacity > 0)) return undefined;
   const hold = tracked ? trackedHold : holdOf(input, decision, verdict, nowMs, holdS);
+  const isOffered = config.reservation !== undefined && deliveryMode === "pull";
   return {
-    recipientId,
+    // An item that must wait first is offered to a recipient that is chosen when it is due.
+    recipientId: isOffered && hold !== noHold ? "" : recipientId,
     delivery: tracked ? "none" : deliveryOf(decision),
-    ...hold,
-    ageingS: config.queue.ageingS,
+    ...(isOffered && hold === noHold ? offerHold(config.reservation!) : hold),
+    ageingS: priorityWorthS(config.queue),
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
     ownTtl: input.ttlS !== 0,
@@ -118,6 +129,11 @@ function deliveryOf({ reason, deliveryMode }: Decision): ItemRow["delivery"] {
 type Hold = Pick<ItemRow, "state" | "dueAtMs" | "heldForMs" | "notBeforeMs" | "holdReason">;
 const trackedHold: Hold = { state: "leased", dueAtMs: undefined, holdReason: "" };
 const noHold: Hold = { state: "ready", dueAtMs: undefined, holdReason: "" };
+
+/** The hold of an item that its recipient may accept. It is not due by itself, so the caller learns of no such time. */
+function offerHold({ timeoutS }: ReservationConfig): Hold {
+  return { state: "held", dueAtMs: undefined, heldForMs: timeoutS * 1000, holdReason: "offer" };
+}
 
 /**
  * The hold of an item before it can be leased. Whether `notBefore` has passed is decided by the database's clock, because
@@ -177,11 +193,23 @@ export function toAcceptedRow(routed: RoutedItem, nowMs: number): AcceptedBatch[
     decision: row,
     priority: decision.priority,
     item: work,
-    events: pool.config.itemEvents ? [decidedEvent(row, evidence.reason, nowMs)] : noEvents,
+    events: eventsOf(routed, row, nowMs),
   };
 }
 
-const noRequirementsJson = JSON.stringify(noRequirements);
+function eventsOf({ snapshot, evidence, work }: RoutedItem, row: DecisionRow, nowMs: number) {
+  const { itemEvents, reservation } = snapshot.pool.config;
+  if (!itemEvents && reservation === undefined) return noEvents;
+  const offered = work?.holdReason === "offer" ? [firstOfferEvent(row, work.heldForMs!, nowMs)] : [];
+  return itemEvents ? [decidedEvent(row, evidence.reason, nowMs), ...offered] : offered;
+}
+
+/** The offer expires by the database's clock, from which this node's differs little. */
+function firstOfferEvent({ tenantId, id, poolId, recipientId }: DecisionRow, heldForMs: number, nowMs: number) {
+  const offer = { tenantId, poolId, itemId: id, recipientId, number: 1 };
+  return { id: ulid(nowMs), ...offeredEvent(offer, new Date(nowMs + heldForMs)) };
+}
+
 const noEvents: AcceptedBatch["rows"][number]["events"] = [];
 
 function decidedEvent({ id, poolId, outcome, recipientId, type }: DecisionRow, reason: string, nowMs: number) {

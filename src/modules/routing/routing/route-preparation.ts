@@ -15,6 +15,7 @@ import type { Decision } from "./domain/decision.ts";
 import { SlicedDecision } from "./domain/decision-engine.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import type { RoutableItem } from "./domain/item.ts";
+import { PoolChoice } from "./domain/pool-choice.ts";
 import type { LivePools } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
 import { itemRow, type RoutedItem, type RouteInput } from "./route-outcome.ts";
@@ -64,26 +65,29 @@ const seedLimit = 2 ** 53;
 export function createPreparation(parts: PreparationParts) {
   const { pools, live, shares, admissionOf, saveSnapshot, reservePlace, assignExperiments } = parts;
 
-  /** Finds the first pool with a rule that matches the item. */
+  /** Finds the first pool that accepts unaddressed items and has a rule that chooses the item. */
   async function poolByRules(
     { tenantId, principal, nowMs }: Context,
     { item }: RouteInput,
     budget: DecisionBudget,
-  ): Promise<PoolSnapshot> {
+  ): Promise<Target> {
     const all = await pools.poolsOf(tenantId);
     for (const snapshot of all.pools.values()) {
-      if (snapshot.rules.length === 0 || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
-      const view = await live.view(sideOf(snapshot, item.key));
-      const pending = new SlicedDecision(view.pool, view.live, item, { nowMs, seed: 0, waitedS: 0 });
-      const { matchedRuleIds, reason } = await decideWithinBudget(pending, budget, (decision) => decision);
-      if (reason === "decided_later")
+      const side = sideOf(snapshot, item.key);
+      if (!side.pool.config.acceptsUnaddressed || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
+      const view = await live.view(side);
+      const pending = new PoolChoice(view.pool, item, { nowMs, seed: 0, waitedS: 0 });
+      const choice = await decideWithinBudget(pending, budget, (result) => result);
+      if (choice.type === "deferred")
         throw failed("Too many pools have rules to evaluate in the time available: set pool_id to the pool to use.");
-      if (matchedRuleIds.length > 0) return snapshot;
+      if (choice.type === "chosen") {
+        return { snapshot, steps: [{ step: "pool", id: choice.ruleId, result: "chosen_by_rule" }] };
+      }
     }
     throw invalid(
       "pool_id",
       "required",
-      "must be set to the id of a pool, because no pool has a rule that matches the item",
+      "must be set to the id of a pool, because no pool that accepts unaddressed items has a rule that chooses the item",
     );
   }
 
@@ -94,7 +98,7 @@ export function createPreparation(parts: PreparationParts) {
     input: RouteInput,
     dryRun: boolean,
     budget: DecisionBudget,
-    before: Earlier = { id: ulid(context.nowMs), steps: [], experiments: [], hops: 0 },
+    before: Earlier,
   ): RoutedItem | Promise<RoutedItem> {
     const { nowMs, tenantId } = context;
     const { id, hops } = before;
@@ -176,9 +180,13 @@ export function createPreparation(parts: PreparationParts) {
     dryRun: boolean,
     budget: DecisionBudget,
   ): RoutedItem | Promise<RoutedItem> {
-    const found = input.poolId === "" ? poolByRules(context, input, budget) : pools.requirePool(context, input.poolId);
-    return andThen(found, (snapshot) => {
-      const decided = decideIn(snapshot, context, input, dryRun, budget);
+    const found: Target | Promise<Target> =
+      input.poolId === ""
+        ? poolByRules(context, input, budget)
+        : andThen(pools.requirePool(context, input.poolId), (snapshot) => ({ snapshot, steps: noSteps }));
+    return andThen(found, ({ snapshot, steps }) => {
+      const start = { id: ulid(context.nowMs), steps, experiments: [], hops: 0 };
+      const decided = decideIn(snapshot, context, input, dryRun, budget, start);
       return dryRun ? decided : andThen(decided, (routed) => acquire(routed, budget));
     });
   }
@@ -264,6 +272,14 @@ function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** The pool that decides first, and how it was found. */
+interface Target {
+  readonly snapshot: PoolSnapshot;
+  readonly steps: readonly EvidenceTraceStep[];
+}
+
+const noSteps: Target["steps"] = [];
+
 /** What was decided about an item in the pools that redirected it. */
 interface Earlier {
   /** The id of the decision. */
@@ -295,6 +311,7 @@ function evidenceOf(
   return {
     reason,
     message,
+    retryAfterMs: decision.retryAfterS * 1000,
     ruleIds: matchedRuleIds,
     experimentKeys,
     experiments,

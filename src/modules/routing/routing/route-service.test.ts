@@ -42,6 +42,7 @@ function routingWith(parts: Partial<Parts>) {
     payloadJson: "{}",
     notBeforeMs: undefined,
     ttlS: 0,
+    rejectAsError: false,
   };
   return { routes, item };
 }

@@ -2,6 +2,7 @@ import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
 import type { AcceptedBatch, Acceptor, AcceptRequest } from "../queues/index.ts";
+import { rejectionOf } from "./rejection.ts";
 import {
   applyVerdict,
   outcomeOf,
@@ -24,6 +25,9 @@ interface Parts extends PreparationParts {
   readonly isRecorded: (claim: KeyedCall["claim"]) => Promise<boolean>;
 }
 
+/** A response that can be recorded under an idempotency key. */
+type Recordable<T> = T & Parameters<KeyedCall["record"]>[0];
+
 /** The use cases of routing. */
 export type RouteService = ReturnType<typeof createRouteService>;
 
@@ -32,12 +36,15 @@ export function createRouteService(parts: Parts) {
   const { acceptor, expect, onUnassigned, countDecision, isRecorded } = parts;
   const { prepare, prepareAll, release } = createPreparation(parts);
 
-  /** Stores routed items; releases those that admission refuses. */
+  /**
+   * Stores routed items; releases those that admission refuses. A failure instead of a response is thrown after the commit, and
+   * the idempotency key stays free.
+   */
   async function accept<T>(
     context: Context,
     routed: readonly RoutedItem[],
     keyed: KeyedCall | undefined,
-    toResponse: (routed: readonly RoutedItem[]) => T & Parameters<KeyedCall["record"]>[0],
+    toResponse: (routed: readonly RoutedItem[]) => Recordable<T> | Failure,
   ): Promise<T | "duplicate"> {
     let final: readonly RoutedItem[] = routed;
     let response: ReturnType<typeof toResponse> | undefined;
@@ -54,7 +61,8 @@ export function createRouteService(parts: Parts) {
       toBatch(verdicts): AcceptedBatch {
         final = routed.map((each, at) => applyVerdict(each, verdicts[at], context.nowMs));
         response = toResponse(final);
-        return { rows: final.map((each) => toAcceptedRow(each, context.nowMs)), record: keyed?.record(response) };
+        const record = response instanceof Failure ? undefined : keyed?.record(response);
+        return { rows: final.map((each) => toAcceptedRow(each, context.nowMs)), record };
       },
     };
     try {
@@ -73,6 +81,7 @@ export function createRouteService(parts: Parts) {
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
       if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
     }
+    if (response instanceof Failure) throw response;
     return response!;
   }
 
@@ -84,7 +93,7 @@ export function createRouteService(parts: Parts) {
     context: Context,
     routed: readonly RoutedItem[],
     keyed: KeyedCall | undefined,
-    toResponse: (routed: readonly RoutedItem[]) => T & Parameters<KeyedCall["record"]>[0],
+    toResponse: (routed: readonly RoutedItem[]) => Recordable<T> | Failure,
   ): Promise<T | "duplicate"> {
     const count = routed.filter(isCounted).length;
     const quota = count === 0 ? undefined : context.takeQuota("route", count);
@@ -129,19 +138,24 @@ export function createRouteService(parts: Parts) {
   }
 
   return {
-    /** Routes one item; a dry run stores nothing. */
+    /** Routes one item; a dry run stores nothing. A rejection is thrown if the item says so. */
     async route<T>(
       context: Context,
       input: RouteInput,
       dryRun: boolean,
       keyed: KeyedCall | undefined,
-      toResponse: (routed: RoutedItem) => T & Parameters<KeyedCall["record"]>[0],
+      toResponse: (routed: RoutedItem) => Recordable<T>,
     ): Promise<T | "duplicate"> {
-      if (dryRun) return toResponse(await prepare(context, input, true));
+      if (dryRun) {
+        const routed = await prepare(context, input, true);
+        const rejection = rejectionOf(routed, true);
+        if (rejection !== undefined) throw rejection;
+        return toResponse(routed);
+      }
       return withinQuota(context, keyed, async () => {
         const prepared = prepare(context, input, false);
         const routed = prepared instanceof Promise ? await prepared : prepared;
-        return acceptCounted(context, [routed], keyed, ([final]) => toResponse(final!));
+        return acceptCounted(context, [routed], keyed, ([final]) => rejectionOf(final!, false) ?? toResponse(final!));
       });
     },
 
@@ -154,7 +168,7 @@ export function createRouteService(parts: Parts) {
       items: readonly (RouteInput | Failure)[],
       dryRun: boolean,
       keyed: KeyedCall | undefined,
-      toResponse: (results: readonly RouteResult[]) => T & Parameters<KeyedCall["record"]>[0],
+      toResponse: (results: readonly RouteResult[]) => Recordable<T>,
     ): Promise<T | "duplicate"> {
       if (dryRun) return toResponse(await prepareAll(context, items, true));
       const route = async () => {

@@ -25,10 +25,12 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
+import { fromItemOffer, readItemOffers } from "../queues/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
+import { rejectionOf } from "./rejection.ts";
 import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 import type { RouteResult } from "./route-preparation.ts";
 import type { RouteService } from "./route-service.ts";
@@ -70,8 +72,10 @@ export function routingHandlers(
     },
 
     async getDecision(context, { decisionId }) {
-      const decision = await decisions.find(context, decisionId);
-      return create(GetDecisionResponseSchema, { decision: fromStored(decision) });
+      const stored = await decisions.find(context, decisionId);
+      const offers = await readItemOffers(context.sql, context.tenantId, stored.queued ? [stored.id] : []);
+      const decision = { ...fromStored(stored), offers: (offers.get(stored.id) ?? []).map(fromItemOffer) };
+      return create(GetDecisionResponseSchema, { decision });
     },
 
     async listDecisions(context, request) {
@@ -125,6 +129,7 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     payloadJson,
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
+    rejectAsError: item.rejectAsError,
   };
 }
 
@@ -143,11 +148,16 @@ function isAccepted(result: RouteResult): boolean {
 }
 
 function fromResult(result: RouteResult, nowMs: number, dryRun: boolean): ResultMessage {
-  if (!(result instanceof Failure)) return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  if (!(result instanceof Failure)) {
+    const rejection = rejectionOf(result, dryRun);
+    if (rejection !== undefined) return fromResult(rejection, nowMs, dryRun);
+    return withDecision(RouteResultSchema, fromRoutedItem(result, nowMs, dryRun));
+  }
   return create(RouteResultSchema, {
     errorCode: result.code,
     errorMessage: result.message,
     violations: [...result.violations],
+    retryAfterS: Number(result.headers["retry-after"] ?? 0),
   });
 }
 
@@ -174,6 +184,7 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     outcome,
     reason: evidence.reason,
     message: decision.message,
+    retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: refused ? "" : decision.recipientId,
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
@@ -188,6 +199,8 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     dryRun,
     type: input.item.type,
     key: input.item.key,
+    // The caller learns of offers when it reads the decision.
+    offers: [],
   };
 }
 
@@ -208,6 +221,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     outcome: stored.outcome,
     reason: evidence.reason,
     message: evidence.message,
+    retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
     matchedRuleIds: evidence.ruleIds as string[],

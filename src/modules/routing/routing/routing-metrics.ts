@@ -1,4 +1,5 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { OfferEnd } from "../queues/index.ts";
 import type { Outcome } from "./outcomes/outcome-store.ts";
 import type { RouteOutcome } from "./route-outcome.ts";
 
@@ -7,6 +8,8 @@ export interface RoutingMetrics {
   decided(tenantId: string, outcome: RouteOutcome): void;
   /** An item ended. */
   ended(tenantId: string, status: Outcome["status"]): void;
+  /** A recipient answered an offer, or it ended without an answer. */
+  offerEnded(tenantId: string, outcome: OfferEnd["outcome"]): void;
 }
 
 /** Creates the metrics of routing. */
@@ -21,8 +24,14 @@ export function createRoutingMetrics(metrics: Pick<Metrics, "tenantCounter">): R
     help: "Items that workers ended, by status.",
     labels: ["status"],
   });
+  const offers = metrics.tenantCounter({
+    name: "routing_offers_total",
+    help: "Offers to recipients that ended, by outcome.",
+    labels: ["outcome"],
+  });
   return {
     decided: (tenantId, outcome) => decisions.inc(tenantId, { outcome }),
     ended: (tenantId, status) => outcomes.inc(tenantId, { status }),
+    offerEnded: (tenantId, outcome) => offers.inc(tenantId, { outcome }),
   };
 }

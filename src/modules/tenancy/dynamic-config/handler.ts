@@ -8,6 +8,7 @@ import {
   ConfigValueSchema,
   ExportConfigResponseSchema,
   GetConfigSchemaResponseSchema,
+  GetConfigValueResponseSchema,
   ListConfigValuesResponseSchema,
   ResetConfigValueResponseSchema,
   type ConfigService as Rpc,
@@ -37,6 +38,11 @@ export function configHandlers(service: ConfigService, cursors: Cursors): Handle
         pageOf(await service.listConfigValues(context), configKey, wanted),
       );
       return create(ListConfigValuesResponseSchema, { ...page, configValues: page.items.map(fromConfigValue) });
+    },
+
+    async getConfigValue(context, { key }) {
+      const configValue = fromConfigValue(await service.getConfigValue(context, key));
+      return create(GetConfigValueResponseSchema, { configValue });
     },
 
     async setConfigValue(context, { key, value, recordVersion }) {

@@ -62,6 +62,11 @@ export function createConfigService({ enabled, changes, events, instance = {} }:
       return settings.map((setting) => toEffectiveValue(setting, byKey.get(setting.key)));
     },
 
+    async getConfigValue({ sql, tenantId }: Context, key: string): Promise<ConfigValue> {
+      requireEnabled();
+      return toEffectiveValue(settingOf(key), await configStore(sql).find(tenantId, key));
+    },
+
     async setConfigValue(
       context: Context,
       key: string,

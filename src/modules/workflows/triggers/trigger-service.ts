@@ -5,12 +5,12 @@ import { CelError } from "../../../platform/cel/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
+import { jitterMs, listTimes, readSchedule } from "../../../platform/schedules/index.ts";
 import { shardOf } from "../../../platform/shards/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import { matchesType, type TriggerEvent } from "./domain/event-match.ts";
-import { jitterMs, readSchedule } from "./domain/schedule/schedule-times.ts";
 import { shardCount, type Trigger, type TriggerCause, type TriggerSettings, triggersMax } from "./domain/trigger.ts";
 import { type SchedulePosition, triggerStore } from "./trigger-store.ts";
 import { checkTemplates, evaluateTemplates, isConditionTrue, type TriggerValues } from "./trigger-templates.ts";
@@ -168,11 +168,7 @@ export function createTriggerService({ events, environments, wakeWorkers }: Part
         if (sample === undefined) throw invalid("sample", "required", "is required for an event trigger");
         return evaluate({ event: sample }, []);
       }
-      const schedule = requireTimes(cause);
-      const times: number[] = [];
-      for (let at = schedule.after(afterMs); at !== undefined && times.length < timesShown; at = schedule.after(at)) {
-        times.push(at);
-      }
+      const times = listTimes(requireTimes(cause), afterMs, timesShown);
       const [first] = times;
       if (first === undefined) return { times, starts: false, reason: "The schedule has no further times." };
       return evaluate({ schedule: { time: new Date(first) } }, times);

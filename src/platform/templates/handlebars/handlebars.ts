@@ -1,4 +1,5 @@
 import Handlebars from "handlebars";
+import { BoundedCache, partialCharactersMax, partialWeight } from "../cache.ts";
 import { checkSource } from "../limits.ts";
 import { Notes, type Template } from "../plan.ts";
 import { Run } from "../run.ts";
@@ -7,8 +8,9 @@ import { SafeText, textOf } from "../values.ts";
 import { choice, eachOf, section, withContext } from "./blocks.ts";
 import { compileCall, compileExpression, literalValue, startOf, unknownHelper } from "./expression.ts";
 import { isTrue, valueHelpers } from "./helpers.ts";
+import { compilePartial } from "./partial.ts";
 import { compilePath } from "./path.ts";
-import { type Evaluate, type Frame, type Scope, topScope, type Write } from "./scope.ts";
+import { type Evaluate, type Frame, partialScope, type Scope, topScope, type Write } from "./scope.ts";
 
 /**
  * Compiles a Handlebars template. Only the parser of Handlebars is used. Its runtime does not limit work, generates code from
@@ -21,12 +23,25 @@ export function compileHandlebars(source: string): Template {
   return {
     variables: [...notes.variables].sort(),
     printed: notes.printed,
+    partials: notes.partials,
     render(values, options) {
       const run = new Run(values, options);
       body(run, { parent: undefined, context: values, loop: undefined });
       return run.finish();
     },
   };
+}
+
+const partialBodies = new BoundedCache<Write>(partialCharactersMax);
+
+/** Compiles a partial, or returns it from the cache. Its paths are relative to the place that includes it. */
+function compilePartialBody(source: string): Write {
+  const known = partialBodies.get(source);
+  if (known !== undefined) return known;
+  checkSource(source, "handlebars");
+  const body = compileProgram(parse(source), partialScope, new Notes());
+  partialBodies.set(source, body, source.length + partialWeight);
+  return body;
 }
 
 /** The parser's position at an error, which is missing from its type definitions. */
@@ -79,8 +94,9 @@ function compileStatement(node: hbs.AST.Statement, scope: Scope, notes: Notes): 
     case "BlockStatement":
       return notes.compileNested(startOf(node), () => compileBlock(node as hbs.AST.BlockStatement, scope, notes));
     case "PartialStatement":
+      return compilePartial(node as hbs.AST.PartialStatement, scope, notes, compilePartialBody);
     case "PartialBlockStatement":
-      throw new TemplateError("syntax_error", "Partials are not supported.", startOf(node));
+      throw new TemplateError("syntax_error", "A partial cannot have a block; write {{> name}}.", startOf(node));
     default:
       throw new TemplateError("syntax_error", "Decorators are not supported.", startOf(node));
   }

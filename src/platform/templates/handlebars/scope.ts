@@ -30,5 +30,12 @@ export interface Scope {
   readonly params: readonly string[];
 }
 
+/** The scope of a partial: its context is known only where it is included. */
+export const partialScope: Scope = {
+  parent: { parent: undefined, label: undefined, params: [] },
+  label: undefined,
+  params: [],
+};
+
 /** The scope of the whole template. */
 export const topScope: Scope = { parent: undefined, label: "", params: [] };

@@ -1,4 +1,5 @@
 import { Liquid, LiquidError, Output, type Template as Parsed } from "liquidjs";
+import { BoundedCache, partialCharactersMax, partialWeight } from "../cache.ts";
 import { checkSource, limits } from "../limits.ts";
 import { Notes, type Template } from "../plan.ts";
 import { type Position, TemplateError } from "../template-error.ts";
@@ -13,19 +14,36 @@ import { compileOutput, compileTag, type LiquidTag, tagNames } from "./tags.ts";
  */
 export function compileLiquid(source: string): Template {
   checkSource(source, "liquid");
-  const scope: LiquidScope = { notes: new Notes(), loops: [], assigned: new Set(), read: new Map() };
+  const scope = newScope();
   const body = compileAll(parse(source), scope);
   const variables = [...scope.read].flatMap(([name, paths]) => (scope.assigned.has(name) ? [] : [...paths]));
   const printed = [...scope.notes.printed].filter((name) => !scope.assigned.has(name));
   return {
     variables: variables.sort(),
     printed: new Set(printed),
+    partials: scope.notes.partials,
     render(values, options) {
       const run = new LiquidRun(values, options);
       body(run);
       return run.finish();
     },
   };
+}
+
+function newScope(): LiquidScope {
+  return { notes: new Notes(), loops: [], assigned: new Set(), read: new Map() };
+}
+
+const partialBodies = new BoundedCache<Write>(partialCharactersMax);
+
+/** Compiles a partial, or returns it from the cache. */
+function compilePartialBody(source: string): Write {
+  const known = partialBodies.get(source);
+  if (known !== undefined) return known;
+  checkSource(source, "liquid");
+  const body = compileAll(parse(source), newScope());
+  partialBodies.set(source, body, source.length + partialWeight);
+  return body;
 }
 
 function compileAll(templates: readonly Parsed[], scope: LiquidScope): Write {
@@ -45,7 +63,8 @@ function compileOne(template: Parsed, scope: LiquidScope): Write | undefined {
     if (template instanceof Output) return compileOutput(template.value, scope);
     const { str } = template as unknown as { readonly str?: string };
     if (str !== undefined) return str === "" ? undefined : (run) => run.write(str);
-    return scope.notes.compileNested(position, () => compileTag(template as unknown as LiquidTag, scope, compileAll));
+    const tag = template as unknown as LiquidTag;
+    return scope.notes.compileNested(position, () => compileTag(tag, scope, compileAll, compilePartialBody));
   } catch (error) {
     if (!(error instanceof TemplateError) || error.line !== undefined) throw error;
     throw new TemplateError(error.code, error.message, position);

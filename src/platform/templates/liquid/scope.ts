@@ -18,6 +18,19 @@ export class LiquidRun extends Run {
   readonly loops: LiquidLoop[] = [];
   /** Set by `break` and `continue`, and reset by the enclosing loop. */
   interrupt: "none" | "break" | "continue" = "none";
+
+  /** Runs a partial with variables of its own: it sees neither those of its caller nor its loops. */
+  isolate(variables: Iterable<readonly [string, unknown]>, body: () => void): void {
+    const locals = [...this.locals];
+    const loops = this.loops.splice(0);
+    this.locals.clear();
+    for (const [name, value] of variables) this.locals.set(name, value);
+    body();
+    this.locals.clear();
+    for (const [name, value] of locals) this.locals.set(name, value);
+    this.loops.splice(0, this.loops.length, ...loops);
+    this.interrupt = "none";
+  }
 }
 
 /** A compiled expression. */

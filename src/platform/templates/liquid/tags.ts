@@ -6,6 +6,9 @@ import { compileFor, type ForTag } from "./loop.ts";
 import type { Evaluate, Write } from "./scope.ts";
 import { isLiquidTrue, liquidEquals } from "./values.ts";
 
+/** Compiles the source of a partial. */
+export type CompilePartial = (source: string) => Write;
+
 /** Compiles the content of a tag. */
 export type CompileAll = (templates: readonly Parsed[], scope: LiquidScope) => Write;
 
@@ -29,6 +32,14 @@ export type LiquidTag =
   | { readonly name: "increment" | "decrement"; readonly variable: string }
   | { readonly name: "cycle"; readonly group?: Token; readonly candidates: readonly (Token & { getText(): string })[] }
   | { readonly name: "echo"; readonly value?: Value }
+  | {
+      readonly name: "render";
+      /** A text if the name is fixed. */
+      readonly file?: unknown;
+      readonly hash: { readonly hash: Readonly<Record<string, Token | undefined>> };
+      readonly with?: unknown;
+      readonly forBinding?: unknown;
+    }
   | { readonly name: "raw"; readonly tokens: readonly { getText(): string }[] }
   | { readonly name: "break" | "continue" | "comment" | "#" };
 
@@ -44,6 +55,7 @@ export const tagNames: ReadonlySet<string> = new Set<LiquidTag["name"]>([
   "decrement",
   "cycle",
   "echo",
+  "render",
   "raw",
   "break",
   "continue",
@@ -52,7 +64,12 @@ export const tagNames: ReadonlySet<string> = new Set<LiquidTag["name"]>([
 ]);
 
 /** Compiles a tag with its content. */
-export function compileTag(tag: LiquidTag, scope: LiquidScope, compileAll: CompileAll): Write | undefined {
+export function compileTag(
+  tag: LiquidTag,
+  scope: LiquidScope,
+  compileAll: CompileAll,
+  compilePartial: CompilePartial,
+): Write | undefined {
   switch (tag.name) {
     case "assign": {
       const value = compileValue(tag.value, scope, "written");
@@ -85,6 +102,8 @@ export function compileTag(tag: LiquidTag, scope: LiquidScope, compileAll: Compi
       return compileCycle(tag, scope);
     case "echo":
       return tag.value === undefined ? undefined : compileOutput(tag.value, scope);
+    case "render":
+      return compileRender(tag, scope, compilePartial);
     case "raw": {
       const text = tag.tokens.map((token) => token.getText()).join("");
       return (run) => run.write(text);
@@ -111,6 +130,26 @@ export function compileOutput(value: Value, scope: LiquidScope): Write {
   if (name !== undefined && scope.notes.reachable) scope.notes.printed.add(name);
   const evaluate = compileValue(value, scope, "written");
   return (run) => run.print(evaluate(run), "");
+}
+
+/** Compiles the inclusion of a partial: `{% render 'name' %}` or `{% render 'name', key: value %}`. */
+function compileRender(tag: LiquidTag & { name: "render" }, scope: LiquidScope, compilePartial: CompilePartial): Write {
+  const { file: name } = tag;
+  if (typeof name !== "string") throw new TemplateError("syntax_error", "The name of a partial must be a fixed text.");
+  if (tag.with !== undefined || tag.forBinding !== undefined) {
+    const message = "Name the values of a partial, such as {% render 'card', item: payload.item %}.";
+    throw new TemplateError("syntax_error", message);
+  }
+  scope.notes.partials.add(name);
+  const values = Object.entries(tag.hash.hash).map(
+    ([key, token]) => [key, token === undefined ? () => true : compileToken(token, scope, "written")] as const,
+  );
+  return (run) =>
+    run.include(name, (source) => {
+      run.spend(values.length);
+      const variables = values.map(([key, evaluate]) => [key, evaluate(run)] as const);
+      run.isolate(variables, () => compilePartial(source)(run));
+    });
 }
 
 function compileBranches(

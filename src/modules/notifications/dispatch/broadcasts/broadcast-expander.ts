@@ -18,6 +18,7 @@ import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import type { MessagePreparer } from "../message/message-preparation.ts";
 import { type RecipientParts, readRecipients } from "../message/recipients.ts";
 import { broadcastStore } from "./broadcast-store.ts";
+import { cancelPage } from "./cancellation-store.ts";
 
 /** Signal topic for nodes that expand broadcasts. */
 export const broadcastTopic = "notifications_broadcast";
@@ -130,6 +131,10 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
     const broadcast = await broadcastStore(tx).lockNext();
     if (broadcast === undefined) return undefined;
     onLocked(broadcast);
+    if (broadcast.status === "cancelling") {
+      await cancelPage(tx, broadcast, new Date(nowMs));
+      return "cancelled_page";
+    }
     const { tenantId, topicKey, cutoff, position, expanded } = broadcast;
     const [members, total, [payload]] = await Promise.all([
       parts.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersPerPage),
@@ -155,6 +160,7 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
     return { tenantId, rows, recorded };
   });
   if (page === undefined) return false;
+  if (page === "cancelled_page") return true;
   const { tenantId, rows, recorded } = page;
   for (const { wake } of recorded) wake();
   parts.reporter.count(toReports(tenantId, rows));

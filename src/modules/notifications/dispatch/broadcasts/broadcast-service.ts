@@ -8,16 +8,22 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Topics } from "../../topics/index.ts";
-import type { Broadcast } from "../domain/broadcast.ts";
+import { type Broadcast, type BroadcastProgress, cancellationOf, newBroadcast } from "../domain/broadcast.ts";
 import { overriddenContents } from "../domain/plan.ts";
 import { serializePayload, type Trigger } from "../domain/trigger.ts";
 import { type TriggerWriter, triggerQuota } from "../triggers/trigger-writer.ts";
+import type { WorkflowLookup } from "../triggers/workflow-lookup.ts";
 import { broadcastStore } from "./broadcast-store.ts";
+import { cancellationStore } from "./cancellation-store.ts";
+
+/** How many deliveries are counted by status. */
+const countedMax = 100_000;
 
 interface Parts {
   readonly db: Database;
   readonly topics: Pick<Topics, "find" | "cutoff">;
-  readonly preferences: Pick<Preferences, "workflow" | "checkContents">;
+  readonly preferences: Pick<Preferences, "checkContents">;
+  readonly findWorkflow: WorkflowLookup;
   readonly events: Pick<EventRecorder, "record">;
   readonly writer: Pick<TriggerWriter, "admitIn">;
   /** Whether a queue is configured. Broadcasts need one. */
@@ -34,6 +40,7 @@ export function createBroadcastService({
   db,
   topics,
   preferences,
+  findWorkflow,
   events,
   writer,
   hasQueue,
@@ -59,9 +66,8 @@ export function createBroadcastService({
       }
       const { tenantId, nowMs, afterCommit } = context;
       const { body, text } = serializePayload(trigger);
-      const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
+      const workflow = await findWorkflow(context, trigger.workflowKey);
       preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
-      const now = new Date(nowMs);
       const transactionId = ulid(nowMs);
       const accepted = await db.transaction(async (tx) => {
         if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
@@ -69,26 +75,9 @@ export function createBroadcastService({
         }
         const topic = await topics.find(tx, tenantId, trigger.audience.name);
         if (topic === undefined) throw notFound("topic");
-        const broadcast: Broadcast = {
-          tenantId,
-          transactionId,
-          workflowKey: trigger.workflowKey,
-          topicKey: topic.key,
-          cutoff: await topics.cutoff(tx),
-          manifest: {
-            channels: trigger.channels ?? null,
-            userId: trigger.userId,
-            payloadDigest: hash("sha256", text, "hex"),
-          },
-          status: "accepted",
-          position: "",
-          expanded: 0,
-          total: 0,
-          failureCode: "",
-          createdAt: now,
-          updatedAt: now,
-        };
-        await broadcastStore(tx).insert(broadcast, body, new Date(nowMs + payloadRetentionMs));
+        const where = { tenantId, transactionId, topicKey: topic.key, cutoff: await topics.cutoff(tx) };
+        const broadcast = newBroadcast(where, trigger, hash("sha256", text, "hex"), nowMs);
+        await broadcastStore(tx).insert([{ broadcast, payload: body }], new Date(nowMs + payloadRetentionMs));
         const { workflowKey, topicKey } = broadcast;
         const data = { workflow_key: workflowKey, topic_key: topicKey };
         const within = { tenantId, nowMs, afterCommit, sql: tx };
@@ -101,10 +90,35 @@ export function createBroadcastService({
       return accepted;
     },
 
-    async getBroadcast({ sql, tenantId }: Context, transactionId: string): Promise<Broadcast> {
-      const broadcast = await broadcastStore(sql).find(tenantId, transactionId);
+    async getBroadcast(
+      { sql, tenantId }: Context,
+      transactionId: string,
+    ): Promise<{ broadcast: Broadcast; progress: BroadcastProgress }> {
+      const [broadcast, progress] = await Promise.all([
+        broadcastStore(sql).find(tenantId, transactionId),
+        cancellationStore(sql).progress(tenantId, transactionId, countedMax),
+      ]);
       if (broadcast === undefined) throw notFound("broadcast");
-      return broadcast;
+      return { broadcast, progress };
+    },
+
+    /** Cancels a broadcast. The expander skips the messages that wait. */
+    async cancelBroadcast(context: Context, transactionId: string): Promise<Broadcast> {
+      const { sql, tenantId, principal, nowMs, afterCommit } = context;
+      const store = cancellationStore(sql);
+      const broadcast = await store.lock(tenantId, transactionId);
+      if (broadcast === undefined) throw notFound("broadcast");
+      const { status, workflowKey, topicKey, expanded } = broadcast;
+      const action = cancellationOf(status, await store.hasWaiting(tenantId, transactionId));
+      if (action === "nothing") return broadcast;
+      if (action === "refuse") {
+        throw fail("FAILED_PRECONDITION", { public: "All messages of the broadcast have been sent or skipped." });
+      }
+      const cancelled = await store.begin(tenantId, transactionId, principal.subject, new Date(nowMs));
+      const data = { workflow_key: workflowKey, topic_key: topicKey, expanded };
+      await events.record(context, "notification.broadcast.cancelled", transactionId, data);
+      afterCommit(wakeExpander);
+      return cancelled;
     },
   };
 }

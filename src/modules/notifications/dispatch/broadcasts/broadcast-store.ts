@@ -1,27 +1,52 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
 
+/** A broadcast with the payload that is stored for it. */
+export interface AcceptedBroadcast {
+  readonly broadcast: Broadcast;
+  readonly payload: SerializedPayload["body"];
+}
+
+/** The columns of a broadcast. */
+export function broadcastColumns(sql: Sql): Fragment {
+  return sql`
+    tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, position, expanded, total,
+    failure_code, cancelled_by, created_at, updated_at`;
+}
+
 /** SQL queries for broadcasts. */
 export function broadcastStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, position, expanded, total,
-    failure_code, created_at, updated_at`;
+  const columns = broadcastColumns(sql);
   return {
-    /** Stores a broadcast and its payload. */
-    async insert(broadcast: Broadcast, payload: SerializedPayload["body"], expiresAt: Date): Promise<void> {
-      const { tenantId, transactionId, manifest, createdAt } = broadcast;
+    /** Stores broadcasts and their payloads. */
+    async insert(accepted: readonly AcceptedBroadcast[], expiresAt: Date): Promise<void> {
+      const rows = accepted.map(({ broadcast, payload }) => ({
+        tenant_id: broadcast.tenantId,
+        transaction_id: broadcast.transactionId,
+        workflow_key: broadcast.workflowKey,
+        topic_key: broadcast.topicKey,
+        cutoff: broadcast.cutoff,
+        manifest: broadcast.manifest,
+        status: broadcast.status,
+        created_at: broadcast.createdAt,
+        digest: broadcast.manifest.payloadDigest,
+        payload,
+      }));
       await sql`
-        with payload as (
+        with input as (
+          select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+            tenant_id text, transaction_id text, workflow_key text, topic_key text, cutoff text, manifest jsonb, status text,
+            created_at timestamptz, digest text, payload jsonb)
+        ), payload as (
           insert into notification_payloads (tenant_id, transaction_id, body, digest, created_at, expires_at)
-          values (${tenantId}, ${transactionId}, ${sql.json(payload as never)},
-            decode(${manifest.payloadDigest}, 'hex'), ${createdAt}, ${expiresAt})
+          select tenant_id, transaction_id, payload, decode(digest, 'hex'), created_at, ${expiresAt} from input
         )
         insert into notification_broadcasts (tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status,
           created_at, updated_at)
-        values (${tenantId}, ${transactionId}, ${broadcast.workflowKey}, ${broadcast.topicKey}, ${broadcast.cutoff},
-          ${sql.json(manifest as never)}, ${broadcast.status}, ${createdAt}, ${createdAt})`;
+        select tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, created_at, created_at
+        from input`;
     },
 
     async find(tenantId: TenantId, transactionId: string): Promise<Broadcast | undefined> {
@@ -38,7 +63,7 @@ export function broadcastStore(sql: Sql) {
     async lockNext(): Promise<Broadcast | undefined> {
       const [row] = await sql<Broadcast[]>`
         select ${columns} from notification_broadcasts
-        where status in ('accepted', 'expanding') and next_page_at <= now()
+        where status in ('accepted', 'expanding', 'cancelling') and next_page_at <= now()
           and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')
         order by next_page_at limit 1 for update skip locked`;
       return row;
@@ -86,7 +111,7 @@ export function broadcastStore(sql: Sql) {
       const deleted = await sql`
         delete from notification_broadcasts where ctid = any(array(
           select ctid from notification_broadcasts
-          where updated_at < ${before} and status in ('completed', 'failed') order by updated_at limit ${limit}))`;
+          where updated_at < ${before} and status in ('completed', 'failed', 'cancelled') order by updated_at limit ${limit}))`;
       return deleted.count;
     },
   };

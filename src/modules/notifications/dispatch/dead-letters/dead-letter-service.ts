@@ -5,9 +5,26 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import { type DeadLetter, redriveRefusal } from "../domain/dead-letter.ts";
 import { deadLetterStore } from "./dead-letter-store.ts";
+import { type RedriveCount, type RedriveFilter, redriveStore } from "./redrive-store.ts";
+
+/** The most dead letters that one call redrives. */
+const redrivesMax = 1000;
+
+/** How dead letters are redriven. */
+export interface RedriveOptions {
+  readonly preview: boolean;
+  /** 0 for the maximum. */
+  readonly limit: number;
+  readonly reason: string;
+}
+
+/** The result of a redrive of many. */
+export interface RedriveResult extends RedriveCount {
+  readonly redriven: number;
+}
 
 interface Parts {
-  readonly events: Pick<EventRecorder, "record">;
+  readonly events: Pick<EventRecorder, "record" | "recordMany">;
   readonly wakeExpander: () => void;
   readonly wakeDispatch: () => void;
 }
@@ -41,11 +58,41 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
         if (!(await store.requeue(tenantId, letter.deliveryId))) throw sourceDeleted();
         context.afterCommit(wakeDispatch);
       }
-      const data = { kind: letter.kind, transaction_id: letter.transactionId, delivery_id: letter.deliveryId };
-      await events.record(context, "notification.dead_letter.redriven", id, data);
+      await events.record(context, "notification.dead_letter.redriven", id, eventData(letter));
       return redriven;
     },
+
+    /** Retries the open dead letters that match a filter, oldest first; a preview only counts them. */
+    async redriveMany(
+      context: Context,
+      filter: RedriveFilter,
+      { preview, limit, reason }: RedriveOptions,
+    ): Promise<RedriveResult> {
+      const { sql, tenantId, nowMs, principal, afterCommit } = context;
+      const store = redriveStore(sql);
+      const now = new Date(nowMs);
+      const counted = await store.count(tenantId, filter, now);
+      if (preview || counted.matched === 0) return { ...counted, redriven: 0 };
+      const redriven = await store.redrive(tenantId, filter, now, limit || redrivesMax, principal.subject, reason);
+      const entries = redriven.map((letter) => ({
+        ...{
+          tenantId,
+          type: "notification.dead_letter.redriven" as const,
+          subject: letter.id,
+          data: eventData(letter),
+        },
+      }));
+      const { wake } = await events.recordMany(sql, entries, nowMs);
+      afterCommit(wake);
+      if (redriven.some(({ kind }) => kind === "fanout_page")) afterCommit(wakeExpander);
+      if (redriven.some(({ kind }) => kind === "delivery")) afterCommit(wakeDispatch);
+      return { ...counted, redriven: redriven.length };
+    },
   };
+}
+
+function eventData({ kind, transactionId, deliveryId }: Pick<DeadLetter, "kind" | "transactionId" | "deliveryId">) {
+  return { kind, transaction_id: transactionId, delivery_id: deliveryId };
 }
 
 function sourceDeleted() {

@@ -1,6 +1,6 @@
 import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
-import type { ReasonCode } from "../../preferences/index.ts";
 import type { Delivery } from "../domain/delivery.ts";
+import { describePreference } from "../domain/preference-text.ts";
 import { type Observation, observationStore } from "../observations/observation-store.ts";
 import { deliveryStore } from "./delivery-store.ts";
 
@@ -18,7 +18,7 @@ export const deliveryExplainer: Explainer = {
     const { rows } = await observationStore(sql).list(tenantId, id, page);
     return {
       status: delivery.status,
-      summary: summaryOf(delivery),
+      summary: describeDelivery(delivery),
       steps: stepsOf(delivery, rows),
       waits: waitsOf(delivery),
       remedies: remediesOf(delivery),
@@ -27,35 +27,16 @@ export const deliveryExplainer: Explainer = {
   },
 };
 
-const layerNames = [
-  ...["", "the workflow", "the user of the workflow"],
-  ...["the subscriber", "the subscriber for this workflow", "the subscriber for this topic"],
-];
-
-/** What preferences decided, by the stored reason. `by` is the deciding layer. */
-const preferenceTexts: Readonly<Record<ReasonCode, (by: string) => string>> = {
-  allowed_default: () => "No preference forbids the channel.",
-  allowed_by_layer: (by) => `The preferences of ${by} allow the channel.`,
-  allowed_read_only: (by) => `The preferences of ${by} allow the channel, and nobody may change that.`,
-  denied_by_layer: (by) => `The preferences of ${by} forbid the channel.`,
-  denied_read_only: (by) => `The preferences of ${by} forbid the channel, and nobody may change that.`,
-  denied_quiet_hours: (by) => `The quiet hours of ${by} applied.`,
-  denied_channel_condition: (by) => `The condition of ${by} on the channel did not hold.`,
-  denied_condition_error: (by) => `A condition of ${by} could not be evaluated, so the message was not sent.`,
-  denied_subscriber_inactive: () => "The subscriber is not active.",
-  denied_not_requested: () => "The trigger did not request the channel.",
-};
-
 function preferenceText({ preferenceReasonCode, preferenceWinningLayer }: Delivery): string {
-  const by = layerNames[preferenceWinningLayer ?? 0] || "nobody";
-  return preferenceTexts[preferenceReasonCode](by);
+  return describePreference(preferenceReasonCode, preferenceWinningLayer ?? 0);
 }
 
 function failureText({ failurePhase, failureCode, failureDetail }: Delivery): string {
   return `${failurePhase} ${failureCode}${failureDetail === "" ? "." : `: ${failureDetail}`}`;
 }
 
-function summaryOf(delivery: Delivery): string {
+/** Says in words what became of a delivery. */
+export function describeDelivery(delivery: Delivery): string {
   const { channel, status, subscriberId, failureCode, executionAttempt, maxAttempts, observationState } = delivery;
   const message = `The ${channel} message to the subscriber ${subscriberId}`;
   switch (status) {

@@ -1,8 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Broadcast as BroadcastMessage,
+  type BroadcastProgress as BroadcastProgressMessage,
+  BroadcastProgressSchema,
   BroadcastSchema,
+  CancelBroadcastResponseSchema,
   type NotificationDeadLetter as DeadLetterMessage,
   type Delivery as DeliveryMessage,
   DeliverySchema,
@@ -11,11 +14,13 @@ import {
   ListDeliveriesResponseSchema,
   ListNotificationDeadLettersResponseSchema,
   ListObservationsResponseSchema,
+  type NotificationDeadLetterFilter,
   NotificationDeadLetterSchema,
   type NotificationService,
   type Observation as ObservationMessage,
   ObservationSchema,
   RedriveNotificationDeadLetterResponseSchema,
+  RedriveNotificationDeadLettersResponseSchema,
 } from "../../../../../gen/service/api/notification_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
@@ -28,7 +33,8 @@ import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import type { DeadLetterService } from "../dead-letters/dead-letter-service.ts";
 import { deadLetterStore } from "../dead-letters/dead-letter-store.ts";
-import type { Broadcast } from "../domain/broadcast.ts";
+import type { RedriveFilter } from "../dead-letters/redrive-store.ts";
+import type { Broadcast, BroadcastProgress } from "../domain/broadcast.ts";
 import type { DeadLetter, DeadLetterStatus } from "../domain/dead-letter.ts";
 import type { Delivery } from "../domain/delivery.ts";
 import { type Observation, observationStore } from "../observations/observation-store.ts";
@@ -45,7 +51,7 @@ export function deliveryHandlers({
   broadcasts,
   deadLetters,
   cursors,
-}: Parts): Omit<Handlers<typeof NotificationService>, "triggerNotification"> {
+}: Parts): Omit<Handlers<typeof NotificationService>, "triggerNotification" | "triggerNotificationBatch"> {
   return {
     async listDeliveries({ sql, tenantId, operation }, request) {
       const filter = await filterOf({ sql, tenantId }, request);
@@ -78,8 +84,13 @@ export function deliveryHandlers({
     },
 
     async getBroadcast(context, { transactionId }) {
-      const broadcast = await broadcasts.getBroadcast(context, transactionId);
-      return create(GetBroadcastResponseSchema, { broadcast: fromBroadcast(broadcast) });
+      const { broadcast, progress } = await broadcasts.getBroadcast(context, transactionId);
+      return create(GetBroadcastResponseSchema, { broadcast: fromBroadcast(broadcast, progress) });
+    },
+
+    async cancelBroadcast(context, { transactionId }) {
+      const broadcast = await broadcasts.cancelBroadcast(context, transactionId);
+      return create(CancelBroadcastResponseSchema, { broadcast: fromBroadcast(broadcast) });
     },
 
     async listNotificationDeadLetters({ sql, tenantId, operation }, request) {
@@ -100,10 +111,24 @@ export function deliveryHandlers({
       });
     },
 
+    async redriveNotificationDeadLetters(context, { filter, preview, limit, reason }) {
+      const result = await deadLetters.redriveMany(context, toRedriveFilter(filter), { preview, limit, reason });
+      return create(RedriveNotificationDeadLettersResponseSchema, result);
+    },
+
     async redriveNotificationDeadLetter(context, { deadLetterId, reason }) {
       const letter = await deadLetters.redrive(context, deadLetterId, reason);
       return create(RedriveNotificationDeadLetterResponseSchema, { deadLetter: fromDeadLetter(letter) });
     },
+  };
+}
+
+function toRedriveFilter(filter: NotificationDeadLetterFilter | undefined): RedriveFilter {
+  const { channel = "", failurePhase = "", failureCode = "", subscriberId = "", transactionId = "" } = filter ?? {};
+  return {
+    ...{ channel, failurePhase, failureCode, subscriberId, transactionId },
+    failedAfter: filter?.failedAfter && timestampDate(filter.failedAfter),
+    failedBefore: filter?.failedBefore && timestampDate(filter.failedBefore),
   };
 }
 
@@ -142,7 +167,7 @@ function fromDelivery(delivery: Delivery): DeliveryMessage {
 }
 
 /** Converts a broadcast to its API message. */
-export function fromBroadcast(broadcast: Broadcast): BroadcastMessage {
+export function fromBroadcast(broadcast: Broadcast, progress?: BroadcastProgress): BroadcastMessage {
   const { manifest, expanded, total, createdAt, updatedAt, ...rest } = broadcast;
   return create(BroadcastSchema, {
     ...rest,
@@ -151,6 +176,18 @@ export function fromBroadcast(broadcast: Broadcast): BroadcastMessage {
     total: BigInt(total),
     createdAt: timestampFromDate(createdAt),
     updatedAt: timestampFromDate(updatedAt),
+    ...(progress !== undefined && { progress: fromProgress(progress) }),
+  });
+}
+
+function fromProgress({ queued, running, sent, failed, skipped, capped }: BroadcastProgress): BroadcastProgressMessage {
+  return create(BroadcastProgressSchema, {
+    queued: BigInt(queued),
+    running: BigInt(running),
+    sent: BigInt(sent),
+    failed: BigInt(failed),
+    skipped: BigInt(skipped),
+    capped,
   });
 }
 

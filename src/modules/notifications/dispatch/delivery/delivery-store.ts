@@ -210,6 +210,24 @@ export function deliveryStore(sql: Sql) {
       return readKeyset<Delivery>(sql, { columns, table, where, newestFirst: ofSubscriber }, page);
     },
 
+    /**
+     * The newest deliveries of a workflow to a subscriber, newest first: up to `limit` of them among the subscriber's newest
+     * `searched` ones.
+     */
+    async recentOf(
+      tenantId: TenantId,
+      subscriberId: string,
+      workflowKey: string,
+      searched: number,
+      limit: number,
+    ): Promise<Delivery[]> {
+      return sql<Delivery[]>`
+        select ${columns} from (
+          select * from notification_deliveries where tenant_id = ${tenantId} and subscriber_id = ${subscriberId}
+          order by id desc limit ${searched}) as newest
+        where workflow_key = ${workflowKey} order by id desc limit ${limit}`;
+    },
+
     /** The tenants that have deliveries from before a point in time. */
     async tenantsBefore(beforeMs: number): Promise<TenantId[]> {
       // A loose index scan reads one row per tenant; tenants are far fewer than deliveries.

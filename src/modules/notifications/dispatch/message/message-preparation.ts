@@ -1,13 +1,13 @@
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
-import type { Connections } from "../../../connectors/index.ts";
-import type { Integration, Integrations, SelectionFault } from "../../integrations/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
+import type { Partials } from "../../partials/index.ts";
 import type { NotificationWorkflow } from "../../preferences/index.ts";
-import { credentialCode, type OutgoingMessage, type Providers } from "../../providers/index.ts";
+import type { OutgoingMessage, Providers } from "../../providers/index.ts";
 import type { Subscriber } from "../../subscribers/index.ts";
 import { type Delivery, type DeliveryFailure, sendKey } from "../domain/delivery.ts";
 import { contentOf, type Overrides, type Target } from "../domain/plan.ts";
+import { createIntegrationChooser, type IntegrationChooserParts } from "./integration-choice.ts";
 import { type RenderedMessage, renderMessage, subscriberFacts } from "./message-renderer.ts";
 import type { TemplateValues } from "./template-values.ts";
 
@@ -59,19 +59,13 @@ export type PreparedMessage =
   | FailedMessage
   | { readonly kind: "outgoing"; readonly route: Route; readonly message: OutgoingMessage };
 
-interface Parts {
-  readonly integrations: Pick<Integrations, "choose" | "find">;
+interface Parts extends IntegrationChooserParts {
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
-  readonly connections: Pick<Connections, "open">;
+  readonly partials: Pick<Partials, "libraryOf">;
   readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "acceptsAddress">;
   readonly log: Log;
   readonly shares: EventLoopShares;
-  /** Whether messages that no integration serves are stored in the outbox. */
-  readonly outbox: boolean;
 }
-
-/** The integration, or built-in provider, that sends a message. */
-type SelectedIntegration = Pick<Integration, "id" | "providerKey" | "connectionId" | "casingOverride">;
 
 /** Selects the route of a message and renders it. Failures are returned, never thrown. */
 export type MessagePreparer = (request: SendRequest, except?: ReadonlySet<string>) => Promise<PreparedMessage>;
@@ -79,15 +73,10 @@ export type MessagePreparer = (request: SendRequest, except?: ReadonlySet<string
 const none: ReadonlySet<string> = new Set();
 
 /** Creates the message preparer. */
-export function createMessagePreparer({
-  integrations,
-  layouts,
-  connections,
-  providers,
-  log,
-  shares,
-  outbox,
-}: Parts): MessagePreparer {
+export function createMessagePreparer(parts: Parts): MessagePreparer {
+  const { layouts, partials, providers, log, shares } = parts;
+  const choose = createIntegrationChooser(parts);
+
   return async (request, except = none) => {
     try {
       return await prepare(request, except);
@@ -116,6 +105,7 @@ export function createMessagePreparer({
       subscriber,
       casing,
       markup,
+      partials: await partials.libraryOf(tenantId),
       turns,
     });
     const connectionId = providers.needsConnection(providerKey) ? target.connectionId || selected.connectionId : "";
@@ -132,52 +122,6 @@ export function createMessagePreparer({
     const outgoing = { deliveryId: delivery.id, key: sendKey(delivery), channel, to, subject, title, text, html, data };
     return { kind: "outgoing", route, message: outgoing };
   }
-
-  async function choose(
-    { delivery, target, onlyIntegrationId }: SendRequest,
-    values: TemplateValues,
-    except: ReadonlySet<string>,
-  ): Promise<SelectedIntegration | DeliveryFailure> {
-    const { tenantId, channel } = delivery;
-    if (onlyIntegrationId !== "") {
-      const previous = await integrations.find(tenantId, onlyIntegrationId);
-      return previous?.active
-        ? previous
-        : { ...unknown, detail: "The integration that may have sent the message was deleted or deactivated." };
-    }
-    const pinned = target.connectionId === "" ? undefined : await connections.open(tenantId, target.connectionId);
-    if (typeof pinned === "string") {
-      return {
-        phase: "credential",
-        code: credentialCode(pinned),
-        detail: "The connection to which the address is pinned cannot be used.",
-      };
-    }
-    const accepts = (providerKey: string) =>
-      pinned === undefined ? providers.acceptsAddress(providerKey, target) : providerKey === pinned.providerKey;
-    const choice = await integrations.choose(tenantId, channel, { ...values, channel }, except, accepts);
-    if (typeof choice !== "string") return choice;
-    if (choice === "none_active" && channel === "in_app") return { ...builtIn, providerKey: "in_app" };
-    if (choice === "none_active" && outbox && except.size === 0) return { ...builtIn, providerKey: "development" };
-    return { phase: "integration", code: choice, detail: unservedDetail(choice, target, pinned?.providerKey) };
-  }
-}
-
-const builtIn = { id: "", connectionId: "", casingOverride: "" } as const;
-const unknown = { phase: "provider", code: "outcome_unknown" } as const;
-
-const unserved = {
-  none_active: "No active integration serves the channel.",
-  condition_no_match: "No integration of the channel has a condition that matches.",
-  condition_error: "The condition of an integration of the channel cannot be evaluated.",
-} as const;
-
-function unservedDetail(fault: SelectionFault, { providerKey }: Target, pinnedTo: string | undefined): string {
-  if (fault !== "none_active") return unserved[fault];
-  if (pinnedTo !== undefined)
-    return `No active integration of ${pinnedTo} serves the channel; the address is pinned to it.`;
-  if (providerKey === "") return unserved.none_active;
-  return `No active integration serves the channel for addresses with the provider_key ${providerKey}.`;
 }
 
 const internal: DeliveryFailure = { phase: "system", code: "internal", detail: "The service failed to send it." };

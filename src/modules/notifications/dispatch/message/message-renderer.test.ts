@@ -33,6 +33,7 @@ test("each template of a message is rendered in a new event-loop turn once the c
     subscriber: { locale: "", timezone: "" } as never,
     markup: undefined,
     casing: "" as never,
+    partials: { handlebars: () => undefined, liquid: () => undefined },
     turns,
   });
   assert.ok("html" in message);

@@ -8,6 +8,7 @@ import {
 } from "../../../../platform/templates/index.ts";
 import type { Integration } from "../../integrations/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
+import type { PartialLibrary } from "../../partials/index.ts";
 import type { ChannelContent } from "../../preferences/index.ts";
 import type { ProviderMarkup } from "../../providers/index.ts";
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
@@ -38,6 +39,7 @@ export interface RenderInput {
   readonly casing: Integration["casingOverride"];
   /** The markup in which the provider interprets texts. */
   readonly markup: ProviderMarkup | undefined;
+  readonly partials: PartialLibrary;
   /** Each template is rendered in one turn on the event loop. */
   readonly turns: TimeSlices;
 }
@@ -90,14 +92,14 @@ export async function renderMessage(layouts: Pick<Layouts, "layoutFor" | "wrap">
 
 async function renderContent(
   layouts: Pick<Layouts, "wrap">,
-  { channel, values, subscriber, casing, markup, turns }: RenderInput,
+  { channel, values, subscriber, casing, markup, partials, turns }: RenderInput,
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
   onMissing: (path: string) => void,
 ): Promise<RenderedMessage> {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
-  const language = { locale, timezone, onMissing };
+  const language = { locale, timezone, onMissing, partials: partials[content.engine] };
   const plain = { ...language, escape: markup?.escape ?? "none", bytesMax: bytesMax[channel] } as const;
   const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
   const renderTemplate = async (source: string, options: RenderOptions) => {
@@ -110,7 +112,10 @@ async function renderContent(
   // The plain-text part falls back to the text of the HTML part.
   const unwrapped = { body: own.body, text: own.text || (isMail ? plainText(own.body) : own.body) };
   if (layout !== undefined && turns.isOver()) await turns.next();
-  const { body, text } = layout === undefined ? unwrapped : layouts.wrap(layout, unwrapped, values, marked);
+  const { body, text } =
+    layout === undefined
+      ? unwrapped
+      : layouts.wrap(layout, unwrapped, values, { ...marked, partials: partials[layout.engine] });
   const message = isMail ? text || unwrapped.text : body;
   // A template filter may have split a surrogate pair, which providers reject.
   const renderHeading = async (source: string) =>

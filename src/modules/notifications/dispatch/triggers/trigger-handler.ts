@@ -3,6 +3,10 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type ContentOverrides,
   type NotificationService,
+  type TriggerBatchResult,
+  TriggerBatchResultSchema,
+  type TriggerNotificationBatchRequest,
+  TriggerNotificationBatchResponseSchema,
   type TriggerNotificationRequest,
   type TriggerNotificationResponse,
   TriggerNotificationResponseSchema,
@@ -11,7 +15,7 @@ import {
 } from "../../../../../gen/service/api/notification_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { fail, invalid } from "../../../../errors/index.ts";
+import { Failure, fail, invalid, unreachable } from "../../../../errors/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
 import type { Channel, SubscriberUpsert } from "../../subscribers/index.ts";
 import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
@@ -19,28 +23,56 @@ import { fromBroadcast } from "../delivery/delivery-handler.ts";
 import type { Delivery } from "../domain/delivery.ts";
 import { channels, type Overrides } from "../domain/plan.ts";
 import { audienceOf, type Trigger } from "../domain/trigger.ts";
+import type { BatchedTrigger } from "./batch-recipients.ts";
+import type { TriggerBatchService, TriggerResult } from "./trigger-batch-service.ts";
 import type { Outcome, TriggerService } from "./trigger-service.ts";
 
 interface Parts {
   readonly triggers: TriggerService;
+  readonly batches: TriggerBatchService;
+  readonly hasQueue: boolean;
   readonly broadcasts: BroadcastService;
   readonly dispatchEnabled: boolean;
 }
 
-/** NotificationService operation that triggers notifications. */
+/** NotificationService operations that trigger notifications. */
 export function triggerHandlers({
   triggers,
+  batches,
   broadcasts,
+  hasQueue,
   dispatchEnabled,
-}: Parts): Pick<Handlers<typeof NotificationService>, "triggerNotification"> {
+}: Parts): Pick<Handlers<typeof NotificationService>, "triggerNotification" | "triggerNotificationBatch"> {
+  function requireDispatch(): void {
+    if (dispatchEnabled) return;
+    throw fail("FAILED_PRECONDITION", {
+      public: "Notifications are switched off; set notification.dispatch.enabled to true.",
+    });
+  }
+
   return {
-    triggerNotification: {
-      async grouped(context: Context, request: TriggerNotificationRequest, keyed) {
-        if (!dispatchEnabled) {
+    triggerNotificationBatch: {
+      async grouped(context: Context, request: TriggerNotificationBatchRequest, keyed) {
+        requireDispatch();
+        if (!hasQueue) {
           throw fail("FAILED_PRECONDITION", {
-            public: "Notifications are switched off; set notification.dispatch.enabled to true.",
+            public:
+              "queue_unavailable: a batch can only be accepted by a durable queue; set notification.dispatch.queue to tiered or flat.",
           });
         }
+        return batches.accept(context, request.triggers.map(toBatched), keyed, (results) =>
+          create(TriggerNotificationBatchResponseSchema, {
+            results: results.map(fromBatchResult),
+            accepted: results.filter(({ kind }) => kind !== "refused").length,
+            refused: results.filter(({ kind }) => kind === "refused").length,
+          }),
+        );
+      },
+    },
+
+    triggerNotification: {
+      async grouped(context: Context, request: TriggerNotificationRequest, keyed) {
+        requireDispatch();
         const trigger = toTrigger(request);
         const profile = toProfile(request);
         if (trigger.audience.kind === "topic") {
@@ -79,6 +111,55 @@ export function triggerHandlers({
       },
     },
   };
+}
+
+/** Reads a trigger of a batch; a contradiction in it refuses only this trigger. */
+function toBatched(request: TriggerNotificationRequest): BatchedTrigger | Failure {
+  try {
+    return { trigger: toTrigger(request), profile: toProfile(request) };
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+function fromBatchResult(result: TriggerResult, at: number): TriggerBatchResult {
+  switch (result.kind) {
+    case "accepted":
+      return create(TriggerBatchResultSchema, {
+        transactionId: result.transactionId,
+        outcomes: result.initial.map(({ plan, row }) =>
+          create(TriggerOutcomeSchema, {
+            channel: plan.channel,
+            endpointId: plan.target.endpointId,
+            outcome: row.status,
+            deliveryId: row.id,
+            failurePhase: row.failure_phase ?? "",
+            failureCode: row.failure_code ?? "",
+            failureDetail: row.failure_detail ?? "",
+            preferenceReasonCode: plan.reasonCode,
+          }),
+        ),
+      });
+    case "broadcast": {
+      const { broadcast } = result;
+      return create(TriggerBatchResultSchema, {
+        transactionId: broadcast.transactionId,
+        broadcast: fromBroadcast(broadcast),
+      });
+    }
+    case "refused": {
+      const { code, message, violations } = result.failure;
+      const [violation] = violations;
+      return create(TriggerBatchResultSchema, {
+        errorCode: code,
+        errorField: violation === undefined ? "" : `triggers[${at}].${violation.field}`,
+        errorMessage: message,
+      });
+    }
+    default:
+      return unreachable(result);
+  }
 }
 
 function toTrigger(request: TriggerNotificationRequest): Trigger {

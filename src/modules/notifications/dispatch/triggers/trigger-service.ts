@@ -1,4 +1,4 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import { Failure, invalid } from "../../../../errors/index.ts";
@@ -8,7 +8,7 @@ import { completeRecord, inProgressFailure } from "../../../../platform/idempote
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
-import { type DeliveryBatch, deliveryStore } from "../delivery/delivery-store.ts";
+import { deliveryStore } from "../delivery/delivery-store.ts";
 import { createInitialDeliveries, type InitialDelivery, type TriggerContext } from "../delivery/initial-delivery.ts";
 import type { MessageSender } from "../delivery/send-attempt.ts";
 import type { DeliverySettlement, Settler } from "../delivery/settlement.ts";
@@ -18,7 +18,9 @@ import { type SerializedPayload, serializePayload, type Trigger } from "../domai
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import { type MessagePreparer, noRoute } from "../message/message-preparation.ts";
 import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
+import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
+import type { WorkflowLookup } from "./workflow-lookup.ts";
 
 /** The outcome of one message of a trigger. */
 export interface Outcome extends InitialDelivery {
@@ -46,11 +48,12 @@ export interface SingleTrigger<Response> {
 interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
-  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve" | "checkContents">;
+  readonly preferences: Pick<Preferences, "readLayers" | "resolve" | "checkContents">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
   readonly settler: Settler;
   readonly writer: TriggerWriter;
+  readonly findWorkflow: WorkflowLookup;
   readonly verifiedOnly: boolean;
   /** How long a trigger's payload is stored. */
   readonly payloadRetentionMs: number;
@@ -62,7 +65,7 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs, wakeInbox } = parts;
+  const { db, subscribers, preferences, send, settler, writer, findWorkflow, payloadRetentionMs, wakeInbox } = parts;
   const recipientReader = createRecipientReader(parts);
   const inFlight = new Set<Promise<unknown>>();
 
@@ -99,29 +102,13 @@ export function createTriggerService(parts: Parts) {
   async function draft<Response extends Message>(
     triggerContext: TriggerContext,
     recipient: Recipient,
-    { body, text }: SerializedPayload,
+    serialized: SerializedPayload,
     toResponse: SingleTrigger<Response>["toResponse"],
   ) {
-    const { tenantId, transactionId, workflowKey, userId, nowMs } = triggerContext;
+    const { transactionId } = triggerContext;
     const initial = await createInitialDeliveries(parts, triggerContext, recipient, []);
     const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
-    const isOpen = initial.some(
-      ({ row }) => row.status === "running" || row.status === "queued" || row.dead_letter_id !== undefined,
-    );
-    const batch: Omit<DeliveryBatch, "record"> = {
-      tenantId,
-      transactionId,
-      broadcastId: "",
-      workflowKey,
-      topicKey: "",
-      userId,
-      lane: "single",
-      at: new Date(nowMs),
-      payload: isOpen
-        ? { body, digest: hash("sha256", text, "hex"), expiresAt: new Date(nowMs + payloadRetentionMs) }
-        : undefined,
-      rows: initial.map(({ row }) => row),
-    };
+    const batch = deliveryBatchOf(triggerContext, initial, serialized, payloadRetentionMs);
     return { initial, outcomes, first: toResponse({ transactionId, outcomes }), batch, recipient };
   }
   type Draft<Response extends Message> = Awaited<ReturnType<typeof draft<Response>>>;
@@ -146,7 +133,8 @@ export function createTriggerService(parts: Parts) {
   /**
    * Drafts a trigger for the recipient with its new profile, then stores the profile and the trigger in one transaction:
    * both are stored, once per idempotency key, or neither is. Rendering waits for turns on the event loop, so it happens
-   * before the transaction: a waiting call must not hold a connection.
+   * before the transaction: a waiting call must not hold a connection. A deleted recipient keeps its profile and gets
+   * nothing: a trigger never makes it active again.
    */
   async function draftWithProfile<Response extends Message>(
     context: Context,
@@ -167,9 +155,11 @@ export function createTriggerService(parts: Parts) {
         if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
           return "duplicate";
         }
-        const subscriber = await subscribers.upsert({ tenantId, nowMs, afterCommit, sql: tx }, profile, preview.id);
+        const writing = { tenantId, nowMs, afterCommit, sql: tx };
+        const options = { newId: preview.id, keepDeleted: true };
+        const subscriber = preview.active ? await subscribers.upsert(writing, profile, options) : preview;
         if (subscriber.id !== preview.id) throw new OtherSubscriber();
-        const committed = await writer.writeUncountedIn(tx, { ...drafted.batch, record: undefined });
+        const committed = await writer.writeUncountedIn(tx, [{ ...drafted.batch, record: undefined }]);
         if (keyed !== undefined) await completeRecord(tx, keyed.record(drafted.first));
         return committed;
       })
@@ -198,7 +188,7 @@ export function createTriggerService(parts: Parts) {
     const serialized = serializePayload(trigger);
     const quota = context.quotaOf(triggerQuota);
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
-    const workflow = await preferences.workflow(tenantId, trigger.workflowKey);
+    const workflow = await findWorkflow(context, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
     const triggerContext: TriggerContext = {
       ...trigger,

@@ -101,19 +101,18 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
     },
 
     /**
-     * Charges the quota and claims the idempotency key in the caller's transaction. Throws QUOTA_EXCEEDED when the quota
-     * is used up; a duplicate is not charged.
+     * Charges the quota for a number of triggers and claims the idempotency key in the caller's transaction. Throws
+     * QUOTA_EXCEEDED when the quota is used up; a duplicate is not charged.
      */
     async admitIn(
       tx: Sql,
       tenantId: DeliveryBatch["tenantId"],
       quota: number | undefined,
       keyed: KeyedCall | undefined,
+      count = 1,
     ): Promise<"admitted" | "duplicate"> {
-      const takes =
-        quota === undefined
-          ? []
-          : [{ tenantId, operation: triggerQuota, limit: quota, count: 1 } satisfies QuotaRequest];
+      const takes: QuotaRequest[] =
+        quota === undefined || count === 0 ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count }];
       const { granted, refund } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
       if (keyed === undefined || (await claimKey(tx, keyed.claim))) return "admitted";
@@ -121,9 +120,11 @@ export function createTriggerWriter({ db, reporter, quotas }: Parts) {
       return "duplicate";
     },
 
-    /** Stores one trigger in a transaction without charging a quota. Call the returned function after the commit. */
-    async writeUncountedIn(tx: Sql, batch: DeliveryBatch): Promise<() => void> {
-      return (await writeIn(tx, [{ batch, quota: undefined }])).committed;
+    /** Stores triggers in a transaction without charging a quota. Call the returned function after the commit. */
+    async writeUncountedIn(tx: Sql, batches: readonly DeliveryBatch[]): Promise<() => void> {
+      if (batches.length === 0) return () => {};
+      const inputs = batches.map((batch) => ({ batch, quota: undefined }));
+      return (await writeIn(tx, inputs)).committed;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { invalid } from "../../../../errors/index.ts";
+import { mailHeadersProblem } from "./mail-headers.ts";
 import { channels } from "./settings.ts";
 import type { ChannelContent, Engine, WorkflowContent } from "./workflow.ts";
 
@@ -23,7 +24,9 @@ const dataBytesMax = 16 * 1024;
 export function checkContents(path: string, contents: WorkflowContent["channels"], checkTemplate: CheckTemplate): void {
   for (const channel of channels) {
     const content = contents[channel];
-    if (content !== undefined) checkContent(`${path}.${channel}`, content, checkTemplate);
+    if (content === undefined) continue;
+    checkContent(`${path}.${channel}`, content, checkTemplate);
+    if (channel === "email") checkMailHeaders(`${path}.${channel}.data.headers`, content.data.headers);
   }
 }
 
@@ -42,6 +45,19 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
     throw invalid(`${path}.data`, "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
   }
   checkData(`${path}.data`, content.data, check);
+}
+
+function checkMailHeaders(path: string, headers: unknown): void {
+  const problem = headers === undefined ? undefined : mailHeadersProblem(headers);
+  if (problem === undefined) return;
+  throw invalid(problem.path === "" ? path : `${path}.${problem.path}`, "mail_header", problem.message);
+}
+
+/** Every text of a channel that is a template. */
+export function templatesIn(content: ChannelContent): string[] {
+  const found = (Object.keys(templates) as (keyof typeof templates)[]).map((name) => content[name]);
+  checkData("", content.data, (_field, source) => found.push(source));
+  return found.filter((source) => source !== "");
 }
 
 /** Checks every text inside a value as a template. */

@@ -42,7 +42,7 @@ export async function writeMail(
     ...(html !== "" && { html }),
     messageId,
     date: new Date(nowMs),
-    headers: unsubscribeHeaders(data),
+    headers: { ...ownHeaders(data), ...unsubscribeHeaders(data) },
     // Tenant input is text, never a file name or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -54,6 +54,13 @@ export async function writeMail(
 
 function toOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+}
+
+/** The headers in the message's data. Their names were checked when the content was stored; their texts were templates. */
+function ownHeaders({ headers }: Readonly<Record<string, unknown>>): Record<string, string> {
+  if (typeof headers !== "object" || headers === null) return {};
+  const texts = Object.entries(headers).map(([name, text]) => [name, toOneLine(String(text))] as const);
+  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
 }
 
 /** The List-Unsubscribe headers from the message's data: a URL, and whether it supports one-click (RFC 8058). */

@@ -28,7 +28,7 @@ export async function createTopicFixture(
   const events = recordedEvents();
   const cursors = createCursors(randomBytes(32));
   const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
-  const parts = { sql: db.sql, clock, cursors, events, subscribers, platformTenantId: () => "" };
+  const parts = { db, clock, cursors, events, subscribers, platformTenantId: () => "", jobs: { wake: () => {} } };
   const topics = createTopics(parts);
   const { topics: onTopics, subscriptions: onSubscriptions } = topics.handlers;
 

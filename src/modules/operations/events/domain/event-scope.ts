@@ -16,6 +16,7 @@ export const poolFamilies: ReadonlySet<string> = new Set([
   "admission",
   "dead_letter",
   "anomaly",
+  "schedule",
 ]);
 
 /** First segments of the types of events whose data may name an environment. */

@@ -107,8 +107,15 @@ export const eventTypes = {
   "pool.archived": { meaning: "A pool was archived.", data: ["name"] },
   "recipient.created": { meaning: "A recipient was added to a pool.", data: ["pool_id", "name"] },
   "recipient.updated": { meaning: "A recipient was changed.", data: ["pool_id", "fields"] },
-  "recipient.paused": { meaning: "A recipient was paused: it gets no new work.", data: ["pool_id"] },
-  "recipient.resumed": { meaning: "A recipient was resumed: it gets new work again.", data: ["pool_id"] },
+  "recipient.paused": {
+    meaning:
+      "A recipient was paused: it gets no new work. The cause is request or anomaly. An empty until means that somebody has to resume it.",
+    data: ["pool_id", "cause", "reason", "actor", "anomaly_id", "until"],
+  },
+  "recipient.resumed": {
+    meaning: "A recipient was resumed: it gets new work again. The cause is request or cool_down_ended.",
+    data: ["pool_id", "cause", "actor"],
+  },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
   "rule.created": { meaning: "A rule was added to a pool.", data: ["pool_id", "name", "action"] },
   "rule.updated": { meaning: "A rule was changed.", data: ["pool_id", "fields"] },
@@ -124,6 +131,22 @@ export const eventTypes = {
     meaning: "A waiting item was assigned to a recipient. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id"],
   },
+  "queue.item.offered": {
+    meaning: "An item was offered to a recipient, which may accept it until the given time.",
+    data: ["pool_id", "recipient_id", "offer_number", "expires_at"],
+  },
+  "queue.item.offer_accepted": {
+    meaning: "A recipient accepted an offer and works on the item.",
+    data: ["pool_id", "recipient_id", "offer_number", "attempt"],
+  },
+  "queue.item.offer_declined": {
+    meaning: "A recipient declined an offer; the item goes to the next one.",
+    data: ["pool_id", "recipient_id", "offer_number", "reason_code", "reason"],
+  },
+  "queue.item.offer_expired": {
+    meaning: "A recipient let an offer expire; the item goes to the next one.",
+    data: ["pool_id", "recipient_id", "offer_number"],
+  },
   "queue.item.completed": {
     meaning: "An item was completed. Recorded only in pools with item_events.",
     data: ["pool_id", "recipient_id", "attempt"],
@@ -138,6 +161,42 @@ export const eventTypes = {
   },
   "queue.item.expired": { meaning: "A waiting item expired.", data: ["pool_id"] },
   "queue.item.cancelled": { meaning: "An item was cancelled and removed from its queue.", data: ["pool_id", "reason"] },
+  "queue.item.released": {
+    meaning: "An operator ended the lease or the back-off of an item, which is ready again.",
+    data: ["pool_id", "recipient_id", "reason"],
+  },
+  "queue.operation.started": {
+    meaning: "A bulk operation on the items of a pool was started.",
+    data: ["pool_id", "action", "matched_count", "reason"],
+  },
+  "queue.operation.completed": {
+    meaning: "A bulk operation has handled all items.",
+    data: ["pool_id", "action", "changed_count", "skipped_count"],
+  },
+  "queue.operation.cancelled": {
+    meaning: "A bulk operation was stopped.",
+    data: ["pool_id", "action", "changed_count", "skipped_count"],
+  },
+  "queue.operation.failed": {
+    meaning: "A bulk operation could not be continued.",
+    data: ["pool_id", "action", "changed_count", "skipped_count", "error"],
+  },
+  "schedule.created": { meaning: "A schedule was created.", data: ["pool_id", "name", "cron"] },
+  "schedule.updated": { meaning: "A schedule was changed.", data: ["pool_id", "name", "fields"] },
+  "schedule.deleted": { meaning: "A schedule was deleted.", data: ["pool_id", "name"] },
+  "schedule.paused": {
+    meaning: "A schedule was paused by somebody, or by the service because it failed too often in a row.",
+    data: ["pool_id", "name", "reason"],
+  },
+  "schedule.resumed": { meaning: "A schedule was resumed.", data: ["pool_id", "name"] },
+  "schedule.fired": {
+    meaning: "Somebody fired a schedule outside of its times.",
+    data: ["pool_id", "name", "run_id"],
+  },
+  "schedule.failed": {
+    meaning: "A schedule could not route its item.",
+    data: ["pool_id", "name", "run_id", "code", "message"],
+  },
   "recipient.ejected": {
     meaning: "A recipient failed too often and gets no work until the given time.",
     data: ["pool_id", "until"],
@@ -319,16 +378,16 @@ export const eventTypes = {
     data: ["external_id"],
   },
   "subscriber.endpoint.added": {
-    meaning: "An address was added to a subscriber.",
-    data: ["endpoint_id", "channel", "provider_key"],
+    meaning: "An address was added to a subscriber, or moved to it from another one.",
+    data: ["endpoint_id", "channel", "provider_key", "taken_over_from"],
   },
   "subscriber.endpoint.updated": {
     meaning: "A subscriber's address was changed.",
     data: ["endpoint_id", "channel", "fields"],
   },
   "subscriber.endpoint.removed": {
-    meaning: "An address of a subscriber was removed.",
-    data: ["endpoint_id", "channel", "provider_key"],
+    meaning: "An address of a subscriber was removed, or moved to another one.",
+    data: ["endpoint_id", "channel", "provider_key", "taken_over_by"],
   },
   "subscriber.preference.set": {
     meaning: "A preference of a subscriber was set.",
@@ -359,12 +418,19 @@ export const eventTypes = {
     meaning: "Messages of an inbox became seen, read or archived, or ceased to be. At most 100 ids are listed.",
     data: ["count", "message_ids", "seen", "read", "archived"],
   },
+  "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
+  "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },
+  "notification.partial.deleted": { meaning: "A partial of templates was deleted.", data: ["engine"] },
   "notification.broadcast.accepted": {
     meaning: "A notification to the members of a topic was accepted.",
     data: ["workflow_key", "topic_key"],
   },
   "notification.broadcast.completed": {
     meaning: "A broadcast was expanded to all members of its topic.",
+    data: ["workflow_key", "topic_key", "expanded"],
+  },
+  "notification.broadcast.cancelled": {
+    meaning: "A broadcast was cancelled: no further member is notified, and waiting messages are skipped.",
     data: ["workflow_key", "topic_key", "expanded"],
   },
   "notification.broadcast.failed": {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
 import type { AnomalyAction } from "./anomaly.ts";
-import { countAllowedPauses, selectActions, selectReportable } from "./response.ts";
+import { countAllowedPauses, pausedUntil, selectActions, selectReportable } from "./response.ts";
 
 test("only the first finding of a topic is reported, and none that was reported recently", () => {
   const findings = [
@@ -40,4 +40,11 @@ test("a finding of a whole pool pauses no recipient, and a pause that did not ha
   assert.deepEqual(selectActions(all, { recipientId: "a" }, new Set(["a"])), all);
   assert.deepEqual(selectActions(all, { recipientId: "b" }, new Set(["a"])), ["alert", "deprioritize", "log"]);
   assert.deepEqual(selectActions(["log"], { recipientId: "a" }, new Set(["a"])), ["log"]);
+});
+
+test("an automatic pause lasts for the cool-down, at least a window, and without auto-resume until somebody ends it", () => {
+  const config = { autoResume: true, cooldownS: 600, windowS: 300 };
+  assert.deepEqual(pausedUntil(config, 1000), new Date(601_000));
+  assert.deepEqual(pausedUntil({ ...config, cooldownS: 0 }, 1000), new Date(301_000));
+  assert.equal(pausedUntil({ ...config, autoResume: false }, 1000), null);
 });

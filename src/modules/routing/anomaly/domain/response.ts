@@ -1,5 +1,6 @@
 import { unreachable } from "../../../../errors/index.ts";
-import type { AnomalyAction, ScopedFinding } from "./anomaly.ts";
+import type { AnomalyConfig } from "../../pools/index.ts";
+import type { AnomalyAction, Finding, ScopedFinding } from "./anomaly.ts";
 
 /** The subject of a finding, used to suppress repeated reports. */
 export type Topic = Pick<ScopedFinding, "recipientId" | "metric">;
@@ -25,6 +26,23 @@ export interface RecipientCounts {
 /** Returns how many more recipients may be paused: at most half of those that would be active otherwise. */
 export function countAllowedPauses({ active, autoPaused }: RecipientCounts): number {
   return Math.max(0, Math.floor((active + autoPaused) / 2) - autoPaused);
+}
+
+/** Returns until when a recipient is paused automatically; null if somebody has to resume it. At least a window passes. */
+export function pausedUntil(
+  { autoResume, cooldownS, windowS }: Pick<AnomalyConfig, "autoResume" | "cooldownS" | "windowS">,
+  nowMs: number,
+): Date | null {
+  return autoResume ? new Date(nowMs + Math.max(cooldownS, windowS) * 1000) : null;
+}
+
+/** Describes a finding in words. */
+export function describeFinding({ metric, value, baseline, method }: Finding): string {
+  return `${method}: ${metric} is ${toText(value)}, and was ${toText(baseline)} before`;
+}
+
+function toText(value: number): string {
+  return String(Number(value.toPrecision(4)));
 }
 
 /** Selects the configured actions that apply to a finding. */

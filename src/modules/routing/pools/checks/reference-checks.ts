@@ -4,6 +4,7 @@ import { checkCondition } from "../../../../platform/cel/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
 import { configViolations, effectiveConfig, type PoolSettings } from "../domain/config-settings.ts";
 import type { StoredPool } from "../domain/pool.ts";
+import type { PoolConfig } from "../domain/pool-config.ts";
 import { findRedirectPath } from "../domain/redirect-cycle.ts";
 import { conditionVariables, type NewRule, type RuleAction } from "../domain/rule.ts";
 import type { Strategy } from "../domain/strategy.ts";
@@ -22,12 +23,18 @@ export async function checkConfig(
   settings: PoolSettings,
   strategy: Strategy,
 ): Promise<void> {
-  const config = effectiveConfig(settings, strategy);
-  const violations = configViolations(config);
-  if (violations.length > 0) throw toViolationFailure(violations);
+  const config = checkConsistency(settings, strategy);
   checkConfigExpressions(config, settings);
   const { redirectPoolId } = config.fallback;
   if (redirectPoolId !== "") await checkRedirect(context, pool, redirectPoolId, "config.fallback.redirect_pool_id");
+}
+
+/** Rejects settings that contradict themselves or the strategy; returns them with defaults filled in. */
+export function checkConsistency(settings: PoolSettings, strategy: Strategy): PoolConfig {
+  const config = effectiveConfig(settings, strategy);
+  const violations = configViolations(config, strategy);
+  if (violations.length > 0) throw toViolationFailure(violations);
+  return config;
 }
 
 /** Rejects an invalid condition and variables that the action does not provide. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failsWith } from "../../../../../test/harness/context.ts";
 import {
+  checkNewSettings,
   configViolations,
   effectiveConfig,
   mergeSettings,
@@ -10,19 +11,21 @@ import {
 } from "./config-settings.ts";
 
 const brokenFields = (settings: PoolSettings) =>
-  configViolations(effectiveConfig(settings, "priority")).map(({ field }) => field);
+  configViolations(effectiveConfig(settings, "priority"), "priority").map(({ field }) => field);
 
 test("unset fields have defaults, and constraints are absent unless set", () => {
   const config = effectiveConfig({}, "weighted_random");
-  assert.deepEqual(config.selection, { hashKey: "", choiceCount: 2, slowStartS: 60 });
+  assert.deepEqual(config.selection, { hashKey: "", choiceCount: 2, slowStartS: 60, skillChoice: "best_skilled" });
   assert.deepEqual(config.fallback, { steps: [], onNoMatch: "queue", redirectPoolId: "" });
   assert.deepEqual(config.lease, { durationS: 30, heartbeatS: 10 });
   assert.deepEqual(config.retry, { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 });
   assert.deepEqual(config.dlq, { maxRetries: 3, retentionDays: 14 });
   assert.deepEqual(config.outlier, { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50 });
   assert.deepEqual(config.admission, {});
-  assert.equal(config.itemEvents, false);
-  assert.deepEqual(configViolations(config), []);
+  assert.deepEqual([config.queue.order, config.queue.ageingS], ["aged_priority", 60]);
+  assert.deepEqual([config.itemEvents, config.acceptsUnaddressed, config.anomaly.autoResume], [false, false, false]);
+  assert.equal(config.reservation, undefined);
+  assert.deepEqual(configViolations(config, "weighted_random"), []);
 });
 
 test("set fields are combined with the defaults of their section", () => {
@@ -118,10 +121,41 @@ test("missing required fields of a constraint are reported", () => {
   ]);
 });
 
+test("a reservation has defaults once it is present, and contradicts first_accept", () => {
+  const config = effectiveConfig({ reservation: {} }, "round_robin");
+  assert.deepEqual(config.reservation, { timeoutS: 30, reofferAfterS: 60 });
+  assert.deepEqual(configViolations(config, "round_robin"), []);
+  const fields = configViolations(effectiveConfig({ reservation: {} }, "first_accept"), "first_accept");
+  assert.deepEqual(
+    fields.map(({ field }) => field),
+    ["config.reservation"],
+  );
+  assert.equal(effectiveConfig(resetSettings({ reservation: {} }, ["reservation"]), "priority").reservation, undefined);
+});
+
 test("every lease duration can be set by itself, down to a second", () => {
   for (const durationS of [1, 2, 5, 10, 29, 43_200]) {
     const config = effectiveConfig({ lease: { durationS } }, "round_robin");
-    assert.deepEqual(configViolations(config), [], `${durationS}`);
+    assert.deepEqual(configViolations(config, "round_robin"), [], `${durationS}`);
     assert.ok(config.lease.heartbeatS < Math.max(2, durationS), `${durationS}`);
   }
+});
+
+test("settings from before there was an order keep their meaning: an ageing of 0 is the order of arrival", () => {
+  const orderOf = (queue: PoolSettings["queue"]) => effectiveConfig({ queue }, "priority").queue.order;
+  assert.equal(orderOf({ ageingS: 0 }), "arrival");
+  assert.equal(orderOf({ ageingS: 1 }), "aged_priority");
+  assert.equal(orderOf({ ageingS: 0, order: "strict_priority" }), "strict_priority");
+  const config = effectiveConfig({ queue: { ageingS: 0 } }, "priority");
+  assert.deepEqual(effectiveConfig(config, "priority"), config, "a complete config stays as it is");
+});
+
+test("new settings need an order that fits an ageing of 0", () => {
+  const refused = failsWith("INVALID_ARGUMENT", /^config\.queue\.ageing_s: .*strict_priority or arrival/);
+  assert.throws(() => checkNewSettings({ queue: { ageingS: 0 } }), refused);
+  for (const order of ["strict_priority", "arrival"] as const) {
+    checkNewSettings({ queue: { ageingS: 0, order } });
+    assert.deepEqual(brokenFields({ queue: { ageingS: 0, order } }), []);
+  }
+  assert.deepEqual(brokenFields({ queue: { ageingS: 0, order: "aged_priority" } }), ["config.queue.ageing_s"]);
 });

@@ -1,5 +1,5 @@
 import { invalid, type Violation } from "../../../../errors/index.ts";
-import type { AdmissionConfig, FallbackStep, PoolConfig } from "./pool-config.ts";
+import type { AdmissionConfig, FallbackStep, PoolConfig, ReservationConfig } from "./pool-config.ts";
 import type { Strategy } from "./strategy.ts";
 
 type Constraint<K extends keyof AdmissionConfig> = Partial<NonNullable<AdmissionConfig[K]>>;
@@ -16,17 +16,19 @@ export interface PoolSettings {
   readonly dlq?: Partial<PoolConfig["dlq"]>;
   readonly outlier?: Partial<PoolConfig["outlier"]>;
   readonly admission?: { readonly [K in keyof AdmissionConfig]?: Constraint<K> };
+  readonly reservation?: Partial<ReservationConfig>;
   readonly anomaly?: Partial<PoolConfig["anomaly"]>;
   readonly itemEvents?: boolean;
+  readonly acceptsUnaddressed?: boolean;
 }
 
 /** A fallback step as it was set; an empty strategy inherits the strategy of the pool. */
 type FallbackStepSetting = Omit<FallbackStep, "strategy"> & { readonly strategy: Strategy | "" };
 
-const defaults: Omit<PoolConfig, "admission"> = {
-  selection: { hashKey: "", choiceCount: 2, slowStartS: 60 },
+const defaults: Omit<PoolConfig, "admission" | "reservation"> = {
+  selection: { hashKey: "", choiceCount: 2, slowStartS: 60, skillChoice: "best_skilled" },
   fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "" },
-  queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60 },
+  queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60, order: "aged_priority" },
   lease: { durationS: 30, heartbeatS: 10 },
   retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
   dlq: { maxRetries: 3, retentionDays: 14 },
@@ -41,8 +43,10 @@ const defaults: Omit<PoolConfig, "admission"> = {
     windowS: 300,
     samplesMin: 30,
     cooldownS: 600,
+    autoResume: false,
   },
   itemEvents: false,
+  acceptsUnaddressed: false,
 };
 
 // Required fields have a default here that configViolations rejects.
@@ -53,21 +57,31 @@ const constraintDefaults: Required<AdmissionConfig> = {
   concurrency: { key: "", limit: 0, scope: "pool" },
 };
 
+const reservationDefaults: ReservationConfig = { timeoutS: 30, reofferAfterS: 60 };
+
 /** Returns the settings with defaults filled in. */
 export function effectiveConfig(settings: PoolSettings, strategy: Strategy): PoolConfig {
   const steps = (settings.fallback?.steps ?? []).map((step) => ({ ...step, strategy: step.strategy || strategy }));
   return {
     selection: { ...defaults.selection, ...settings.selection },
     fallback: { ...defaults.fallback, ...settings.fallback, steps: steps.sort((a, b) => a.afterS - b.afterS) },
-    queue: { ...defaults.queue, ...settings.queue },
+    queue: effectiveQueue(settings.queue ?? {}),
     lease: effectiveLease(settings.lease ?? {}),
     retry: { ...defaults.retry, ...settings.retry },
     dlq: { ...defaults.dlq, ...settings.dlq },
     outlier: { ...defaults.outlier, ...settings.outlier },
     admission: effectiveAdmission(settings.admission ?? {}),
+    ...(settings.reservation && { reservation: { ...reservationDefaults, ...settings.reservation } }),
     anomaly: { ...defaults.anomaly, ...settings.anomaly },
     itemEvents: settings.itemEvents ?? defaults.itemEvents,
+    acceptsUnaddressed: settings.acceptsUnaddressed ?? defaults.acceptsUnaddressed,
   };
+}
+
+/** Fills in the order. In settings from before there was an order, an ageing of 0 means the order of arrival. */
+function effectiveQueue(queue: Partial<PoolConfig["queue"]>): PoolConfig["queue"] {
+  const order = queue.ageingS === 0 ? "arrival" : defaults.queue.order;
+  return { ...defaults.queue, order, ...queue };
 }
 
 /** Derives a heartbeat below the lease duration if only a short duration is set. */
@@ -128,7 +142,7 @@ export function resetSettings(settings: PoolSettings, paths: readonly string[]):
 }
 
 function defaultOf(name: string): unknown {
-  const all: Section = { ...defaults, admission: constraintDefaults };
+  const all: Section = { ...defaults, admission: constraintDefaults, reservation: reservationDefaults };
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
@@ -137,7 +151,8 @@ function camelCase(name: string): string {
 }
 
 /** Returns violations that involve several fields of a config; single fields are validated by the schema. */
-export function configViolations({ fallback, lease, retry, admission }: PoolConfig): Violation[] {
+export function configViolations(config: PoolConfig, strategy: Strategy): Violation[] {
+  const { fallback, queue, lease, retry, admission, reservation } = config;
   const { debounce, throttle } = admission;
   const wrong: [broken: boolean, field: string, rule: string, message: string][] = [
     [
@@ -146,6 +161,7 @@ export function configViolations({ fallback, lease, retry, admission }: PoolConf
       "below",
       `must be less than lease.duration_s (${lease.durationS})`,
     ],
+    [queue.order === "aged_priority" && queue.ageingS === 0, "queue.ageing_s", "at_least", zeroAgeing],
     [retry.maxMs < retry.initialMs, "retry.max_ms", "at_least", "must be at least retry.initial_ms"],
     [
       fallback.onNoMatch === "redirect_pool" && fallback.redirectPoolId === "",
@@ -168,10 +184,24 @@ export function configViolations({ fallback, lease, retry, admission }: PoolConf
       "at_most",
       "must be at most limit + burst; otherwise no item could pass",
     ],
+    [
+      reservation !== undefined && strategy === "first_accept",
+      "reservation",
+      "strategy",
+      "must be absent in a first_accept pool, whose recipients choose items themselves; use another strategy",
+    ],
   ];
   return wrong.flatMap(([broken, field, rule, message]) =>
     broken ? [{ field: `config.${field}`, rule, message }] : [],
   );
+}
+
+const zeroAgeing =
+  "must be at least 1 in the order aged_priority; set queue.order to strict_priority or arrival for items that do not age";
+
+/** Rejects new settings that only earlier versions understood: an ageing of 0 without an order. */
+export function checkNewSettings({ queue }: PoolSettings): void {
+  if (queue?.ageingS === 0 && queue.order === undefined) throw invalid("config.queue.ageing_s", "at_least", zeroAgeing);
 }
 
 function missingFields({ singleton, debounce, throttle, concurrency }: AdmissionConfig): string[] {

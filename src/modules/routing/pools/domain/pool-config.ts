@@ -9,6 +9,8 @@ export interface PoolConfig {
     readonly choiceCount: number;
     /** Time in which a newly available recipient ramps up to its full weight. */
     readonly slowStartS: number;
+    /** Whom skills_based chooses among the recipients with the required skills. */
+    readonly skillChoice: "best_skilled" | "least_skilled" | "longest_idle";
   };
   readonly fallback: {
     /** Additional attempts for items that have waited without a recipient, ordered by afterS. */
@@ -19,8 +21,10 @@ export interface PoolConfig {
   readonly queue: {
     readonly maxDepth: number;
     readonly ttlS: number;
-    /** Seconds of waiting that raise the priority by one point. */
+    /** Seconds of waiting that raise the priority by one point, in the order aged_priority. */
     readonly ageingS: number;
+    /** The order in which items are leased. */
+    readonly order: "aged_priority" | "strict_priority" | "arrival";
   };
   readonly lease: { readonly durationS: number; readonly heartbeatS: number };
   readonly retry: {
@@ -39,9 +43,13 @@ export interface PoolConfig {
     readonly maxEjectedPct: number;
   };
   readonly admission: AdmissionConfig;
+  /** Undefined: an item that is assigned to a recipient is not offered first. */
+  readonly reservation?: ReservationConfig;
   readonly anomaly: AnomalyConfig;
   /** Whether item events (route.decided, queue.item.*) are recorded. Dead letters are always recorded. */
   readonly itemEvents: boolean;
+  /** Whether rules may choose the pool for items without one. */
+  readonly acceptsUnaddressed: boolean;
 }
 
 /** One step of a timed fallback: which recipients it admits, and how one of them is chosen. */
@@ -53,6 +61,13 @@ export interface FallbackStep {
    */
   readonly condition: string;
   readonly strategy: Strategy;
+}
+
+/** How recipients accept or decline items before they work on them. */
+export interface ReservationConfig {
+  readonly timeoutS: number;
+  /** How long after the last refusal an item that everyone has refused is offered to everyone again. */
+  readonly reofferAfterS: number;
 }
 
 /** The admission constraints of a pool; each is optional. Keys are CEL over item and pool. */
@@ -94,4 +109,6 @@ export interface AnomalyConfig {
   readonly windowS: number;
   readonly samplesMin: number;
   readonly cooldownS: number;
+  /** Whether automatically paused recipients are resumed after the cool-down. */
+  readonly autoResume: boolean;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import { effectiveConfig, type PoolSettings } from "./config-settings.ts";
 import type { Pool } from "./pool.ts";
+import type { PoolConfig } from "./pool-config.ts";
 import type { NewRule, Rule, RuleId } from "./rule.ts";
 import type { Strategy } from "./strategy.ts";
 
@@ -19,11 +20,24 @@ export interface PoolContent {
 /** The part of a version that a strategy artifact replaces. */
 type StrategyPart = Pick<PoolContent, "strategy"> & { readonly selection: PoolSettings["selection"] };
 
+/**
+ * Settings in the form of texts that are stored for good: versions, and images of rows. Those from before pools opted in to
+ * unaddressed items accept them. So in this form, a missing `acceptsUnaddressed` is true.
+ */
+export function toLastingSettings({ acceptsUnaddressed = false, ...settings }: PoolSettings): PoolSettings {
+  return acceptsUnaddressed ? settings : { ...settings, acceptsUnaddressed };
+}
+
+/** The settings of a pool from the form of texts that are stored for good. */
+export function fromLastingSettings({ acceptsUnaddressed = true, ...settings }: PoolSettings): PoolSettings {
+  return acceptsUnaddressed ? { ...settings, acceptsUnaddressed } : settings;
+}
+
 /** A content as canonical JSON. Equal contents have equal texts. */
 export function encodeContent({ strategy, settings, rules }: PoolContent): string {
   return canonicalJson({
     strategy,
-    config: settings,
+    config: toLastingSettings(settings),
     rules: rules.map(({ id, createdAt, name, priority, condition, enabled, stopOnMatch, onError, action }) => ({
       ...{ id, created_at: createdAt.toISOString(), name, priority, condition, enabled },
       ...{ stop_on_match: stopOnMatch, on_error: onError, action },
@@ -45,7 +59,7 @@ export function decodeContent(text: string): PoolContent {
   };
   return {
     strategy,
-    settings: config,
+    settings: fromLastingSettings(config),
     rules: rules.map(({ created_at, stop_on_match, on_error, ...rule }) => ({
       ...rule,
       createdAt: new Date(created_at),
@@ -71,6 +85,11 @@ export function withStrategyOf(content: PoolContent, { strategy, settings }: Poo
   const { selection: _, ...others } = content.settings;
   const selection = settings.selection === undefined ? {} : { selection: settings.selection };
   return { ...content, strategy, settings: { ...others, ...selection } };
+}
+
+/** The config of a pool with a content. */
+export function configOf({ strategy, settings }: PoolContent): PoolConfig {
+  return effectiveConfig(settings, strategy);
 }
 
 /** The order in which rules apply. */
@@ -99,11 +118,16 @@ export function diffContents(before: PoolContent, after: PoolContent): ContentCh
   const rulesOf = (content: PoolContent) => new Map(content.rules.map((rule) => [`rules.${rule.id}`, rule]));
   const [rulesBefore, rulesAfter] = [rulesOf(before), rulesOf(after)];
   const nameOf = (path: string) => (rulesAfter.get(path) ?? rulesBefore.get(path))?.name ?? "";
-  const configOf = ({ settings }: PoolContent) =>
-    new Map(Object.entries(settings).map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]));
+  const sectionsOf = ({ settings }: PoolContent) =>
+    new Map(
+      Object.entries(settings)
+        // An explicit refusal of unaddressed items equals the default.
+        .filter(([name, value]) => name !== "acceptsUnaddressed" || value === true)
+        .map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]),
+    );
   return [
     ...diffMaps(new Map([["strategy", before.strategy]]), new Map([["strategy", after.strategy]])),
-    ...diffMaps(configOf(before), configOf(after)),
+    ...diffMaps(sectionsOf(before), sectionsOf(after)),
     ...diffMaps(rulesBefore, rulesAfter),
   ].map((change) => ({ ...change, name: nameOf(change.path) }));
 }
@@ -123,6 +147,6 @@ function snakeCase(name: string): string {
 }
 
 /** The pool with the strategy and the config of a content. */
-export function withContent(pool: Pool, { strategy, settings }: PoolContent): Pool {
-  return { ...pool, strategy, config: effectiveConfig(settings, strategy) };
+export function withContent(pool: Pool, content: PoolContent): Pool {
+  return { ...pool, strategy: content.strategy, config: configOf(content) };
 }

@@ -3,6 +3,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import { checkActionInput, type DeliveryAction } from "./delivery-action.ts";
 import type { PoolId } from "./pool.ts";
+import type { RecipientPause } from "./recipient-pause.ts";
 
 /** A recipient's id. */
 export type RecipientId = string & { readonly __id: "recipient" };
@@ -48,6 +49,8 @@ export interface RecipientLoad {
   readonly lastAssignedAt: Date | null;
   readonly ejectedUntil: Date | null;
   readonly deprioritizedUntil: Date | null;
+  /** Null unless the recipient is paused. */
+  readonly pause: RecipientPause | null;
 }
 
 /** The load of a recipient that never had work. */
@@ -56,6 +59,7 @@ export const noLoad: RecipientLoad = {
   lastAssignedAt: null,
   ejectedUntil: null,
   deprioritizedUntil: null,
+  pause: null,
 };
 
 /** Whether an active recipient is currently excluded because of repeated failures. */

@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { Failure } from "../../../../errors/index.ts";
 import { type ActionInput, conditionVariables, positionOf, type RuleId, toAction } from "./rule.ts";
 
-const empty: ActionInput = { type: "", recipientId: "", poolId: "", holdS: 0, reason: "", experimentKey: "" };
+const empty: ActionInput = {
+  ...{ type: "", recipientId: "", poolId: "", holdS: 0, reason: "", experimentKey: "", retryAfterS: 0 },
+};
 
 function brokenFields(input: Partial<ActionInput>): string[] {
   try {
@@ -15,7 +17,7 @@ function brokenFields(input: Partial<ActionInput>): string[] {
   }
 }
 
-test("an action has its type and the one field that belongs to it", () => {
+test("an action has its type and the fields that belong to it", () => {
   const cases: [Partial<ActionInput>, object][] = [
     [
       { type: "route", recipientId: "r" },
@@ -41,6 +43,10 @@ test("an action has its type and the one field that belongs to it", () => {
       { type: "reject", reason: "no" },
     ],
     [
+      { type: "reject", retryAfterS: 30 },
+      { type: "reject", reason: "", retryAfterS: 30 },
+    ],
+    [
       { type: "assign_experiment", experimentKey: "e" },
       { type: "assign_experiment", experimentKey: "e" },
     ],
@@ -57,7 +63,15 @@ test("a missing field and a field of another action type are reported", () => {
   ]);
   assert.deepEqual(brokenFields({ type: "hold" }), ["action.hold_s"]);
   assert.deepEqual(brokenFields({ type: "assign_experiment" }), ["action.experiment_key"]);
-  const others = { recipientId: "r", priority: 0, poolId: "p", holdS: 1, reason: "x", experimentKey: "e" };
+  const others = {
+    recipientId: "r",
+    priority: 0,
+    poolId: "p",
+    holdS: 1,
+    reason: "x",
+    experimentKey: "e",
+    retryAfterS: 1,
+  };
   assert.deepEqual(brokenFields({ type: "prefer", ...others }), [
     "action.recipient_id",
     "action.priority",
@@ -65,6 +79,7 @@ test("a missing field and a field of another action type are reported", () => {
     "action.hold_s",
     "action.reason",
     "action.experiment_key",
+    "action.retry_after_s",
   ]);
 });
 

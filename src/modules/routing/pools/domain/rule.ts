@@ -20,7 +20,7 @@ export type RuleAction =
   | { readonly type: "set_priority"; readonly priority: number }
   | { readonly type: "redirect_pool"; readonly poolId: PoolId }
   | { readonly type: "hold"; readonly holdS: number }
-  | { readonly type: "reject"; readonly reason: string }
+  | { readonly type: "reject"; readonly reason: string; readonly retryAfterS?: number }
   | { readonly type: "assign_experiment"; readonly experimentKey: string };
 
 /** A rule of a pool. */
@@ -72,6 +72,7 @@ export interface ActionInput {
   readonly holdS: number;
   readonly reason: string;
   readonly experimentKey: string;
+  readonly retryAfterS: number;
 }
 
 type ActionField = Exclude<keyof ActionInput, "type">;
@@ -83,37 +84,39 @@ const fieldNames: Readonly<Record<ActionField, string>> = {
   holdS: "hold_s",
   reason: "reason",
   experimentKey: "experiment_key",
+  retryAfterS: "retry_after_s",
 };
 
-/** The field that each action type uses. */
-const fieldOf: Readonly<Record<RuleAction["type"], ActionField | undefined>> = {
-  route: "recipientId",
-  require: undefined,
-  prefer: undefined,
-  set_priority: "priority",
-  redirect_pool: "poolId",
-  hold: "holdS",
-  reject: "reason",
-  assign_experiment: "experimentKey",
+/** The fields that each action type uses. */
+const fieldsOf: Readonly<Record<RuleAction["type"], readonly ActionField[]>> = {
+  route: ["recipientId"],
+  require: [],
+  prefer: [],
+  set_priority: ["priority"],
+  redirect_pool: ["poolId"],
+  hold: ["holdS"],
+  reject: ["reason", "retryAfterS"],
+  assign_experiment: ["experimentKey"],
 };
 
 /** Converts the input to an action. Rejects a missing field and fields of other types. */
 export function toAction(input: ActionInput): RuleAction {
   const type = input.type as RuleAction["type"];
-  const own = fieldOf[type];
+  const own = fieldsOf[type];
   const violations: Violation[] = [];
   for (const field of Object.keys(fieldNames) as ActionField[]) {
     const given = field === "priority" ? input.priority !== undefined : Boolean(input[field]);
-    // The reason of a reject action is optional.
-    const problem =
-      field !== own
-        ? given && `does not apply to a ${type} action`
-        : !given && field !== "reason" && `is required for a ${type} action`;
+    // The fields of a reject action are optional.
+    const problem = !own.includes(field)
+      ? given && `does not apply to a ${type} action`
+      : !given && type !== "reject" && `is required for a ${type} action`;
     if (problem) violations.push({ field: `action.${fieldNames[field]}`, rule: `action.${type}`, message: problem });
   }
   if (violations.length > 0) {
     const message = violations.map((violation) => `${violation.field}: ${violation.message}`).join("; ");
     throw fail("INVALID_ARGUMENT", { public: message, violations });
   }
-  return (own === undefined ? { type } : { type, [own]: input[own] }) as RuleAction;
+  const { reason, retryAfterS } = input;
+  if (type === "reject") return { type, reason, ...(retryAfterS > 0 && { retryAfterS }) };
+  return { type, ...Object.fromEntries(own.map((field) => [field, input[field]])) } as RuleAction;
 }

@@ -7,7 +7,9 @@ import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
 import { createRequestReader } from "../../../../platform/validation/index.ts";
 import type { JsonObject, PackRecords } from "../../../pack-records.ts";
 import { fromSettings, toSettings } from "../config-message.ts";
+import type { PoolSettings } from "../domain/config-settings.ts";
 import type { NewPool, PoolId, StoredPool } from "../domain/pool.ts";
+import { fromLastingSettings, toLastingSettings } from "../domain/pool-content.ts";
 import type { Strategy } from "../domain/strategy.ts";
 import type { PoolAccess } from "../pool-access.ts";
 import type { PoolService } from "../pool-service.ts";
@@ -21,10 +23,14 @@ interface Parts {
   readonly service: PoolService;
 }
 
+/** The image of a row of pools. */
+type PoolRow = JsonObject & { readonly config: PoolSettings };
+
 const read = createRequestReader(CreatePoolRequestSchema);
 const encode = createJsonEncoder(CreatePoolRequestSchema, "proto");
 const settingsPaths = [
   ...["selection", "fallback", "queue", "lease", "retry", "dlq", "outlier", "admission", "anomaly", "item_events"],
+  "accepts_unaddressed",
 ];
 
 /** Pools as packs contain them: the body of CreatePool without a status. */
@@ -101,8 +107,10 @@ export function createPoolRecords({ access, service }: Parts): PackRecords {
     async image(context, recordId) {
       const { sql, tenantId } = context;
       const [image] = await readRowImages(sql, "pools", sql`tenant_id = ${tenantId} and id = ${recordId}`);
+      if (image === undefined) return undefined;
+      const row = JSON.parse(image) as PoolRow;
       // The revision only tells nodes to reload the pool. It never goes back, because nodes compare it.
-      return image && JSON.stringify({ ...(JSON.parse(image) as JsonObject), revision: 0 });
+      return JSON.stringify({ ...row, config: toLastingSettings(row.config), revision: 0 });
     },
 
     async restore(context, recordId, image) {
@@ -114,7 +122,9 @@ export function createPoolRecords({ access, service }: Parts): PackRecords {
       }
       if (image === undefined) return versionStore(sql).deleteAll(tenantId, recordId);
       const revision = current?.revision ?? 1;
-      await insertRowImages(sql, "pools", [JSON.stringify({ ...(JSON.parse(image) as JsonObject), revision })]);
+      const row = JSON.parse(image) as PoolRow;
+      const restored = { ...row, config: fromLastingSettings(row.config), revision };
+      await insertRowImages(sql, "pools", [JSON.stringify(restored)]);
       await recordPoolVersion(context, recordId as PoolId);
     },
   };

@@ -41,7 +41,9 @@ test("a background job pauses the active recipients of a pool and records an eve
   const offline = await createRecipient({ tenantId }, poolId, { status: Status.OFFLINE });
   const elsewhere = await createRecipient({ tenantId }, other.id);
   const before = (await pools.snapshot(tenantId, poolId))!;
-  const ids = [active.id, offline.id, elsewhere.id, ulid(Date.now())];
+  const until = new Date(Date.now() + 600_000);
+  const why = { reason: "zscore: latency_ms is 5000, and was 100 before", anomalyId: ulid(Date.now()), until };
+  const ids = [active.id, offline.id, elsewhere.id, ulid(Date.now())].map((recipientId) => ({ recipientId, ...why }));
   const pauseAll = async () => {
     const actions: AfterCommit[] = [];
     const afterCommit = (action: AfterCommit) => void actions.push(action);
@@ -63,7 +65,10 @@ test("a background job pauses the active recipients of a pool and records an eve
     tenantId,
     type: "recipient.paused",
     subject: active.id,
-    data: { pool_id: poolId },
+    data: {
+      ...{ pool_id: poolId, cause: "anomaly", actor: "anomaly-detection", reason: why.reason },
+      ...{ anomaly_id: why.anomalyId, until: until.toISOString() },
+    },
   });
   const count = events.recorded.length;
   assert.deepEqual(await pauseAll(), []);

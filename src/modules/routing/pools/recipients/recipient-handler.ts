@@ -24,6 +24,7 @@ import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { expectedVersion, nameOf, optionalTime, stampFields } from "../../../../platform/records/index.ts";
 import type { DeliveryAction } from "../domain/delivery-action.ts";
+import type { PoolId } from "../domain/pool.ts";
 import {
   isEjected,
   type NewRecipient,
@@ -32,6 +33,7 @@ import {
   type RecipientLoad,
   type RecipientStatus,
 } from "../domain/recipient.ts";
+import type { RecipientPause } from "../domain/recipient-pause.ts";
 import type { RecipientLoadReader } from "../work-store.ts";
 import type { RecipientService } from "./recipient-service.ts";
 import { recipientStore } from "./recipient-store.ts";
@@ -42,23 +44,37 @@ export function recipientHandlers(
   loads: RecipientLoadReader,
   cursors: Cursors,
 ): Handlers<typeof Rpc> {
-  async function withLoad({ sql, tenantId, nowMs }: Context, recipient: Recipient): Promise<RecipientMessage> {
-    const found = await loads.readLoads(sql, tenantId, recipient.poolId, [recipient.id]);
-    return fromRecipient(recipient, found.get(recipient.id) ?? noLoad, nowMs);
+  async function withLoads(
+    { sql, tenantId, nowMs }: Context,
+    poolId: PoolId,
+    recipients: readonly Recipient[],
+  ): Promise<RecipientMessage[]> {
+    const ids = recipients.map(({ id }) => id);
+    const found = await loads.readLoads(sql, tenantId, poolId, ids);
+    return recipients.map((each) => fromRecipient(each, found.get(each.id) ?? noLoad, nowMs));
+  }
+
+  /** New recipients have no load; only paused ones have something to read. */
+  async function fromCreated(context: Context, created: readonly Recipient[]): Promise<RecipientMessage[]> {
+    const paused = created.find(({ status }) => status === "paused");
+    if (paused !== undefined) return withLoads(context, paused.poolId, created);
+    return created.map((recipient) => fromRecipient(recipient, noLoad, context.nowMs));
+  }
+
+  async function withLoad(context: Context, recipient: Recipient): Promise<RecipientMessage> {
+    return (await withLoads(context, recipient.poolId, [recipient]))[0]!;
   }
 
   return {
     async createRecipient(context, { poolId, ...request }) {
       const recipient = await service.createRecipient(context, poolId, toNewRecipient(request));
-      const message = fromRecipient(recipient, noLoad, context.nowMs);
-      return create(CreateRecipientResponseSchema, { recipient: message });
+      const [message] = await fromCreated(context, [recipient]);
+      return create(CreateRecipientResponseSchema, { recipient: message! });
     },
 
     async batchCreateRecipients(context, { poolId, recipients }) {
       const created = await service.batchCreateRecipients(context, poolId, recipients.map(toNewRecipient));
-      return create(BatchCreateRecipientsResponseSchema, {
-        recipients: created.map((recipient) => fromRecipient(recipient, noLoad, context.nowMs)),
-      });
+      return create(BatchCreateRecipientsResponseSchema, { recipients: await fromCreated(context, created) });
     },
 
     async getRecipient(context, request) {
@@ -77,13 +93,7 @@ export function recipientHandlers(
         (recipient: Recipient) => recipient.id,
         (wanted) => recipientStore(sql).list(tenantId, { poolId, status, now: new Date(nowMs) }, wanted),
       );
-      const found = await loads.readLoads(
-        sql,
-        tenantId,
-        poolId,
-        page.items.map(({ id }) => id),
-      );
-      const recipients = page.items.map((each) => fromRecipient(each, found.get(each.id) ?? noLoad, nowMs));
+      const recipients = await withLoads(context, poolId, page.items);
       return create(ListRecipientsResponseSchema, { ...page, recipients });
     },
 
@@ -105,7 +115,7 @@ export function recipientHandlers(
     },
 
     async pauseRecipient(context, request) {
-      const recipient = await service.pauseRecipient(context, request.recipientId);
+      const recipient = await service.pauseRecipient(context, request.recipientId, request.reason);
       return create(PauseRecipientResponseSchema, { recipient: await withLoad(context, recipient) });
     },
 
@@ -195,8 +205,13 @@ function fromRecipient(recipient: Recipient, load: RecipientLoad, nowMs: number)
     ejectedUntil: optionalTime(futureOnly(load.ejectedUntil, nowMs)),
     deprioritizedUntil: optionalTime(futureOnly(load.deprioritizedUntil, nowMs)),
     availableSince: timestampFromDate(recipient.availableSince),
+    pause: load.pause === null ? undefined : fromPause(load.pause),
     ...stampFields(recipient),
   });
+}
+
+function fromPause({ since, until, ...pause }: RecipientPause) {
+  return { ...pause, since: timestampFromDate(since), until: optionalTime(until) };
 }
 
 /** Returns the time if it is in the future, and null otherwise. */

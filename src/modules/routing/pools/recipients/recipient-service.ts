@@ -3,7 +3,7 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
-import type { EventContext, EventRecorder } from "../../../operations/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import {
   checkRecipient,
@@ -12,11 +12,11 @@ import {
   type Recipient,
   type RecipientChange,
   type RecipientId,
-  type RecipientStatus,
   recipientsMax,
 } from "../domain/recipient.ts";
+import { pauseEventData, type RecipientPause } from "../domain/recipient-pause.ts";
 import type { PoolAccess } from "../pool-access.ts";
-import { poolStore } from "../pool-store.ts";
+import { pauseStore } from "./pause-store.ts";
 import { recipientStore } from "./recipient-store.ts";
 
 interface Parts {
@@ -51,16 +51,23 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       throw fail("FAILED_PRECONDITION", { public: `A pool can have at most ${recipientsMax} recipients.` });
     }
     const named = recipients.map((recipient) => ({ ...recipient, id: ulid(nowMs) as RecipientId }));
-    return store.insert(tenantId, pool, named, new Date(nowMs));
+    const now = new Date(nowMs);
+    const paused = named.filter(({ status }) => status === "paused");
+    const pauses = paused.map(({ id }) => ({ ...requestedPause(context, ""), recipientId: id }));
+    await pauseStore(sql).save(tenantId, pool.id, pauses);
+    return store.insert(tenantId, pool, named, now);
   }
 
   async function change(
     context: Context,
     id: string,
     { delivery, ...fields }: RecipientChange,
-    expectedVersion?: number,
+    {
+      expectedVersion,
+      pauseReason = "",
+    }: { readonly expectedVersion?: number | undefined; readonly pauseReason?: string },
   ): Promise<Recipient> {
-    const { sql, nowMs } = context;
+    const { sql, tenantId, nowMs } = context;
     const { poolId } = await find(context, id);
     const pool = await access.change(context, poolId);
     // Read again under the lock of the pool.
@@ -83,19 +90,10 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       now,
     );
     if (changed === undefined) throw updateRefusal(current, "recipient");
-    return changed;
-  }
-
-  async function setStatus(
-    context: Context,
-    id: string,
-    status: RecipientStatus,
-    event: "recipient.paused" | "recipient.resumed",
-  ): Promise<Recipient> {
-    const current = await getRecipient(context, id);
-    if (current.status === status) return current;
-    const changed = await change(context, id, { status });
-    await events.record(context, event, changed.id, { pool_id: changed.poolId });
+    if (fields.status === "paused") {
+      const pause = { ...requestedPause(context, pauseReason), recipientId: changed.id };
+      await pauseStore(sql).save(tenantId, pool.id, [pause]);
+    } else if (fields.status !== undefined) await pauseStore(sql).remove(tenantId, changed.id);
     return changed;
   }
 
@@ -140,35 +138,31 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       if (isEmptyChange(fields) && isEmptyChange(delivery)) {
         return unchangedRecord(await getRecipient(context, id), expectedVersion, "recipient");
       }
-      const changed = await change(context, id, wanted, expectedVersion);
+      const changed = await change(context, id, wanted, { expectedVersion });
       const data = { pool_id: changed.poolId, fields: changedFields(wanted) };
       await events.record(context, "recipient.updated", changed.id, data);
       return changed;
     },
 
-    pauseRecipient: (context: Context, id: string) => setStatus(context, id, "paused", "recipient.paused"),
-    resumeRecipient: (context: Context, id: string) => setStatus(context, id, "active", "recipient.resumed"),
+    /** Pauses a recipient. An automatic pause becomes one of the caller, so that it does not end by itself. */
+    async pauseRecipient(context: Context, id: string, reason: string): Promise<Recipient> {
+      const current = await getRecipient(context, id);
+      const known =
+        current.status === "paused" ? await pauseStore(context.sql).find(context.tenantId, current.id) : undefined;
+      if (current.status === "paused" && known?.cause !== "anomaly") return current;
+      const changed = await change(context, id, { status: "paused" }, { pauseReason: reason });
+      const data = pauseEventData(changed.poolId, requestedPause(context, reason));
+      await events.record(context, "recipient.paused", changed.id, data);
+      return changed;
+    },
 
-    /** Pauses the active ones of the given recipients in the transaction of a background job and returns their ids. */
-    async pauseRecipients(
-      context: EventContext,
-      poolId: string,
-      recipientIds: readonly string[],
-    ): Promise<readonly RecipientId[]> {
-      const { sql, tenantId, nowMs, afterCommit } = context;
-      const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
-      if (pool === undefined) return [];
-      const paused = await recipientStore(sql).pauseActive(tenantId, pool, recipientIds, new Date(nowMs));
-      if (paused.length === 0) return [];
-      await access.announce(context, pool.id);
-      const entries = paused.map((subject) => ({
-        tenantId,
-        type: "recipient.paused" as const,
-        subject,
-        data: { pool_id: pool.id },
-      }));
-      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
-      return paused;
+    async resumeRecipient(context: Context, id: string): Promise<Recipient> {
+      const current = await getRecipient(context, id);
+      if (current.status === "active") return current;
+      const changed = await change(context, id, { status: "active" }, {});
+      const data = { pool_id: changed.poolId, cause: "request", actor: context.principal.subject };
+      await events.record(context, "recipient.resumed", changed.id, data);
+      return changed;
     },
 
     async deleteRecipient(context: Context, id: string): Promise<Recipient> {
@@ -177,6 +171,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       const pool = await access.change(context, poolId);
       const removed = await recipientStore(sql).remove(tenantId, pool, recipientId, new Date(nowMs));
       if (removed === undefined) throw notFound("recipient");
+      await pauseStore(sql).remove(tenantId, recipientId);
       await events.record(context, "recipient.removed", recipientId, { pool_id: poolId, name: removed.name });
       return removed;
     },
@@ -188,13 +183,17 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
   };
 }
 
-/** Removes undefined fields from a change. */
+function requestedPause({ principal, nowMs }: Context, reason: string): RecipientPause {
+  return { cause: "request", reason, actor: principal.subject, anomalyId: "", since: new Date(nowMs), until: null };
+}
+
 /** The delivery after a change. An action without a key removes the current one. */
 function changedDelivery(current: Recipient["delivery"], change: RecipientChange["delivery"]): Recipient["delivery"] {
   const { action, ...delivery } = { ...current, ...definedFields(change ?? {}) };
   return action === undefined || action.key === "" ? delivery : { ...delivery, action };
 }
 
+/** Removes undefined fields from a change. */
 function definedFields<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 }

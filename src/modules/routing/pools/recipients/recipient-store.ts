@@ -96,6 +96,22 @@ export function recipientStore(sql: Sql) {
       return rows.map(({ id }) => id);
     },
 
+    /** Resumes the paused ones of the given recipients and returns their ids. */
+    async resumePaused(
+      tenantId: TenantId,
+      pool: ChangedPool,
+      ids: readonly string[],
+      now: Date,
+    ): Promise<readonly RecipientId[]> {
+      const rows = await sql<{ id: RecipientId }[]>`
+        update recipients set status = 'active', available_since = ${now}, pool_revision = ${pool.revision},
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and pool_id = ${pool.id} and id = any(${ids as string[]}::text[])
+          and status = 'paused'
+        returning id`;
+      return rows.map(({ id }) => id);
+    },
+
     async remove(tenantId: TenantId, pool: ChangedPool, id: RecipientId, now: Date): Promise<Recipient | undefined> {
       const [row] = await sql<Recipient[]>`
         update recipients set status = 'removed', pool_revision = ${pool.revision}, updated_at = ${now},

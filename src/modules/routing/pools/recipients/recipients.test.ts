@@ -14,13 +14,14 @@ import {
 } from "../../../../../gen/service/api/recipient_pb.ts";
 import { type ContextChoice, failsWith, perform } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { classifyDatabaseError } from "../../../../platform/db/index.ts";
+import { classifyDatabaseError, type Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createPoolFixture } from "../testing/pool-fixture.ts";
 
 const {
   db,
   events,
+  pools,
   handlers: all,
   newTenant,
   environmentId,
@@ -41,8 +42,9 @@ async function update(choice: ContextChoice, recipientId: string, change: object
   const request = { recipientId, ...change };
   return (await perform(db, choice, handlers.updateRecipient, UpdateRecipientRequestSchema, request)).recipient!;
 }
-async function pause(choice: ContextChoice, recipientId: string) {
-  return (await perform(db, choice, handlers.pauseRecipient, PauseRecipientRequestSchema, { recipientId })).recipient!;
+async function pause(choice: ContextChoice, recipientId: string, reason = "") {
+  const request = { recipientId, reason };
+  return (await perform(db, choice, handlers.pauseRecipient, PauseRecipientRequestSchema, request)).recipient!;
 }
 async function resume(choice: ContextChoice, recipientId: string) {
   return (await perform(db, choice, handlers.resumeRecipient, ResumeRecipientRequestSchema, { recipientId }))
@@ -180,6 +182,44 @@ test("pausing keeps items in flight; resuming restarts slow start; repeating eit
   assert.deepEqual((await resume({ tenantId }, id)).availableSince, resumed.availableSince);
   const types = events.recorded.filter(({ subject }) => subject === id).map(({ type }) => type);
   assert.deepEqual(types, ["recipient.created", "recipient.paused", "recipient.resumed"]);
+});
+
+test("a paused recipient says who paused it, why and since when, whichever operation did", async () => {
+  const { tenantId, poolId } = await newPool();
+  const at = { tenantId, nowMs: Date.parse("2025-01-01T00:00:00Z") };
+  const created = await createRecipient(at, poolId, { status: Status.PAUSED });
+  const { id } = await createRecipient(at, poolId);
+  assert.equal((await get(at, id)).pause, undefined);
+  const paused = await pause(at, id, "on holiday");
+  const { cause, reason, actor, since, until } = paused.pause!;
+  assert.deepEqual([cause, reason, until], ["request", "on holiday", undefined]);
+  assert.ok(actor !== "");
+  assert.deepEqual(timestampDate(since!), new Date(at.nowMs));
+  assert.deepEqual((await pause(at, id, "again")).pause, paused.pause, "a repeated pause changes nothing");
+  assert.deepEqual([created.pause!.cause, created.pause!.actor], ["request", actor]);
+  assert.equal((await resume(at, id)).pause, undefined);
+  assert.equal((await update(at, id, { status: Status.PAUSED })).pause!.cause, "request");
+  assert.equal((await update(at, id, { status: Status.OFFLINE })).pause, undefined);
+  const listed = (await list(at, poolId)).recipients.map((each) => each.pause?.cause);
+  assert.deepEqual(listed, ["request", undefined]);
+});
+
+test("an operator who pauses an automatically paused recipient takes over, so that it does not resume by itself", async () => {
+  const { tenantId, poolId } = await newPool();
+  const { id } = await createRecipient({ tenantId }, poolId);
+  const nowMs = Date.now();
+  const context = (sql: Sql) => ({ tenantId, sql, nowMs, afterCommit: () => {} });
+  const until = new Date(nowMs + 1000);
+  await db.transaction((tx) =>
+    pools.pauseRecipients(context(tx), poolId, [{ recipientId: id, reason: "slow", anomalyId: ulid(nowMs), until }]),
+  );
+  const automatic = (await get({ tenantId }, id)).pause!;
+  assert.deepEqual([automatic.cause, timestampDate(automatic.until!)], ["anomaly", until]);
+  const own = (await pause({ tenantId }, id, "broken")).pause!;
+  assert.deepEqual([own.cause, own.reason, own.until, own.anomalyId], ["request", "broken", undefined, ""]);
+  const later = { ...context(db.sql), nowMs: nowMs + 5000 };
+  assert.deepEqual(await db.transaction((sql) => pools.resumeRecipients({ ...later, sql }, poolId)), []);
+  assert.equal((await get({ tenantId }, id)).status, Status.PAUSED);
 });
 
 test("a recipient that returns from draining or offline restarts slow start too", async () => {

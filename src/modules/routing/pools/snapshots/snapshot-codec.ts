@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
+import { effectiveConfig } from "../domain/config-settings.ts";
 import type { Pool, StoredPool } from "../domain/pool.ts";
 import type { Recipient } from "../domain/recipient.ts";
 import type { Rule } from "../domain/rule.ts";
@@ -77,7 +78,7 @@ export function encodeChunk({ recipients }: RecipientChunk): SnapshotBody["recip
   }));
 }
 
-/** Decodes a snapshot and recomputes its digest. */
+/** Decodes a snapshot and recomputes its digest. Config fields that are newer than the snapshot have their defaults. */
 export function decodeSnapshot(body: SnapshotBody): PoolSnapshot {
   const content: Content = {
     ...body,
@@ -89,10 +90,12 @@ export function decodeSnapshot(body: SnapshotBody): PoolSnapshot {
     })),
     rules: body.rules.map((rule) => ({ ...rule, ...decodeStamps(rule) })),
   };
+  const { pool } = content;
+  const config = effectiveConfig(pool.config, pool.strategy);
   const steps = digestInSteps(content);
   for (;;) {
     const { done, value } = steps.next();
-    if (done) return { ...content, digest: value };
+    if (done) return { ...content, pool: { ...pool, config }, digest: value };
   }
 }
 

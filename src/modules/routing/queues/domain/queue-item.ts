@@ -35,7 +35,7 @@ export const itemStates: readonly ItemState[] = [
 export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
 /** Why an item is pending or held. */
-export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce";
+export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "offer";
 
 /** One attempt that failed. */
 export interface ItemFailure {
@@ -53,6 +53,24 @@ export interface AssignmentRetry {
   readonly assignTries: number | null;
   readonly assignReason: string | null;
   readonly assignAfter: Date | null;
+}
+
+/** How an offer of an item to a recipient ended; open while it has not. */
+export type OfferState = "open" | "accepted" | "declined" | "expired" | "withdrawn";
+
+/** An offer of an item to a recipient. */
+export interface ItemOffer {
+  /** From 1; it fences acceptance. */
+  readonly number: number;
+  readonly recipientId: string;
+  readonly state: OfferState;
+  readonly offeredAt: Date;
+  /** When an open offer expires; null when it has ended. */
+  readonly expiresAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly reasonCode: string;
+  readonly reason: string;
+  readonly endedBy: string;
 }
 
 /** An item of a queue, with the original request. */
@@ -76,11 +94,16 @@ export interface QueueItem extends AssignmentRetry {
   readonly endedAt: Date | null;
   readonly survivorId: string;
   readonly failures: readonly ItemFailure[];
+  /** The latest offers, oldest first. */
+  readonly offers: readonly ItemOffer[];
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly throttleGroup: string;
   readonly concurrencyGroup: string;
 }
+
+/** The stored requirements of an item that has none. */
+export const noRequirementsJson = '{"skills":{},"recipientId":"","excludedRecipientIds":[]}';
 
 /**
  * Items are leased in order of rank, lowest first: the enqueue time minus a bonus for the priority.

@@ -4,6 +4,7 @@ import type { QueueItem } from "../domain/queue-item.ts";
 import { queueStore } from "../queue-store.ts";
 import { explainItem, type ItemExplanation } from "./explanation-handler.ts";
 import { findPoolOfItem } from "./explanation-store.ts";
+import { offerSteps } from "./offer-steps.ts";
 
 /** Explains queue items: their attempts, and what holds those that wait. */
 export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Explainer {
@@ -16,10 +17,11 @@ export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Exp
       if (poolId === undefined) return undefined;
       const explanation = await explainItem(pools, context, poolId, id);
       const item = (await queueStore(sql).findItem(tenantId, poolId, id))!;
+      const nameOf = createRecipientNames(context, await pools.requirePool(context, poolId));
       return {
         status: item.state,
-        summary: summaryOf(item, createRecipientNames(context, await pools.requirePool(context, poolId))),
-        steps: stepsOf(item),
+        summary: summaryOf(item, nameOf),
+        steps: stepsOf(item, nameOf),
         waits: waitsOf(item, explanation),
         remedies: remediesOf(item),
         links: linksOf(item),
@@ -58,13 +60,15 @@ function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueI
   }
 }
 
-function stepsOf({ failures, leasedAt, attempt, recipientId, endedAt, state }: QueueItem): readonly ExplainedStep[] {
+function stepsOf(item: QueueItem, nameOf: RecipientNames): readonly ExplainedStep[] {
+  const { failures, offers, leasedAt, attempt, recipientId, endedAt, state } = item;
   const steps: ExplainedStep[] = failures.map((failure) => ({
     at: new Date(failure.failedAtMs),
     code: "attempt_failed",
     subject: failure.recipientId,
     message: `Attempt ${failure.attempt} failed: ${failure.reasonCode}${failure.reason === "" ? "." : `, ${failure.reason}`}`,
   }));
+  steps.push(...offerSteps(offers, nameOf));
   if (leasedAt !== null) {
     steps.push({
       at: leasedAt,
@@ -83,6 +87,7 @@ const holdTexts: Readonly<Record<QueueItem["holdReason"], string>> = {
   retry: "It waits for its next attempt.",
   rule: "A rule holds it.",
   debounce: "It waits for the end of its debounce window.",
+  offer: "It is offered to its recipient, which has not answered yet.",
 };
 
 function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplanation): readonly ExplainedWait[] {
@@ -101,7 +106,9 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
   }
   if (state === "pending" || state === "held") {
     const code = holdReason === "" ? "not_due" : holdReason;
-    return [{ code, message: holdTexts[holdReason], remedy: "It continues by itself.", until }];
+    const remedy =
+      holdReason === "offer" ? "It goes to the next recipient when the offer expires." : "It continues by itself.";
+    return [{ code, message: holdTexts[holdReason], remedy, until }];
   }
   if (state !== "ready") return [];
   if (constraint !== undefined) {
@@ -109,7 +116,10 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
     return [{ code: constraint.kind, message, remedy: "It continues when the group has room.", until }];
   }
   if (recipientId === "" && assignReason !== null) {
-    const message = `No recipient was found: ${assignReason}.`;
+    const message =
+      assignReason === "all_refused"
+        ? "Every recipient that may take it has declined it or let its offer expire."
+        : `No recipient was found: ${assignReason}.`;
     return [
       {
         code: assignReason,

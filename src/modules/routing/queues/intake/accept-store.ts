@@ -221,7 +221,7 @@ function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds }: Shape): F
   const { names, values } = decisionColumns(sql);
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
-        ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until` : sql``})
+        ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until, offer_number, offered_at` : sql``})
       select tenant_id, id, pool_id, ${unusual ? sql`case when ${isDue(sql)} then 'ready' else state end` : sql`state`},
         delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
         ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}, ${values},
@@ -230,7 +230,8 @@ function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds }: Shape): F
             ? sql`coalesce(recipient_id, ''), item_priority::int, case when not ${isDue(sql)} then greatest(
                 now() + make_interval(secs => held_for_ms::float8 / 1000), to_timestamp(not_before_ms::float8 / 1000)) end,
               case when ${isDue(sql)} then '' else coalesce(hold_reason, '') end, own_ttl::boolean,
-              now() + make_interval(secs => lease_s::int)`
+              now() + make_interval(secs => lease_s::int), case when hold_reason = 'offer' then 1 end,
+              case when hold_reason = 'offer' then now() end`
             : sql`coalesce(decided_for, ''), priority::int`
         }
       from ${accepted} where state is not null

@@ -4,13 +4,20 @@ import type { Connections, Database, Sql } from "../../../../platform/db/index.t
 import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
-import { hasReadyItem, type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
+import { type Capacities, isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
+import {
+  hasReadyItem,
+  type LeasedRow,
+  type LeaseParams,
+  leaseItems,
+  lockCapacities,
+  lockItems,
+} from "./lease-store.ts";
 import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
 import type { QueueHead } from "./queue-head.ts";
 
 /** Restricts a lease statement. */
-type Selection = Pick<LeaseParams, "fromRank"> & { readonly ids?: readonly string[] | undefined };
+type Selection = Pick<LeaseParams, "fromRank" | "ids" | "offerNumber">;
 
 /** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
 const limitedLanes = 2;
@@ -27,8 +34,10 @@ export function createItemScans(db: Database) {
   const limitedPools = createTenantConcurrencyLimiter(limitedLanes);
   let turn = 0;
 
-  function toParams(request: LeaseRequest, count: number, { ids, fromRank }: Selection): LeaseParams {
-    const { tenantId, poolId, recipientId, delivery, capacity, leaseS, ageingMs } = request;
+  function toParams(request: LeaseRequest, count: number, { ids, fromRank, offerNumber }: Selection): LeaseParams {
+    const { tenantId, poolId, recipientId, delivery, leaseS, ageingMs, plainOnly } = request;
+    const isUnassigned = ids !== undefined && offerNumber === undefined;
+    const recipientIds = recipientId === "" ? servedRecipients(request) : [isUnassigned ? "" : recipientId];
     return {
       tenantId,
       poolId,
@@ -37,13 +46,24 @@ export function createItemScans(db: Database) {
       fromRank,
       leaseS,
       ageingMs,
-      // Items leased by id have no recipient yet.
+      plainOnly,
+      offerNumber,
+      // Items leased by id have no recipient yet, unless they are offered.
       ...(ids && { ids, assignTo: recipientId }),
-      recipientIds: recipientId === "" ? servedRecipients(request) : [ids === undefined ? recipientId : ""],
-      bound: isBounded(request) ? { recipientId, capacity } : undefined,
+      recipientIds,
+      bounds: boundsOf(request, recipientIds),
       tokenPrefix: nextTokenPrefix(),
       shard: turn++ % shardCount,
     };
+  }
+
+  /** The capacities of the recipients that a statement serves; undefined when none has one. */
+  function boundsOf(request: LeaseRequest, recipientIds: readonly string[]): Capacities | undefined {
+    const { recipientId, capacity, capacities } = request;
+    if (!isBounded(request)) return undefined;
+    if (recipientId !== "") return new Map([[recipientId, capacity]]);
+    const bounds = recipientIds.flatMap((id) => (capacities!.has(id) ? [[id, capacities!.get(id)!] as const] : []));
+    return bounds.length === 0 ? undefined : new Map(bounds);
   }
 
   function servedRecipients({ unassigned, recipientIds }: LeaseRequest): readonly string[] {
@@ -64,15 +84,15 @@ export function createItemScans(db: Database) {
 
   async function takeIn(sql: Sql, request: LeaseRequest, count: number, selection: Selection): Promise<LeasedRow[]> {
     const lease = toParams(request, count, selection);
-    if (lease.bound === undefined) return leaseItems(sql, lease);
+    if (lease.bounds === undefined) return leaseItems(sql, lease);
     // Pipelined: sent together and executed in this order.
-    const [, rows] = await Promise.all([lockCapacity(sql, lease.bound.recipientId), leaseItems(sql, lease)]);
+    const [, rows] = await Promise.all([lockCapacities(sql, lease.bounds), leaseItems(sql, lease)]);
     return rows;
   }
 
   async function take(request: LeaseRequest, count: number, selection: Selection = {}): Promise<LeasedRow[]> {
     const connections = connectionsFor(selection);
-    // The recipient's items are counted and leased in one transaction.
+    // The items of recipients are counted and leased in one transaction.
     if (isBounded(request)) return connections.transaction((tx) => takeIn(tx, request, count, selection));
     return takeIn(connections.sql, request, count, selection);
   }
@@ -99,8 +119,8 @@ export function createItemScans(db: Database) {
 
     /** Leases the first items of a queue from its remembered head on. */
     async takeFirst(head: QueueHead, request: LeaseRequest, count: number): Promise<LeasedRow[]> {
-      // A scan of only some recipients does not know the head of the queue.
-      if (needsManyScans(request)) return take(request, count);
+      // A scan of only some recipients does not know the head of the queue. Neither does one that skips full recipients.
+      if (needsManyScans(request) || request.capacities !== undefined) return take(request, count);
       const scan = head.beginScan();
       const rows = await take(request, count, { fromRank: scan.fromRank });
       if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
@@ -112,13 +132,11 @@ export function createItemScans(db: Database) {
     },
 
     /** Leases items together with what the caller writes before the commit. */
-    takeInTransaction(
-      request: LeaseRequest,
-      beforeCommit: BeforeCommit,
-      ids: readonly string[] | undefined,
-    ): Promise<LeasedRow[]> {
-      return connectionsFor({ ids }).transaction(async (tx) => {
-        const taken = await takeIn(tx, request, request.max, { ids });
+    takeInTransaction(request: LeaseRequest, beforeCommit: BeforeCommit, selection: Selection): Promise<LeasedRow[]> {
+      return connectionsFor(selection).transaction(async (tx) => {
+        // A lease skips locked items, but an answer to an offer waits for the other answers to it.
+        if (selection.offerNumber !== undefined) await lockItems(tx, request.tenantId, selection.ids!);
+        const taken = await takeIn(tx, request, request.max, selection);
         if (taken.length > 0) await beforeCommit(tx, taken);
         return taken;
       });
@@ -134,11 +152,11 @@ export function createItemScans(db: Database) {
       limits: LeaseLimits,
       count: number,
       cursor: GroupCursor,
-      ids?: readonly string[],
+      selection: Selection = {},
       beforeCommit?: BeforeCommit,
     ): Promise<LeaseResult> {
       const { environmentId } = request;
-      const params = { ...toParams(request, count, { ids }), limits, environmentId };
+      const params = { ...toParams(request, count, selection), limits, environmentId };
       return leaseWithinLimits(db, params, cursor, beforeCommit);
     },
   };

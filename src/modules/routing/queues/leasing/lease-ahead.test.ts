@@ -289,7 +289,9 @@ async function operate<T>(
       requirePool: async () => ({ pool: { config: { itemEvents: false } }, recipients: [{ id: "r1", ...active }] }),
     } as never,
     events: recordedEvents() as never,
+    onOfferEnded: () => {},
     wake: () => {},
+    wakeReady: () => {},
     recall: leaseService.recall,
   });
   // Leases are recent by the database's clock too, however long the test takes.

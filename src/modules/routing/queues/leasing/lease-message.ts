@@ -4,20 +4,29 @@ import type { Context } from "../../../../chain/call.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
-import type { PoolSnapshot } from "../../pools/index.ts";
+import { type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
 import { canLeaseAhead } from "./lease-ahead.ts";
 import { canReceiveWork, type LeaseRequest } from "./lease-service.ts";
 import type { LeasedRow } from "./lease-store.ts";
+import { type WholePoolScope, wholePoolScope } from "./whole-pool.ts";
 
-/** Converts a worker's request; throws if the pool has no such recipient. */
+/** The recipient with an id; undefined for the empty id. Throws if the pool has no such recipient. */
+export function requireRecipient({ recipients }: PoolSnapshot, recipientId: string): Recipient | undefined {
+  if (recipientId === "") return undefined;
+  const recipient = recipients.find(({ id }) => id === recipientId);
+  if (recipient === undefined) throw notFound("recipient");
+  return recipient;
+}
+
+/** Converts a worker's request; throws if the pool has no such recipient, or if a recipient must be named. */
 export function toLeaseRequest(
   context: Context,
   request: Pick<LeaseItemsRequest, "recipientId" | "maxItems" | "waitS" | "leaseS">,
-  { pool, recipients }: PoolSnapshot,
+  snapshot: PoolSnapshot,
 ): LeaseRequest {
+  const { pool, recipients } = snapshot;
   const { recipientId, maxItems, waitS, leaseS } = request;
-  const recipient = recipients.find(({ id }) => id === recipientId);
-  if (recipientId !== "" && recipient === undefined) throw notFound("recipient");
+  const recipient = requireRecipient(snapshot, recipientId);
   return {
     tenantId: context.tenantId,
     poolId: pool.id,
@@ -25,13 +34,12 @@ export function toLeaseRequest(
     limits: toLeaseLimits(pool.config.admission),
     environmentId: pool.environmentId,
     recipientIds: recipients.filter(canReceiveWork).map(({ id }) => id),
-    // In a manual pool, operators assign the items.
-    unassigned: pool.strategy !== "manual",
+    ...(recipientId === "" ? wholePoolScope(snapshot) : ownItems),
     offered: recipientId !== "" && pool.strategy === "first_accept",
     delivery: "pull",
     capacity: recipient?.capacity ?? 0,
     leaseS: leaseS === 0 ? pool.config.lease.durationS : leaseS,
-    ageingMs: pool.config.queue.ageingS * 1000,
+    ageingMs: priorityWorthS(pool.config.queue) * 1000,
     max: recipient === undefined || canReceiveWork(recipient) ? Math.max(1, maxItems) : 0,
     waitMs: waitS * 1000,
     leaseAhead: canLeaseAhead(pool.config),
@@ -40,6 +48,9 @@ export function toLeaseRequest(
     onWaited: (ms: number) => context.waited(ms),
   };
 }
+
+/** A worker that names its recipient gets no other items. */
+const ownItems: WholePoolScope = { unassigned: false };
 
 /** Converts a leased item. */
 export function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {

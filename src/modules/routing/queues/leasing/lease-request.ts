@@ -20,6 +20,10 @@ export interface LeaseRequest {
   readonly delivery: "pull" | "push";
   /** The most items the recipient may hold at a time; 0 for no limit. */
   readonly capacity: number;
+  /** For a worker that serves the whole pool: the capacities of its recipients, if some have one. */
+  readonly capacities?: Capacities | undefined;
+  /** Whether a worker of a pool without recipients leaves out the items with requirements, which nobody fulfils. */
+  readonly plainOnly?: boolean | undefined;
   readonly leaseS: number;
   readonly ageingMs: number;
   /** The most items to lease; 0 for a recipient that currently gets none. */
@@ -34,12 +38,15 @@ export interface LeaseRequest {
   readonly recheckAccess?: () => Promise<void>;
 }
 
+/** The most items that recipients may hold at a time; recipients without a limit are left out. */
+export type Capacities = ReadonlyMap<string, number>;
+
 /** The most recipients that one lease statement serves. */
 export const recipientsPerScan = 64;
 
-/** Whether the request is for one recipient with limited capacity. */
-export function isBounded({ recipientId, capacity }: LeaseRequest): boolean {
-  return recipientId !== "" && capacity > 0;
+/** Whether the request is for recipients with limited capacity. */
+export function isBounded({ recipientId, capacity, capacities }: LeaseRequest): boolean {
+  return recipientId === "" ? capacities !== undefined : capacity > 0;
 }
 
 /** Whether a worker serves more recipients than one statement can scan. */

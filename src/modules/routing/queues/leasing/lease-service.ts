@@ -9,7 +9,14 @@ import { createItemScans } from "./item-scans.ts";
 import { createLeaseAhead } from "./lease-ahead.ts";
 import { ageMaxMs } from "./lease-buffer.ts";
 import type { LeaseRequest } from "./lease-request.ts";
-import { endLeases, type LeasedRow, type OfferedItem, readOfferedItems, readQueueActive } from "./lease-store.ts";
+import {
+  endLeases,
+  type LeasedRow,
+  type LeaseParams,
+  type OfferedItem,
+  readOfferedItems,
+  readQueueActive,
+} from "./lease-store.ts";
 import { type BeforeCommit, earlier, type GroupCursor, type LeaseResult } from "./limited-lease.ts";
 import { createRequestClasses, noItems, queueTopic } from "./request-classes.ts";
 
@@ -20,6 +27,12 @@ export { queueTopic, queueTopicPrefix } from "./request-classes.ts";
 export interface LeaseService {
   /** Leases items to a worker; waits up to `waitMs` when there are none. */
   lease(request: LeaseRequest, filterOffers?: OfferFilter, beforeCommit?: BeforeCommit): Promise<LeaseResult>;
+  /** Leases an item that is offered to the request's recipient, within its capacity and the pool's limits. */
+  acceptOffer(
+    request: LeaseRequest,
+    offer: { readonly itemId: string; readonly number: number },
+    beforeCommit: BeforeCommit,
+  ): Promise<LeaseResult>;
   /**
    * Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so; after
    * `recallMaxMs` no node hands out such an item.
@@ -57,6 +70,9 @@ interface Parts {
   readonly nowMs?: () => number;
 }
 
+/** The items that a lease names. */
+type ItemSelection = Pick<LeaseParams, "ids" | "offerNumber">;
+
 const offersPerScan = 100;
 const pollMs = 1000;
 
@@ -78,13 +94,13 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
     request: LeaseRequest,
     limits: LeaseLimits,
     cursor: GroupCursor,
-    ids: readonly string[] | undefined,
+    selection: ItemSelection,
     beforeCommit?: BeforeCommit,
   ): Promise<LeaseResult> {
     return scans.inTurn(request, async () =>
       request.signal.aborted
         ? noItems
-        : scans.takeWithinLimits(request, limits, request.max, cursor, ids, beforeCommit),
+        : scans.takeWithinLimits(request, limits, request.max, cursor, selection, beforeCommit),
     );
   }
 
@@ -101,21 +117,21 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
     );
     const ids = await filterOffers(items);
     if (ids.length === 0) return noItems;
-    if (beforeCommit !== undefined) return takeInTransaction(request, beforeCommit, ids);
-    if (request.limits !== undefined) return takeInTurn(request, request.limits, { at: undefined }, ids);
+    if (beforeCommit !== undefined) return takeInTransaction(request, beforeCommit, { ids });
+    if (request.limits !== undefined) return takeInTurn(request, request.limits, { at: undefined }, { ids });
     return { rows: await scans.take(request, request.max, { ids }), retryInMs: undefined };
   }
 
   async function takeInTransaction(
     request: LeaseRequest,
     beforeCommit: BeforeCommit,
-    ids?: readonly string[],
+    selection: ItemSelection = {},
   ): Promise<LeaseResult> {
     if (request.limits !== undefined) {
       const { cursor } = classes.classOf(request, false);
-      return takeInTurn(request, request.limits, cursor, ids, beforeCommit);
+      return takeInTurn(request, request.limits, cursor, selection, beforeCommit);
     }
-    return { rows: await scans.takeInTransaction(request, beforeCommit, ids), retryInMs: undefined };
+    return { rows: await scans.takeInTransaction(request, beforeCommit, selection), retryInMs: undefined };
   }
 
   async function returnItems(request: ReturnRequest, leases: readonly LeaseRef[]): Promise<void> {
@@ -178,6 +194,8 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
         }
       }
     },
+    acceptOffer: (request, { itemId, number }, beforeCommit) =>
+      takeInTransaction(request, beforeCommit, { ids: [itemId], offerNumber: number }),
     async canHandOut({ tenantId, poolId, signal }, leasedAfterMs) {
       if (signal.aborted) return false;
       return performance.now() - leasedAfterMs <= ageMaxMs || readQueueActive(db.sql, tenantId, poolId);

@@ -1,5 +1,8 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { strictPriorityS } from "../../pools/index.ts";
+import { noRequirementsJson } from "../domain/queue-item.ts";
+import type { Capacities } from "./lease-request.ts";
 
 /** Parameters of a lease statement. */
 export interface LeaseParams {
@@ -15,8 +18,12 @@ export interface LeaseParams {
   readonly count: number;
   /** Skips lower ranks, where the caller knows that only dead index entries are left. */
   readonly fromRank?: number | undefined;
-  /** The most items this recipient may hold, including the new ones; the caller locks its capacity. */
-  readonly bound?: { readonly recipientId: string; readonly capacity: number } | undefined;
+  /** The most items that recipients may hold, including the new ones; the caller locks their capacities. */
+  readonly bounds?: Capacities | undefined;
+  /** The number of the offer that the lease accepts; the item is offered to its recipient instead of ready. */
+  readonly offerNumber?: number | undefined;
+  /** Leaves out items with requirements. */
+  readonly plainOnly?: boolean | undefined;
   readonly leaseS: number;
   /** Start of the leases, by the database's clock; undefined for the start of the transaction. */
   readonly at?: Date | undefined;
@@ -46,7 +53,10 @@ export interface LeasedRow {
 }
 
 /** The queue and recipients to lease from. */
-export type LeaseScope = Pick<LeaseParams, "tenantId" | "poolId" | "delivery" | "recipientIds">;
+export type LeaseScope = Pick<
+  LeaseParams,
+  "tenantId" | "poolId" | "delivery" | "recipientIds" | "offerNumber" | "plainOnly"
+>;
 
 /**
  * Leases the first unlocked items by rank, unless the queue is paused or its pool disabled. Leases use the database's
@@ -61,7 +71,8 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
     assignTo,
     count,
     fromRank,
-    bound,
+    bounds,
+    offerNumber,
     leaseS,
     ageingMs,
     tokenPrefix,
@@ -71,25 +82,22 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
   const ready = sql`
     select q.id, q.rank from queue_items q where ${isReady(sql, params)}
       ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
-  const most =
-    bound === undefined
-      ? sql`${count}`
-      : sql`least(${count}::bigint, greatest(0, ${bound.capacity}::bigint - (
-          select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
-            and h.recipient_id = ${bound.recipientId} and h.state = 'leased')))`;
-  const order = sql`order by q.rank, q.id limit ${most} for update skip locked`;
+  const order = sql`order by q.rank, q.id limit ${mostPerRecipient(sql, params)} for update skip locked`;
   const rows = await sql<LeasedRow[]>`
     with picked as (
       ${
-        ids !== undefined
+        ids !== undefined && (bounds === undefined || recipientIds.length === 1)
           ? sql`${ready} and q.id = any(${ids as string[]}::text[])
               and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${isQueueActive(sql, tenantId, poolId)} ${order}`
           : recipientIds.length === 1
             ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
               and ${isQueueActive(sql, tenantId, poolId)} ${order}`
             : sql`
-            select each.id, each.rank from unnest(${recipientIds}::text[]) as wanted(recipient_id)
-            cross join lateral (${ready} and q.recipient_id = wanted.recipient_id ${order}) each
+            select each.id, each.rank from ${wantedRecipients(sql, params)}
+            cross join lateral (
+              ${ready} ${ids === undefined ? sql`` : sql`and q.id = any(${ids as string[]}::text[])`}
+                and q.recipient_id = wanted.recipient_id ${order}
+            ) each
             where ${isQueueActive(sql, tenantId, poolId)}
             order by each.rank, each.id limit ${count}`
       }
@@ -97,6 +105,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
       update queue_items q set state = 'leased',
         recipient_id = ${assignTo === undefined ? sql`q.recipient_id` : assignTo}, attempt = q.attempt + 1,
         leased_at = ${now}, lease_until = ${now} + make_interval(secs => ${leaseS}),
+        ${offerNumber === undefined ? sql`` : sql`hold_reason = '', due_at = null,`}
         ${params.takesSlots === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
         lease_token = ${tokenPrefix} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
           then 'p' else 'g' end || (q.attempt + 1)
@@ -105,7 +114,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
         q.key, q.attributes, q.payload
     ), waits as (
       select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
-        - sum(rank + priority * ${ageingMs}::bigint), 0) as ms from leased
+        - sum(${enqueuedAtMs(sql, sql`${ageingMs}::bigint`)}), 0) as ms from leased
     ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
       select ${tenantId}, ${poolId}, ${shard}, -n from waits where n > 0
@@ -119,6 +128,50 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
     select * from leased l
     order by l.rank, l.id`;
   return rows;
+}
+
+/** The recipients whose items are leased. With bounds, each has its capacity; null is no limit. */
+function wantedRecipients(sql: Sql, { recipientIds, bounds }: LeaseParams): Fragment {
+  if (bounds === undefined) return sql`unnest(${recipientIds as string[]}::text[]) as wanted(recipient_id)`;
+  return sql`unnest(${recipientIds as string[]}::text[], ${recipientIds.map((id) => bounds.get(id) ?? null)}::int[])
+    as wanted(recipient_id, capacity)`;
+}
+
+/** The most items to lease for one recipient: as many as it may still hold. */
+function mostPerRecipient(sql: Sql, params: LeaseParams): Fragment {
+  const { tenantId, poolId, count, recipientIds, assignTo, bounds } = params;
+  if (bounds === undefined) return sql`${count}`;
+  const freePlaces = (recipient: Fragment, capacity: Fragment) =>
+    sql`least(${count}::bigint, greatest(0, ${capacity} - (
+      select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
+        and h.recipient_id = ${recipient} and h.state = 'leased')))`;
+  if (recipientIds.length > 1) {
+    return sql`case when wanted.capacity is null then ${count}::bigint
+      else ${freePlaces(sql`wanted.recipient_id`, sql`wanted.capacity`)} end`;
+  }
+  const holder = assignTo ?? recipientIds[0] ?? "";
+  const capacity = bounds.get(holder);
+  return capacity === undefined ? sql`${count}` : freePlaces(sql`${holder}`, sql`${capacity}::bigint`);
+}
+
+/** The recipients that may hold another item; the caller locks their capacities. */
+export async function readFreeRecipients(tx: Sql, params: LeaseParams): Promise<string[]> {
+  const { tenantId, poolId } = params;
+  const rows = await tx<{ recipientId: string }[]>`
+    select wanted.recipient_id from ${wantedRecipients(tx, params)}
+    where wanted.capacity is null or wanted.capacity > (
+      select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
+        and h.recipient_id = wanted.recipient_id and h.state = 'leased')`;
+  return rows.map(({ recipientId }) => recipientId);
+}
+
+/**
+ * SQL expression: when an item was enqueued, from its rank. The order of its queue may have changed since; a rank outside of the
+ * times up to the year 2109 is that of a strict order.
+ */
+function enqueuedAtMs(sql: Sql, ageingMs: Fragment): Fragment {
+  const strictMs = sql`${strictPriorityS * 1000}::bigint`;
+  return sql`(rank + priority * case when rank between 0 and ${strictMs} then ${ageingMs} else ${strictMs} end)`;
 }
 
 /** Whether an item could be leased, be it locked or not. */
@@ -158,10 +211,17 @@ export async function readOfferedItems(
 }
 
 /** SQL condition: the item can be leased and has not expired. */
-export function isReady(sql: Sql, { tenantId, poolId, delivery }: LeaseScope): Fragment {
+export function isReady(sql: Sql, { tenantId, poolId, delivery, offerNumber, plainOnly }: LeaseScope): Fragment {
   return sql`
-    q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.delivery = ${delivery}
-      and q.expires_at > now()`;
+    q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.delivery = ${delivery} and q.expires_at > now()
+      and ${offerNumber === undefined ? sql`q.state = 'ready'` : isOpenOffer(sql, offerNumber)}
+      ${plainOnly === true ? sql`and coalesce(q.requirements::text, ${noRequirementsJson}) = ${noRequirementsJson}` : sql``}`;
+}
+
+/** SQL condition: the item is offered with this number, and the offer has not expired. */
+export function isOpenOffer(sql: Sql, offerNumber: number): Fragment {
+  return sql`q.state = 'held' and q.hold_reason = 'offer' and q.offer_number = ${offerNumber}
+    and q.due_at > now()`;
 }
 
 /** SQL condition: the queue is not paused and its pool not disabled. Both are read by primary key only, which forces the right index. */
@@ -177,9 +237,19 @@ export async function readQueueActive(sql: Sql, tenantId: TenantId, poolId: stri
   return row!.active;
 }
 
-/** Locks a recipient's capacity until the transaction ends. The next statement counts its items after the lock. */
-export async function lockCapacity(tx: Sql, recipientId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${recipientId}, 7))`;
+/**
+ * Locks the capacities of recipients until the transaction ends, always in the same order. The next statement counts their
+ * items after the lock.
+ */
+export async function lockCapacities(tx: Sql, bounds: Capacities): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(id, 7)) from unnest(${[...bounds.keys()].sort()}::text[]) as id`;
+}
+
+/** Locks items until the transaction ends. */
+export async function lockItems(tx: Sql, tenantId: TenantId, ids: readonly string[]): Promise<void> {
+  await tx`
+    select from queue_items where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])
+    order by id for update`;
 }
 
 /** Extends leases; returns those that were still held. */
@@ -251,7 +321,7 @@ export async function giveBackLeases(sql: Sql, leases: readonly ReturnedLease[],
     ), waits as (
       -- The day and the waiting time that the lease was counted with.
       select tenant_id, pool_id, (leased_at at time zone 'utc')::date as day, count(*) as n,
-        sum(floor(extract(epoch from leased_at) * 1000) - rank - priority * ageing_ms) as ms
+        sum(floor(extract(epoch from leased_at) * 1000) - ${enqueuedAtMs(sql, sql`ageing_ms`)}) as ms
       from locked join ready using (tenant_id, id) group by 1, 2, 3
     ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)

@@ -13,7 +13,14 @@ import {
   saveGroups,
   selectForLease,
 } from "../../admission/index.ts";
-import { type LeasedRow, type LeaseParams, leaseItems, lockCapacity } from "./lease-store.ts";
+import {
+  type LeasedRow,
+  type LeaseParams,
+  type LeaseScope,
+  leaseItems,
+  lockCapacities,
+  readFreeRecipients,
+} from "./lease-store.ts";
 import {
   candidatesByGroup,
   firstCandidates,
@@ -66,16 +73,16 @@ export async function leaseWithinLimits(
 ): Promise<LeaseResult> {
   const limit = Math.max(candidatesMin, 2 * params.count);
   let seenAll = true;
-  const first = await leaseAmong(connections, params, beforeCommit, async (tx) => {
-    if (params.ids !== undefined) return namedCandidates(tx, params, params.ids);
-    const candidates = await firstCandidates(tx, params, limit);
+  const first = await leaseAmong(connections, params, beforeCommit, async (tx, scope) => {
+    if (params.ids !== undefined) return namedCandidates(tx, scope, params.ids);
+    const candidates = await firstCandidates(tx, scope, limit);
     seenAll = candidates.length < limit;
     return candidates;
   });
   if (first.rows.length > 0 || seenAll) return first;
-  const others = await leaseAmong(connections, params, beforeCommit, async (tx) => {
+  const others = await leaseAmong(connections, params, beforeCommit, async (tx, scope) => {
     const size = { groups: groupsAtOnce, perGroup: Math.min(params.count, perGroupMax) };
-    const { candidates, last } = await candidatesByGroup(tx, params, cursor.at, size);
+    const { candidates, last } = await candidatesByGroup(tx, scope, cursor.at, size);
     cursor.at = last;
     return candidates;
   });
@@ -86,16 +93,23 @@ function leaseAmong(
   connections: Connections,
   params: LimitedLeaseParams,
   beforeCommit: BeforeCommit | undefined,
-  find: (tx: Sql) => Promise<readonly LimitedItem[]>,
+  find: (tx: Sql, scope: LeaseScope) => Promise<readonly LimitedItem[]>,
 ): Promise<LeaseResult> {
   return retryOnConflict(() =>
     connections.transaction(async (tx) => {
-      if (params.bound !== undefined) await lockCapacity(tx, params.bound.recipientId);
-      const lease = await leaseIn(tx, params, await find(tx));
+      const available = await withFreeRecipients(tx, params);
+      const lease = await leaseIn(tx, available, await find(tx, available));
       if (lease.rows.length > 0) await beforeCommit?.(tx, lease.rows);
       return lease;
     }),
   );
+}
+
+/** Locks the capacities of recipients and leaves out those that are full, so that their items do not hide others. */
+async function withFreeRecipients(tx: Sql, params: LimitedLeaseParams): Promise<LimitedLeaseParams> {
+  if (params.bounds === undefined) return params;
+  await lockCapacities(tx, params.bounds);
+  return params.recipientIds.length === 1 ? params : { ...params, recipientIds: await readFreeRecipients(tx, params) };
 }
 
 async function leaseIn(tx: Sql, params: LimitedLeaseParams, candidates: readonly LimitedItem[]): Promise<LeaseResult> {

@@ -24,7 +24,8 @@ import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
-import { fromRow, toLeaseRequest } from "./lease-message.ts";
+import { fromRow, requireRecipient, toLeaseRequest } from "./lease-message.ts";
+import { isBounded } from "./lease-request.ts";
 import type { LeaseRequest, LeaseService, OfferFilter } from "./lease-service.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import type { BeforeCommit } from "./limited-lease.ts";
@@ -121,7 +122,7 @@ export function workHandlers({
     request: LeaseRequest,
     lease: (request: LeaseRequest) => Promise<readonly LeasedRow[]>,
   ): Promise<{ rows: readonly LeasedRow[]; finished: readonly ReportResult[] }> {
-    if (reports.length === 0 || request.limits !== undefined || request.capacity > 0) {
+    if (reports.length === 0 || request.limits !== undefined || isBounded(request)) {
       const finished = await completion.finishItems(reports);
       return { finished, rows: await lease(request) };
     }
@@ -202,11 +203,12 @@ export function workHandlers({
     leaseItems: {
       async grouped(context: Context, request: LeaseItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
-        const leaseRequest = toLeaseRequest(context, request, snapshot);
+        requireRecipient(snapshot, request.recipientId);
         const reports = readReports(context, snapshot, request);
         const respond: LeaseResponder = (rows, results) =>
           create(LeaseItemsResponseSchema, { items: rows.map((row) => fromRow(row, snapshot)), results });
         if (request.reportOnly) return finishEach(reports, keyed, (results) => respond([], results));
+        const leaseRequest = toLeaseRequest(context, request, snapshot);
         const filter = offerFilter(snapshot, leaseRequest);
         const lease = async (asked: LeaseRequest, beforeCommit?: BeforeCommit) =>
           (await leaseService.lease(asked, filter, beforeCommit)).rows;
@@ -230,7 +232,7 @@ export function workHandlers({
         tenantId,
         signal,
         maxInFlight: maxInFlight || maxInFlightDefault,
-        hasCapacity: () => last.capacity > 0,
+        hasCapacity: () => isBounded(last),
         returnItems: (leases) => leaseService.returnItems(last, leases),
         async lease(max, whileWanted) {
           const snapshot = await pools.requirePool(context, poolId);

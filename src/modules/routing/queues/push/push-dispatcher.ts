@@ -6,7 +6,7 @@ import { type Egress, EgressError } from "../../../../platform/egress/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue } from "../../../../platform/scheduling/index.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
-import type { PoolReader, PoolSnapshot, Recipient } from "../../pools/index.ts";
+import { type PoolReader, type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
 import type { CompletionService } from "../completion/completion-service.ts";
 import { type PushFailure, type PushResponse, toPushFailure } from "../domain/push-response.ts";
 import { canReceiveWork, type LeaseService, queueTopicPrefix } from "../leasing/lease-service.ts";
@@ -155,7 +155,7 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
         delivery: "push",
         capacity,
         leaseS,
-        ageingMs: snapshot.pool.config.queue.ageingS * 1000,
+        ageingMs: priorityWorthS(snapshot.pool.config.queue) * 1000,
         max,
         waitMs: 0,
         signal: stopping.signal,

@@ -47,6 +47,7 @@ function sweeperAt(skewMs: number) {
     completion: {} as never,
     events: { recordMany: async () => ({ wake: () => {} }) } as never,
     wake: () => {},
+    expireOffers: async () => [],
   });
 }
 

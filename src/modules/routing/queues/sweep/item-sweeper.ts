@@ -18,9 +18,11 @@ interface Parts {
   readonly completion: CompletionService;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Ends offers that were not answered in time; returns them. */
+  readonly expireOffers: (limit: number) => Promise<readonly { tenantId: string; poolId: string }[]>;
 }
 
-/** Releases due items, ends expired leases and expires items. Every node runs one. */
+/** Releases due items, ends expired leases and offers, and expires items. Every node runs one. */
 export interface ItemSweeper {
   /** Schedules a sweep at this time at the latest. */
   sweepBy(atMs: number): void;
@@ -37,7 +39,8 @@ const idleMs = 1000;
 const slowEveryMs = 5000;
 
 /** Creates this node's sweeper. */
-export function createItemSweeper({ db, clock, log, pools, completion, events, wake }: Parts): ItemSweeper {
+export function createItemSweeper(parts: Parts): ItemSweeper {
+  const { db, clock, log, pools, completion, events, wake, expireOffers } = parts;
   let timer: NodeJS.Timeout | undefined;
   let wakeAtMs = Number.POSITIVE_INFINITY;
   let running: Promise<void> | undefined;
@@ -81,7 +84,9 @@ export function createItemSweeper({ db, clock, log, pools, completion, events, w
     wakeAll(plain);
     const windows = await store.findEndedWindows(db.sql, batchSize);
     if (windows.length > 0) wakeAll(await db.transaction((tx) => endWindows(tx, windows)));
-    return plain.length === batchSize || windows.length === batchSize;
+    const offers = await expireOffers(batchSize);
+    wakeAll(offers);
+    return [plain, windows, offers].some(({ length }) => length === batchSize);
   }
 
   /** Releases items whose debounce window has ended; a newer item may have begun another window since. */

@@ -38,12 +38,12 @@ export interface DueItem {
   readonly debounceGroup: string;
 }
 
-/** Makes items ready that are due by the database's clock, except debounced ones; returns their pools. */
+/** Makes items ready that are due by the database's clock, except debounced and offered ones; returns their pools. */
 export async function releaseDueItems(sql: Sql, limit: number): Promise<{ tenantId: TenantId; poolId: string }[]> {
   return sql`
     with due as (
       select tenant_id, id from queue_items
-      where state in ('pending', 'held') and due_at <= now() and hold_reason <> 'debounce'
+      where state in ('pending', 'held') and due_at <= now() and hold_reason not in ('debounce', 'offer')
       order by due_at limit ${limit} for update skip locked
     )
     update queue_items q set state = 'ready', hold_reason = '', due_at = null

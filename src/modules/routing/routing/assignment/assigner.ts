@@ -11,7 +11,6 @@ import type { UnassignedItems } from "../../queues/index.ts";
 import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
-import type { RoutableItem } from "../domain/item.ts";
 import type { LivePools, LiveView } from "../outcomes/live-pools.ts";
 import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
 import {
@@ -244,7 +243,7 @@ export function createAssigner(parts: Parts): Assigner {
         const at = { nowMs, seed, waitedS: (nowMs - ulidMs(item.id)) / 1000 };
         const side = sideOf(snapshot, item.key);
         const compiled = side === snapshot ? newestPool(view) : (await live.view(side)).pool;
-        const pending = new SlicedDecision(compiled, view.live, routable(item), at);
+        const pending = new SlicedDecision(compiled, view.live, page.candidateOf(item), at);
         const added = decideWithinBudget(pending, budget, (decision) => page.add(item, decision, pending.pool, nowMs));
         if (added instanceof Promise) await added;
       }
@@ -352,8 +351,4 @@ function newestPool({ live, pool }: LiveView): LiveView["pool"] {
 /** Whether the service chooses recipients, rather than workers or operators. */
 function isAssigned({ strategy }: { readonly strategy: string }): boolean {
   return strategy !== "first_accept" && strategy !== "manual";
-}
-
-function routable({ type, key, attributes, requirements, priority }: UnassignedItem): RoutableItem {
-  return { type, key, attributes, requirements: requirements as unknown as RoutableItem["requirements"], priority };
 }

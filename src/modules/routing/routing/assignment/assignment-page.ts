@@ -2,10 +2,12 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import type { UnassignedItems } from "../../queues/index.ts";
-import { capacityReasons, retryInS } from "../domain/assignment-retry.ts";
+import { type NewOffer, offeredEvent, offerItems, type UnassignedItems } from "../../queues/index.ts";
+import { capacityReasons } from "../domain/assignment-retry.ts";
 import type { CompiledPool } from "../domain/compilation/compiled-pool.ts";
 import type { Decision } from "../domain/decision.ts";
+import type { RoutableItem } from "../domain/item.ts";
+import { isNewRound, type Refusals, waitAfter, withoutRefusing } from "../domain/refusals.ts";
 import type { LivePools, LiveView } from "../outcomes/live-pools.ts";
 import {
   assignItems,
@@ -30,6 +32,8 @@ interface Parts {
 
 /** Collects the decisions of one scan of a pool and writes them in batches. */
 export interface AssignmentPage {
+  /** The item to decide about, without the recipients that refused it. */
+  candidateOf(item: UnassignedItem): RoutableItem;
   /** Adds a decision; a promise when the batch is written. */
   add(item: UnassignedItem, decision: Decision, pool: CompiledPool, nowMs: number): void | Promise<void>;
   /** Writes the collected decisions. */
@@ -60,6 +64,7 @@ export function createAssignmentPage(
   const { tenantId, poolId } = pool;
   let config = first.snapshot.pool.config;
   let chosen: Assignment[] = [];
+  let offered: NewOffer[] = [];
   let postponed: PostponedItem[] = [];
   let released: string[] = [];
   let held: HeldItem[] = [];
@@ -71,11 +76,24 @@ export function createAssignmentPage(
   let firstAddedAtMs = Number.POSITIVE_INFINITY;
   let atMs = 0;
 
+  /** Whether everyone is considered again for an item that everyone has refused. */
+  const startsRound = (item: UnassignedItem) => isNewRound(item, reofferAfterS());
+  // Refusals of a pool that no longer has reservations do not count.
+  const reofferAfterS = () => config.reservation?.reofferAfterS ?? 0;
+
+  function choose(item: UnassignedItem, recipientId: string, deliveryMode: Decision["deliveryMode"]): void {
+    if (config.reservation !== undefined && deliveryMode === "pull") {
+      offered.push({ id: item.id, recipientId, isNewRound: startsRound(item) });
+    } else {
+      chosen.push({ id: item.id, recipientId, delivery: deliveryMode === "push" ? "push" : "pull" });
+    }
+  }
+
   function classify(item: UnassignedItem, decision: Decision, compiled: CompiledPool, nowMs: number): void {
     const { outcome, recipientId, deliveryMode, redirectPoolId, reason } = decision;
     if (outcome === "routed") {
       live.recordAssignment({ pool: compiled, live: livePool }, recipientId, nowMs);
-      chosen.push({ id: item.id, recipientId, delivery: deliveryMode === "push" ? "push" : "pull" });
+      choose(item, recipientId, deliveryMode);
     } else if (outcome === "redirected") {
       append(redirected, redirectPoolId, item.id);
     } else if (outcome === "no_match") {
@@ -94,7 +112,10 @@ export function createAssignmentPage(
       // The other side of a canary has no name of its own: items would be tried again without end.
       const isCanary = compiled.snapshot.candidateId !== undefined;
       const snapshot = snapshotName((isCanary ? first : compiled).snapshot);
-      postponed.push({ id: item.id, tries, reason, snapshot, retryInS: retryInS(decision, tries) });
+      const isNewRound = startsRound(item);
+      const refusals = isNewRound || config.reservation === undefined ? noRefusals : item;
+      const wait = waitAfter(decision, tries, refusals, reofferAfterS());
+      postponed.push({ id: item.id, tries, snapshot, isNewRound, ...wait });
     }
   }
 
@@ -114,13 +135,30 @@ export function createAssignmentPage(
     wake(tenantId, poolId);
   }
 
+  /** Offers items to their recipients; releases the places of items that were taken meanwhile. */
+  async function offer(offers: readonly NewOffer[], nowMs: number): Promise<void> {
+    const { timeoutS } = config.reservation!;
+    const { made, recorded } = await db.transaction(async (tx) => {
+      const made = await offerItems(tx, pool, offers, timeoutS);
+      const entries = made.map(({ id, expiresAt, ...each }) =>
+        offeredEvent({ tenantId, poolId, itemId: id, ...each }, expiresAt),
+      );
+      return { made: new Set(made.map(({ id }) => id)), recorded: await parts.events.recordMany(tx, entries, nowMs) };
+    });
+    recorded.wake();
+    for (const { id, recipientId } of offers) if (!made.has(id)) live.recordRelease(tenantId, poolId, recipientId);
+    wake(tenantId, poolId);
+  }
+
   async function commit(): Promise<void> {
-    const written = { chosen, postponed, released, held, redirected, failed, canBeLeased, hasNewWaitingItem };
-    [chosen, postponed, released, held, redirected, failed] = [[], [], [], [], new Map(), new Map()];
+    const written = { chosen, offered, postponed, released, held, redirected, failed, canBeLeased, hasNewWaitingItem };
+    [chosen, offered, postponed, released, held] = [[], [], [], [], []];
+    [redirected, failed] = [new Map(), new Map()];
     canBeLeased = false;
     hasNewWaitingItem = false;
     firstAddedAtMs = Number.POSITIVE_INFINITY;
     if (written.chosen.length > 0) await assign(written.chosen, atMs);
+    if (written.offered.length > 0) await offer(written.offered, atMs);
     await postponeItems(db.sql, pool, written.postponed);
     if (written.hasNewWaitingItem) parts.announceWaitingItem(tenantId, poolId);
     await releaseItems(db.sql, pool, written.released);
@@ -133,6 +171,10 @@ export function createAssignmentPage(
   }
 
   return {
+    candidateOf(item) {
+      const all = routable(item);
+      return config.reservation === undefined || startsRound(item) ? all : withoutRefusing(all, item);
+    },
     add(item, decision, compiled, nowMs) {
       // How items are queued follows the baseline until the canary is promoted.
       if (compiled.snapshot.candidateId === undefined) config = compiled.snapshot.pool.config;
@@ -143,6 +185,12 @@ export function createAssignmentPage(
     },
     commit,
   };
+}
+
+const noRefusals: Refusals = { refusedBy: null, refusedForS: null, lastReason: null };
+
+function routable({ type, key, attributes, requirements, priority }: UnassignedItem): RoutableItem {
+  return { type, key, attributes, requirements: requirements as unknown as RoutableItem["requirements"], priority };
 }
 
 function waitsForPlace(reason: string | null): boolean {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import { offerItems } from "../../queues/index.ts";
 import {
   assignItems,
   holdItems,
@@ -25,10 +26,11 @@ async function enqueue({ tenantId, poolId }: WaitingPool): Promise<string> {
   return id;
 }
 
-const postponed = { tries: 1, reason: "all_at_capacity", snapshot: "", retryInS: 60 };
+const postponed = { tries: 1, reason: "all_at_capacity", snapshot: "", retryInS: 60, isNewRound: false };
 const writes: Record<string, (pool: WaitingPool, id: string) => Promise<unknown>> = {
   "assign it to a recipient": (pool, id) => assignItems(db.sql, pool, [{ id, recipientId: "r", delivery: "pull" }]),
   "postpone it": (pool, id) => postponeItems(db.sql, pool, [{ id, ...postponed }]),
+  "offer it to a recipient": (pool, id) => offerItems(db.sql, pool, [{ id, recipientId: "r", isNewRound: false }], 60),
   "make it available for leasing": (pool, id) => releaseItems(db.sql, pool, [id]),
   "hold it": (pool, id) => holdItems(db.sql, pool, [{ id, holdS: 60 }]),
 };

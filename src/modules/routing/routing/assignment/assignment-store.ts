@@ -104,6 +104,10 @@ export interface UnassignedItem extends QueuePosition {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly requirements: Readonly<Record<string, unknown>>;
   readonly priority: number;
+  /** Recipients that refused the item since everyone was last considered; null when nobody did. */
+  readonly refusedBy: readonly string[] | null;
+  /** Seconds since the last refusal; null when there was none. */
+  readonly refusedForS: number | null;
 }
 
 /** Parameters of a search for items without a recipient. */
@@ -160,9 +164,11 @@ export async function unassignedItems(
       ) q
     )
     select q.id, q.rank, q.due, q.tries, q.assign_reason as last_reason, q.undecided, coalesce(q.wanted, false) as wanted, d.type, d.key, d.attributes,
-      d.requirements, d.decided_priority as priority
+      d.requirements, d.decided_priority as priority, d.refused_by, d.refused_for_s
     from looked_at q left join lateral (
-      select d.type, d.key, d.attributes, d.requirements, d.decided_priority from queue_items d
+      select d.type, d.key, d.attributes, d.requirements, d.decided_priority, d.refused_by,
+        extract(epoch from now() - d.refused_at)::float8 as refused_for_s
+      from queue_items d
       where q.wanted and d.tenant_id = q.tenant_id and d.id = q.id limit 1) d on true
     order by q.undecided desc, q.rank, q.id`;
   const decided = rows.filter(({ undecided }) => !undecided);
@@ -193,12 +199,14 @@ export interface PostponedItem {
   /** The pool snapshot of the search. */
   readonly snapshot: string;
   readonly retryInS: number;
+  /** Whether everyone was considered again, so that earlier refusals no longer count. */
+  readonly isNewRound: boolean;
 }
 
 // All nodes decide the same items, and another node may have redirected an item to another pool since it was read.
 // Therefore a decision is written only to items that are still in its pool.
 
-/** Delays the next search for items. They count as decided, so a worker of the whole pool may lease them. */
+/** Delays the next search for items. They count as decided. */
 export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly PostponedItem[]): Promise<void> {
   if (items.length === 0) return;
   const { tenantId, poolId } = pool;
@@ -206,14 +214,16 @@ export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly
     with input as (
       select * from unnest(${items.map(({ id }) => id)}::text[], ${items.map(({ tries }) => tries)}::int[],
         ${items.map(({ reason }) => reason)}::text[], ${items.map(({ snapshot }) => snapshot)}::text[],
-        ${items.map(({ retryInS }) => retryInS)}::float8[]) as input(id, tries, reason, snapshot, retry_in_s)
+        ${items.map(({ retryInS }) => retryInS)}::float8[], ${items.map(({ isNewRound }) => isNewRound)}::boolean[])
+        as input(id, tries, reason, snapshot, retry_in_s, is_new_round)
     ), locked as (
       select q.id from queue_items q join input on q.id = input.id
       where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
       order by q.id for update of q skip locked
     )
     update queue_items q set delivery = 'pull', assign_tries = input.tries, assign_reason = input.reason, assign_snapshot = input.snapshot,
-      assign_after = now() + make_interval(secs => input.retry_in_s)
+      assign_after = now() + make_interval(secs => input.retry_in_s),
+      refused_by = case when input.is_new_round then null else q.refused_by end
     from locked join input on input.id = locked.id where q.tenant_id = ${tenantId} and q.id = locked.id`;
 }
 

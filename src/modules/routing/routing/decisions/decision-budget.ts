@@ -1,6 +1,12 @@
 import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
-import type { Decision } from "../domain/decision.ts";
-import type { SlicedDecision } from "../domain/decision-engine.ts";
+
+/** Work that runs in slices of the event loop, such as a decision. */
+interface SlicedWork<R> {
+  /** Continues; undefined if the slice ended before the work did. */
+  proceed(sliceIsOver: () => boolean): R | undefined;
+  /** The result of work for which there is no time. */
+  defer(): R;
+}
 
 /** The time that one call, or one background run, spends on decisions. */
 export interface DecisionBudget {
@@ -39,10 +45,10 @@ export function createBackgroundBudget(shares: EventLoopShares, tenantId: string
  * Makes a decision, synchronously if the current slice has time left. `then` runs in the same slice, so no other decision
  * comes in between.
  */
-export function decideWithinBudget<T>(
-  pending: SlicedDecision,
+export function decideWithinBudget<R, T>(
+  pending: SlicedWork<R>,
   budget: DecisionBudget,
-  then: (decision: Decision) => T | Promise<T>,
+  then: (decision: R) => T | Promise<T>,
 ): T | Promise<T> {
   if (budget.isExhausted()) return then(pending.defer());
   const decision = budget.slices.isOver() ? undefined : proceed(pending, budget);
@@ -62,10 +68,10 @@ export function runWithinBudget<T>(budget: DecisionBudget, work: () => T): T | P
   return budget.slices.isOver() ? budget.slices.next().then(run) : run();
 }
 
-async function decideInSlices<T>(
-  pending: SlicedDecision,
+async function decideInSlices<R, T>(
+  pending: SlicedWork<R>,
   budget: DecisionBudget,
-  then: (decision: Decision) => T | Promise<T>,
+  then: (decision: R) => T | Promise<T>,
 ): Promise<T> {
   for (;;) {
     if (budget.isExhausted()) return then(pending.defer());
@@ -77,7 +83,7 @@ async function decideInSlices<T>(
   }
 }
 
-function proceed(pending: SlicedDecision, budget: DecisionBudget): Decision | undefined {
+function proceed<R>(pending: SlicedWork<R>, budget: DecisionBudget): R | undefined {
   const startedAtMs = performance.now();
   const decision = pending.proceed(budget.slices.isOver);
   budget.spentMs += performance.now() - startedAtMs;

@@ -2,11 +2,12 @@ import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { TimeSlices } from "../../../../platform/scheduling/index.ts";
 import type { ReplayReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import { compilePool } from "../domain/compilation/compiled-pool.ts";
-import type { Decision } from "../domain/decision.ts";
+import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
+import type { Decision, DecisionPoint } from "../domain/decision.ts";
 import { decide } from "../domain/decision-engine.ts";
 import { LivePool } from "../domain/facts/live-pool.ts";
 import type { RoutableItem } from "../domain/item.ts";
+import { choosesUnaddressed } from "../domain/pool-choice.ts";
 
 /** An item as it was decided. */
 export interface DecidedItem {
@@ -17,6 +18,8 @@ export interface DecidedItem {
   readonly requirements: Readonly<Record<string, unknown>>;
   readonly priority: number;
   readonly seed: number;
+  /** Whether rules chose the pool. */
+  readonly unaddressed: boolean;
 }
 
 interface Comparison {
@@ -39,16 +42,16 @@ export async function compareDecisions({ before, after, items, slices }: Compari
   const outcomes = new Map<string, { before: string; after: string; items: number }>();
   const examples: { decisionId: string; before: string; after: string }[] = [];
   let changed = 0;
-  for (const { id, seed, ...item } of items) {
+  for (const { id, seed, unaddressed, ...item } of items) {
     if (slices.isOver()) await slices.next();
     const at = { nowMs: ulidMs(id), seed, waitedS: 0 };
     const routable = item as unknown as RoutableItem;
-    const [was, is] = sides.map((pool) => decide(pool, new LivePool(pool), routable, at)) as [Decision, Decision];
+    const [was, is] = sides.map((pool) => resultIn(pool, routable, at, unaddressed)) as [Result, Result];
     countRecipient(recipients, was.recipientId, "before");
     countRecipient(recipients, is.recipientId, "after");
-    if (labelOf(was) === labelOf(is)) continue;
+    if (was.label === is.label) continue;
     changed++;
-    if (examples.length < examplesMax) examples.push({ decisionId: id, before: labelOf(was), after: labelOf(is) });
+    if (examples.length < examplesMax) examples.push({ decisionId: id, before: was.label, after: is.label });
     if (was.outcome === is.outcome) continue;
     const pair = outcomes.get(`${was.outcome} ${is.outcome}`);
     if (pair !== undefined) pair.items++;
@@ -75,8 +78,25 @@ function countRecipient(
   counts.set(recipientId, known);
 }
 
+/** What becomes of an item in a view of the pool. */
+interface Result {
+  /** not_chosen: the item names no pool, and no rule chooses this one. */
+  readonly outcome: Decision["outcome"] | "not_chosen";
+  readonly recipientId: string;
+  readonly label: string;
+}
+
+function resultIn(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, unaddressed: boolean): Result {
+  if (unaddressed && !choosesUnaddressed(pool, item, at)) {
+    return { outcome: "not_chosen", recipientId: "", label: "not_chosen" };
+  }
+  const decision = decide(pool, new LivePool(pool), item, at);
+  return { outcome: decision.outcome, recipientId: decision.recipientId, label: labelOf(decision) };
+}
+
 /** What a decision comes to: a recipient, another pool, or an outcome. */
-function labelOf({ outcome, recipientId, redirectPoolId, priority }: Decision): string {
+function labelOf({ outcome, recipientId, redirectPoolId, priority, retryAfterS }: Decision): string {
   if (outcome === "routed") return `${recipientId} (priority ${priority})`;
+  if (outcome === "rejected" && retryAfterS > 0) return `rejected (again after ${retryAfterS} s)`;
   return outcome === "redirected" ? `redirected to ${redirectPoolId}` : outcome;
 }

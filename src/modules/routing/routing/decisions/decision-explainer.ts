@@ -1,6 +1,13 @@
 import type { Context } from "../../../../chain/call.ts";
+import { covers } from "../../../../platform/access/index.ts";
 import { type ExplainedStep, type Explainer, linkTo } from "../../../explainer.ts";
-import { createRecipientNames, type PoolSnapshot, type Pools, type RecipientNames } from "../../pools/index.ts";
+import {
+  createRecipientNames,
+  describePause,
+  type PoolSnapshot,
+  type Pools,
+  type RecipientNames,
+} from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
 import { describeDecision, describeStep } from "../domain/decision-text.ts";
 import type { Evidence } from "../domain/evidence.ts";
@@ -11,7 +18,7 @@ import { snapshotStore } from "./snapshot-store.ts";
 
 interface Parts {
   readonly decisions: Pick<DecisionService, "findReadable">;
-  readonly pools: Pick<Pools, "snapshotCodec">;
+  readonly pools: Pick<Pools, "snapshotCodec" | "findPauses">;
 }
 
 /** How many recipients are explained. One that the question is about comes first. */
@@ -29,7 +36,8 @@ export function createDecisionExplainer({ decisions, pools }: Parts): Explainer 
       const snapshot = await snapshotOf(context, pools, stored);
       const nameOf = createRecipientNames(context, snapshot);
       const at = new Date(evidence.nowMs);
-      const verdicts = snapshot === undefined ? [] : judge(snapshot, stored, evidence, { about, nameOf });
+      const judged = snapshot === undefined ? [] : judge(snapshot, stored, evidence, { about, nameOf });
+      const verdicts = await withPauses(context, pools, judged, at);
       const asked =
         about === ""
           ? ""
@@ -63,7 +71,7 @@ async function snapshotOf(
 
 interface RecipientStep {
   readonly isAsked: boolean;
-  readonly step: ExplainedStep;
+  readonly step: ExplainedStep & { readonly subject: string };
 }
 
 /** Judges the recipient that the question is about, and others up to the limit. */
@@ -89,6 +97,28 @@ function judge(
       isAsked: isAsked(index),
       step: { code: `recipient_${code}`, subject: snapshot.recipients[index]!.id, message },
     };
+  });
+}
+
+/** Adds why a recipient that was not active is paused, if that is known and it has been since before the decision. */
+async function withPauses(
+  { sql, tenantId, principal }: Context,
+  pools: Parts["pools"],
+  verdicts: readonly RecipientStep[],
+  decidedAt: Date,
+): Promise<readonly RecipientStep[]> {
+  if (!covers(principal.scopes, "recipient:read")) return verdicts;
+  const inactive = verdicts.filter(({ step }) => step.code === "recipient_not_active");
+  const pauses = await pools.findPauses(
+    sql,
+    tenantId,
+    inactive.map(({ step }) => step.subject),
+  );
+  return verdicts.map((verdict) => {
+    const { step } = verdict;
+    const pause = step.code === "recipient_not_active" ? pauses.get(step.subject) : undefined;
+    if (pause === undefined || pause.reason === "" || pause.since > decidedAt) return verdict;
+    return { ...verdict, step: { ...step, message: `${step.message} ${describePause(pause)}` } };
   });
 }
 

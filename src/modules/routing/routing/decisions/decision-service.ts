@@ -65,10 +65,10 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
   };
 }
 
-/** The steps of the last pool's decision, without redirecting pools, admission, experiments and canaries. */
+/** The steps of the last pool's decision, without redirecting pools, admission, experiments, canaries and the choice of the pool. */
 function ownTrace(trace: Evidence["trace"]) {
   const last = trace.findLastIndex(({ step }) => step === "redirect");
-  const others: readonly string[] = ["admission", "experiment", "canary"];
+  const others: readonly string[] = ["admission", "experiment", "canary", "pool"];
   return trace.slice(last + 1).filter(({ step }) => !others.includes(step));
 }
 

@@ -139,6 +139,7 @@ function createDecision(
     holdS = 0,
     redirectPoolId = "",
     message = "",
+    retryAfterS = 0,
     nextStepInS = 0,
   } = findings;
   return {
@@ -151,6 +152,7 @@ function createDecision(
     redirectPoolId,
     reason,
     message,
+    retryAfterS,
     experimentKeys,
     nextStepInS,
     trace,
@@ -176,7 +178,10 @@ function traceRequirements({ pool, item, facts, trace }: DecisionContext): void 
 function toTerminationResult(termination: RuleTermination): DecisionResult {
   switch (termination.type) {
     case "reject":
-      return { outcome: "rejected", reason: "rule_reject", message: termination.message };
+      return {
+        ...{ outcome: "rejected", reason: "rule_reject" },
+        ...{ message: termination.message, retryAfterS: termination.retryAfterS },
+      };
     case "error":
       return { outcome: "rejected", reason: "rule_error" };
     case "hold":

@@ -37,7 +37,7 @@ const outcomeTexts: Readonly<Record<string, string>> = {
 /** A decision in words. */
 export function describeDecision(
   outcome: string,
-  { reason, message, existingItemId }: Evidence,
+  { reason, message, existingItemId, retryAfterMs }: Evidence,
   recipient: string,
 ): string {
   const what = outcomeTexts[outcome] ?? `The outcome was ${outcome}`;
@@ -45,7 +45,8 @@ export function describeDecision(
   const duplicate = existingItemId === "" ? "" : ` The earlier item is ${existingItemId}.`;
   const said = message === "" ? "" : ` The rule says: ${message}`;
   const why = outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? reason}`;
-  return `${what}${to}.${why}${said}${duplicate}`;
+  const again = retryAfterMs === 0 ? "" : ` It could be sent again after ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return `${what}${to}.${why}${said}${duplicate}${again}`;
 }
 
 const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
@@ -58,6 +59,7 @@ const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
   redirect: "Redirect",
   experiment: "Experiment",
   canary: "Canary",
+  pool: "Choice of the pool for an item without one",
   omitted: "Further steps that were not recorded",
 };
 

@@ -81,6 +81,8 @@ export interface Decision {
   readonly reason: DecisionReason;
   /** The message of a rejecting rule for the caller; empty otherwise. */
   readonly message: string;
+  /** When a rejecting rule lets the caller try again, in seconds; 0 if unknown. */
+  readonly retryAfterS: number;
   readonly experimentKeys: readonly string[];
   /** Seconds until the next fallback step is due; 0 if none is left. */
   readonly nextStepInS: number;

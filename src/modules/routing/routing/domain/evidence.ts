@@ -6,6 +6,8 @@ export interface Evidence {
   readonly reason: string;
   /** The message of the rule that rejected the item. */
   readonly message: string;
+  /** When a rejected item may be sent again, from the decision on; 0 if unknown. */
+  readonly retryAfterMs: number;
   readonly ruleIds: readonly string[];
   readonly experimentKeys: readonly string[];
   /** The variants that the item got in experiments. */
@@ -33,9 +35,9 @@ interface Decided {
   readonly priority: number;
 }
 
-/** A trace step, including those of admission, redirects and the side of a canary. */
+/** A trace step, including those of admission, redirects, the side of a canary and the choice of a pool. */
 export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
-  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary";
+  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "pool";
 };
 
 /** The columns of a decision from which evidence is expanded. */
@@ -56,12 +58,13 @@ export function compactEvidence(
   { madeAtMs, outcome, recipientId, priority }: DecisionRow,
 ): CompactEvidence {
   const { reason, message, ruleIds, experimentKeys, experiments, trace, observed, decided } = evidence;
-  const { nowMs, existingItemId, dueAtMs } = evidence;
+  const { nowMs, existingItemId, dueAtMs, retryAfterMs } = evidence;
   const isRedundant =
     decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
   return {
     reason,
     message: message || undefined,
+    retryAfterMs: retryAfterMs || undefined,
     ruleIds: ruleIds.length === 0 ? undefined : ruleIds,
     experimentKeys: experimentKeys.length === 0 ? undefined : experimentKeys,
     experiments: experiments.length === 0 ? undefined : experiments,
@@ -81,6 +84,7 @@ export function expandEvidence(
 ): Evidence {
   return {
     message: "",
+    retryAfterMs: 0,
     ruleIds: [],
     experimentKeys: [],
     experiments: [],

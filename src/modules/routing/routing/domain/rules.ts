@@ -10,7 +10,7 @@ import type { Trace } from "./trace.ts";
 
 /** How a rule ends a decision. */
 export type RuleTermination =
-  | { readonly type: "reject"; readonly message: string }
+  | { readonly type: "reject"; readonly message: string; readonly retryAfterS: number }
   | { readonly type: "error" }
   | { readonly type: "hold"; readonly holdS: number }
   | { readonly type: "redirect"; readonly poolId: PoolId };
@@ -87,7 +87,7 @@ export interface RuleContext {
   readonly candidates: Filter;
   readonly waitedS: number;
   readonly evaluation: Evaluation;
-  readonly facts: Facts;
+  readonly facts: Pick<Facts, "findWitness">;
   readonly trace: Trace;
 }
 
@@ -112,7 +112,7 @@ function applyAction(result: RuleResult, { action }: Rule, bound: BoundCondition
       result.termination = { type: "hold", holdS: action.holdS - waitedS };
       return;
     case "reject":
-      result.termination = { type: "reject", message: action.reason };
+      result.termination = { type: "reject", message: action.reason, retryAfterS: action.retryAfterS ?? 0 };
       return;
     case "assign_experiment":
       if (!result.experimentKeys.includes(action.experimentKey)) result.experimentKeys.push(action.experimentKey);
@@ -122,7 +122,26 @@ function applyAction(result: RuleResult, { action }: Rule, bound: BoundCondition
   }
 }
 
-function evaluateRule(pool: CompiledPool, { rule, condition }: CompiledRule, context: RuleContext): RuleEvaluation {
+/** Actions by which a rule chooses its pool for an item without one. The others say nothing about who takes the item. */
+const choosingActions: ReadonlySet<Rule["action"]["type"]> = new Set(["route", "require", "prefer", "redirect_pool"]);
+
+/**
+ * Returns the first rule by which a pool chooses an item that names no pool; undefined for none. Rules with other actions are
+ * left out, also those that would end a decision: they apply when the pool decides.
+ */
+export function findChoosingRule(pool: CompiledPool, context: Omit<RuleContext, "trace">): RuleId | undefined {
+  const chosen = pool.rules.find(
+    (compiled) =>
+      choosingActions.has(compiled.rule.action.type) && evaluateRule(pool, compiled, context).match === "matched",
+  );
+  return chosen?.rule.id;
+}
+
+function evaluateRule(
+  pool: CompiledPool,
+  { rule, condition }: CompiledRule,
+  context: Omit<RuleContext, "trace">,
+): RuleEvaluation {
   const { evaluation, waitedS } = context;
   if (rule.action.type === "hold" && waitedS >= rule.action.holdS) return { match: "served" };
   if (condition === undefined) return { match: "matched" };
@@ -150,7 +169,10 @@ const NO_CANDIDATE = -1;
 const FAILED_FOR_ALL = -2;
 
 /** Returns a candidate for which a condition holds. */
-function findCandidate(bound: BoundCondition, { candidates, evaluation }: RuleContext): number {
+function findCandidate(
+  bound: BoundCondition,
+  { candidates, evaluation }: Pick<RuleContext, "candidates" | "evaluation">,
+): number {
   const { row } = bound;
   const { searched } = row;
   if (searched !== undefined && (searched < 0 ? candidates.includesAllEligible : candidates.includes(searched)))

@@ -13,7 +13,7 @@ export interface RecipientState {
   readonly lastAssignedAt: Date | null;
 }
 
-/** The number of unfinished items assigned to each recipient of a pool. */
+/** The number of unfinished items assigned or offered to each recipient of a pool. */
 export async function assignedCounts(
   sql: Sql,
   tenantId: TenantId,
@@ -26,6 +26,9 @@ export async function assignedCounts(
       union all
       select recipient_id, count(*) as n from queue_items
       where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'leased' and recipient_id <> '' group by 1
+      union all
+      select recipient_id, count(*) as n from queue_items
+      where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'held' and hold_reason = 'offer' group by 1
     ) counts group by 1`;
 }
 

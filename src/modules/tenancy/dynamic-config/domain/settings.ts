@@ -47,6 +47,13 @@ export const dynamicSettings = [
     description: "Whether every mutating call of this tenant must have an Idempotency-Key header.",
   },
   {
+    key: "notification.allow_unknown_workflows",
+    type: "boolean",
+    default: false,
+    description:
+      "Whether this tenant can trigger notifications with a workflow_key that no notification workflow has. Their content comes from the trigger's overrides.",
+  },
+  {
     key: "ratelimit.tenant_rps",
     type: "integer",
     default: 0,

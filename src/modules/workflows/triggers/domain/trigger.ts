@@ -1,21 +1,13 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import type { ScheduleTimes } from "../../../../platform/schedules/index.ts";
 import type { Json } from "../../definitions/index.ts";
 
 /** What happens at a time of a schedule while a run of the trigger is in progress. */
 export type Overlap = "skip" | "allow" | "cancel_running" | "queue_one";
 
-/** The times at which runs start. Times are UTC milliseconds. */
-export interface Schedule {
-  readonly cron: string;
-  /** An IANA time zone. */
-  readonly timezone: string;
+/** The times at which runs start. */
+export interface Schedule extends ScheduleTimes {
   readonly overlap: Overlap;
-  /** All starts are delayed by the same part of this time. */
-  readonly jitterS: number;
-  readonly startAtMs?: number | undefined;
-  readonly endAtMs?: number | undefined;
-  /** How late a missed time may still start a run. */
-  readonly catchUpS: number;
 }
 
 /** The events for which runs start. */

@@ -4,15 +4,19 @@ import type { Strategy } from "../../../pools/index.ts";
 import { decide } from "../decision-engine.ts";
 import { LivePool, type RecipientLiveState } from "../facts/live-pool.ts";
 import type { Requirements } from "../item.ts";
-import { at, itemOf, nowMs, poolOf, type RecipientParts, tally } from "../testing/fixtures.ts";
+import { at, type ConfigParts, itemOf, nowMs, poolOf, type RecipientParts, tally } from "../testing/fixtures.ts";
 
 function counts(
   strategy: Strategy,
   recipients: readonly RecipientParts[],
   rows: readonly RecipientLiveState[],
-  { count = 2000, requirements = {} }: { count?: number; requirements?: Partial<Requirements> } = {},
+  {
+    count = 2000,
+    requirements = {},
+    config = {},
+  }: { count?: number; requirements?: Partial<Requirements>; config?: ConfigParts } = {},
 ) {
-  const pool = poolOf({ strategy, recipients });
+  const pool = poolOf({ strategy, recipients, config });
   const live = new LivePool(pool);
   live.refresh(rows);
   return tally(Array.from({ length: count }, (_, nth) => decide(pool, live, itemOf({ requirements }), at(nth))));
@@ -38,6 +42,36 @@ test("skills_based: ties by load, and equal load at random", () => {
   const chosen = counts("skills_based", recipients, rows, { requirements: { skills: { a: 1 } } });
   assert.deepEqual(Object.keys(chosen).sort(), ["r1", "r2"]);
   assert.ok(Math.abs(chosen.r1! - 1000) < 150, JSON.stringify(chosen));
+});
+
+test("skills_based, least_skilled: the recipient least above the required levels, among those that have them; ties by load", () => {
+  const recipients: RecipientParts[] = [
+    { skills: { a: 5, b: 5 } },
+    { skills: { a: 3, b: 2 } },
+    { skills: { a: 2, b: 3 } },
+    { skills: { a: 1, b: 1 } },
+  ];
+  const options = {
+    requirements: { skills: { a: 2, b: 2 } },
+    config: { selection: { skillChoice: "least_skilled" } },
+  } as const;
+  const busy = [{ recipientId: "r1", inFlight: 1 }];
+  assert.deepEqual(counts("skills_based", recipients, busy, options), { r2: 2000 });
+  const full = [{ skills: { a: 2, b: 2 }, capacity: 1 }, recipients[0]!];
+  assert.deepEqual(counts("skills_based", full, [{ recipientId: "r0", inFlight: 1 }], options), { r1: 2000 });
+});
+
+test("skills_based, longest_idle: the longest idle recipient with the required skills, whatever their level", () => {
+  const recipients = [{ skills: { a: 2 } }, { skills: { a: 5 } }, { skills: { a: 1 } }];
+  const rows = [
+    { recipientId: "r0", lastAssignedAtMs: nowMs - 9000 },
+    { recipientId: "r1", lastAssignedAtMs: nowMs - 5000 },
+    { recipientId: "r2", lastAssignedAtMs: nowMs - 99_000 },
+  ];
+  const config = { selection: { skillChoice: "longest_idle" } } as const;
+  assert.deepEqual(counts("skills_based", recipients, rows, { requirements: { skills: { a: 2 } }, config }), {
+    r0: 2000,
+  });
 });
 
 test("longest_idle: the least recently assigned; first those never assigned, oldest first", () => {

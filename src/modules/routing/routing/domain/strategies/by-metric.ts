@@ -1,3 +1,4 @@
+import { unreachable } from "../../../../../errors/index.ts";
 import { DEPRIORITIZED } from "../facts/observation.ts";
 import { type Attempt, availabilityFactor, type Choice, loadOf, rankCandidates, tieOf, toChoice } from "./attempt.ts";
 import { drawByWeight } from "./by-weight.ts";
@@ -7,12 +8,27 @@ const explorationShare = 0.01;
 /** Ranks recipients that never had an item first; small enough to stay exact with milliseconds. */
 const neverAssignedMs = 1e15;
 
-/** skills_based: the recipient furthest above the required levels in total; ties by load. */
+/** skills_based: one of the recipients with the required skills, as the config of the pool says. */
 export function skillsBased(attempt: Attempt): Choice {
+  const { skillChoice } = attempt.pool.snapshot.pool.config.selection;
+  switch (skillChoice) {
+    case "best_skilled":
+      return byMargin(attempt, -1);
+    case "least_skilled":
+      return { ...byMargin(attempt, 1), how: "least skilled that suffices" };
+    case "longest_idle":
+      return { ...longestIdle(attempt), how: "longest idle of the skilled" };
+    default:
+      return unreachable(skillChoice);
+  }
+}
+
+/** Ranks by how far a recipient is above the required levels in total: the furthest first if negative. Ties by load. */
+function byMargin(attempt: Attempt, sign: 1 | -1): Choice {
   return toChoice(
     rankCandidates(attempt, {
       metric: "inFlight",
-      score: (index) => -attempt.filter.margin(index),
+      score: (index) => sign * attempt.filter.margin(index),
       second: (index, availability, inFlight) => loadOf(attempt, index, availability, inFlight),
     }),
   );

@@ -101,7 +101,7 @@ function ruleOf(parts: RuleParts, index: number): Rule {
 
 function configOf({ selection, fallback, outlier }: ConfigParts): PoolConfig {
   return {
-    selection: { hashKey: "", choiceCount: 2, slowStartS: 60, ...selection },
+    selection: { hashKey: "", choiceCount: 2, slowStartS: 60, skillChoice: "best_skilled", ...selection },
     fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "", ...fallback },
     outlier: { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50, ...outlier },
     // Decisions do not read the other sections.

@@ -1,18 +1,30 @@
 import { createHash } from "node:crypto";
-import type { Schedule } from "../trigger.ts";
 import { type CronRefusal, type CronTimes, readCron } from "./cron-times.ts";
+
+/** The times of a schedule. Times are UTC milliseconds. */
+export interface ScheduleTimes {
+  readonly cron: string;
+  /** An IANA time zone. */
+  readonly timezone: string;
+  /** All firings are delayed by the same part of this time. */
+  readonly jitterS: number;
+  readonly startAtMs?: number | undefined;
+  readonly endAtMs?: number | undefined;
+  /** How late a missed time may still fire. */
+  readonly catchUpS: number;
+}
 
 /** A time of a schedule that has come, and the time after it. */
 export interface DueTime {
-  /** The time to start a run for; undefined if all times that have come are too old. */
+  /** The time to fire for; undefined if all times that have come are too old. */
   readonly timeMs: number | undefined;
-  /** A time that is too old to start a run for. */
+  /** A time that is too old to fire for. */
   readonly missedMs: number | undefined;
   readonly nextMs: number | undefined;
 }
 
 /** Reads the times of a schedule, limited to its start and end. */
-export function readSchedule(schedule: Schedule): CronTimes | CronRefusal {
+export function readSchedule(schedule: ScheduleTimes): CronTimes | CronRefusal {
   const times = readCron(schedule.cron, schedule.timezone);
   if ("field" in times) return times;
   const { startAtMs = Number.NEGATIVE_INFINITY, endAtMs = Number.POSITIVE_INFINITY } = schedule;
@@ -24,9 +36,16 @@ export function readSchedule(schedule: Schedule): CronTimes | CronRefusal {
   return { after, latest };
 }
 
-/** How long the starts of a trigger are delayed. */
-export function jitterMs(triggerId: string, { jitterS }: Pick<Schedule, "jitterS">): number {
-  return Math.floor(fractionOf(triggerId) * jitterS * 1000);
+/** The first times of a schedule after an instant. */
+export function listTimes({ after }: Pick<CronTimes, "after">, afterMs: number, count: number): number[] {
+  const found: number[] = [];
+  for (let at = after(afterMs); at !== undefined && found.length < count; at = after(at)) found.push(at);
+  return found;
+}
+
+/** How long the firings of a schedule are delayed. It depends only on the id and the schedule. */
+export function jitterMs(id: string, { jitterS }: Pick<ScheduleTimes, "jitterS">): number {
+  return Math.floor(fractionOf(id) * jitterS * 1000);
 }
 
 /**
@@ -34,14 +53,14 @@ export function jitterMs(triggerId: string, { jitterS }: Pick<Schedule, "jitterS
  * `nextMs` is the first time that was not handled.
  */
 export function decideDueTime(
-  triggerId: string,
-  schedule: Schedule,
+  id: string,
+  schedule: ScheduleTimes,
   times: CronTimes,
   nextMs: number,
   nowMs: number,
 ): DueTime {
   // Times are compared without jitter, so that it neither merges nor drops times.
-  const reachedMs = nowMs - jitterMs(triggerId, schedule);
+  const reachedMs = nowMs - jitterMs(id, schedule);
   const timeMs = times.latest(reachedMs, nextMs) ?? nextMs;
   const isLate = reachedMs - timeMs > schedule.catchUpS * 1000;
   return {

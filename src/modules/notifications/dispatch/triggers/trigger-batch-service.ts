@@ -1,0 +1,228 @@
+import { hash } from "node:crypto";
+import type { Message } from "@bufbuild/protobuf";
+import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import { Failure } from "../../../../errors/index.ts";
+import type { Database, Sql } from "../../../../platform/db/index.ts";
+import { notFound } from "../../../../platform/db/index.ts";
+import { completeRecord } from "../../../../platform/idempotency/index.ts";
+import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
+import type { Subscribers } from "../../subscribers/index.ts";
+import type { Topics } from "../../topics/index.ts";
+import { broadcastStore } from "../broadcasts/broadcast-store.ts";
+import { createInitialDeliveries, type InitialDelivery } from "../delivery/initial-delivery.ts";
+import { type Broadcast, newBroadcast } from "../domain/broadcast.ts";
+import { overriddenContents } from "../domain/plan.ts";
+import { type SerializedPayload, serializePayload } from "../domain/trigger.ts";
+import type { WakeInbox } from "../inbox/inbox-feed.ts";
+import type { MessagePreparer } from "../message/message-preparation.ts";
+import type { Recipient, RecipientParts } from "../message/recipients.ts";
+import { type BatchedTrigger, type BatchRecipients, readBatchRecipients } from "./batch-recipients.ts";
+import { deliveryBatchOf } from "./delivery-batch.ts";
+import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
+import type { WorkflowLookup } from "./workflow-lookup.ts";
+
+/** What became of one trigger of a batch. */
+export type TriggerResult =
+  | { readonly kind: "accepted"; readonly transactionId: string; readonly initial: readonly InitialDelivery[] }
+  | { readonly kind: "broadcast"; readonly broadcast: Broadcast }
+  | { readonly kind: "refused"; readonly failure: Failure };
+
+interface Parts extends RecipientParts {
+  readonly db: Database;
+  readonly events: Pick<EventRecorder, "recordMany">;
+  readonly subscribers: Pick<
+    Subscribers,
+    "findMany" | "endpointsOf" | "idsByExternalId" | "previewMany" | "upsertMany"
+  >;
+  readonly topics: Pick<Topics, "findMany" | "cutoff">;
+  readonly preferences: Pick<Preferences, "readLayers" | "resolve" | "checkContents">;
+  readonly prepare: MessagePreparer;
+  readonly writer: Pick<TriggerWriter, "check" | "admitIn" | "writeUncountedIn">;
+  readonly findWorkflow: WorkflowLookup;
+  readonly verifiedOnly: boolean;
+  readonly payloadRetentionMs: number;
+  readonly wakeInbox: WakeInbox;
+  readonly wakeDispatch: () => void;
+  readonly wakeExpander: () => void;
+}
+
+/** A trigger that passed its checks. */
+interface CheckedTrigger extends BatchedTrigger {
+  readonly serialized: SerializedPayload;
+  readonly workflow: NotificationWorkflow | undefined;
+}
+
+/** A trigger that is ready to be stored. */
+type Draft = Extract<TriggerResult, { kind: "accepted" | "refused" }> | { readonly kind: "topic" };
+
+/** Attempts to store a batch whose new subscribers other calls keep creating. */
+const attemptsMax = 5;
+
+/** The use cases of trigger batches. */
+export type TriggerBatchService = ReturnType<typeof createTriggerBatchService>;
+
+/** Creates the batch service. Messages are queued: a batch never waits for a provider. */
+export function createTriggerBatchService(parts: Parts) {
+  const { db, events, subscribers, topics, preferences, writer, findWorkflow, payloadRetentionMs } = parts;
+
+  /** Checks a trigger; throws when it is refused. */
+  async function check(context: Context, batched: BatchedTrigger): Promise<CheckedTrigger> {
+    const { trigger } = batched;
+    const serialized = serializePayload(trigger);
+    const workflow = await findWorkflow(context, trigger.workflowKey);
+    preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
+    return { ...batched, serialized, workflow };
+  }
+
+  async function draft(
+    { tenantId, nowMs }: Context,
+    { trigger, workflow }: CheckedTrigger,
+    recipient: Recipient | Failure | undefined,
+  ): Promise<Draft> {
+    if (recipient === undefined) return { kind: "topic" };
+    if (recipient instanceof Failure) return { kind: "refused", failure: recipient };
+    const transactionId = ulid(nowMs);
+    const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs, leaseToken: undefined };
+    return { kind: "accepted", transactionId, initial: await createInitialDeliveries(parts, about, recipient, []) };
+  }
+
+  /** Stores the profiles; throws when another call has created one of the new subscribers. */
+  async function storeProfiles(context: Context, tx: Sql, profiles: BatchRecipients["profiles"]): Promise<void> {
+    if (profiles.length === 0) return;
+    const { tenantId, nowMs, afterCommit } = context;
+    const newIds = new Map(profiles.map(({ item, preview }) => [item.externalId, preview.id]));
+    const stored = await subscribers.upsertMany(
+      { tenantId, nowMs, afterCommit, sql: tx },
+      profiles.map(({ item }) => item),
+      { newIds, keepDeleted: true },
+    );
+    if (stored.some(({ id }, at) => id !== profiles[at]!.preview.id)) throw new OtherSubscriber();
+  }
+
+  /** Stores the triggers for topics; a topic that does not exist is refused. */
+  async function storeBroadcasts(
+    { tenantId, nowMs, afterCommit }: Context,
+    tx: Sql,
+    triggers: readonly (CheckedTrigger | undefined)[],
+  ): Promise<(TriggerResult | undefined)[]> {
+    const keys = triggers.flatMap((each) => (each === undefined ? [] : [each.trigger.audience.name]));
+    if (keys.length === 0) return triggers.map(() => undefined);
+    const known = await topics.findMany(tx, tenantId, keys);
+    const cutoff = await topics.cutoff(tx);
+    const results = triggers.map((each): TriggerResult | undefined => {
+      if (each === undefined) return undefined;
+      const { trigger, serialized } = each;
+      const topicKey = trigger.audience.name;
+      if (!known.has(topicKey)) return { kind: "refused", failure: notFound("topic") };
+      const where = { tenantId, transactionId: ulid(nowMs), topicKey, cutoff };
+      return {
+        kind: "broadcast",
+        broadcast: newBroadcast(where, trigger, hash("sha256", serialized.text, "hex"), nowMs),
+      };
+    });
+    const accepted = results.flatMap((result, at) =>
+      result?.kind === "broadcast" ? [{ broadcast: result.broadcast, payload: triggers[at]!.serialized.body }] : [],
+    );
+    if (accepted.length > 0) await broadcastStore(tx).insert(accepted, new Date(nowMs + payloadRetentionMs));
+    const entries = accepted.map(({ broadcast: { transactionId: subject, workflowKey, topicKey } }) => ({
+      ...{ tenantId, type: "notification.broadcast.accepted" as const, subject },
+      data: { workflow_key: workflowKey, topic_key: topicKey },
+    }));
+    const { wake } = await events.recordMany(tx, entries, nowMs);
+    afterCommit(wake);
+    return results;
+  }
+
+  /** Stores a batch with its profiles and its idempotency key in one transaction. */
+  async function store<Response extends Message>(
+    context: Context,
+    checked: readonly (CheckedTrigger | Failure)[],
+    drafts: readonly Draft[],
+    { profiles }: BatchRecipients,
+    keyed: KeyedCall | undefined,
+    toResponse: (results: readonly TriggerResult[]) => Response,
+  ) {
+    const { tenantId } = context;
+    const count = drafts.filter(({ kind }) => kind !== "refused").length;
+    return db.transaction(async (tx) => {
+      if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed, count)) === "duplicate") {
+        return "duplicate" as const;
+      }
+      await storeProfiles(context, tx, profiles);
+      const broadcasts = await storeBroadcasts(
+        context,
+        tx,
+        drafts.map(({ kind }, at) => (kind === "topic" ? (checked[at] as CheckedTrigger) : undefined)),
+      );
+      const results = drafts.map((each, at) => (each.kind === "topic" ? broadcasts[at]! : each));
+      const batches = results.flatMap((result, at) => {
+        if (result.kind !== "accepted") return [];
+        const { trigger, serialized, workflow } = checked[at] as CheckedTrigger;
+        const { transactionId, initial } = result;
+        const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs: context.nowMs };
+        const batch = deliveryBatchOf({ ...about, leaseToken: undefined }, initial, serialized, payloadRetentionMs);
+        return [{ ...batch, record: undefined }];
+      });
+      const committed = await writer.writeUncountedIn(tx, batches);
+      const response = toResponse(results);
+      if (keyed !== undefined) await completeRecord(tx, keyed.record(response));
+      return { response, results, committed };
+    });
+  }
+
+  /** Wakes those who wait for what a batch has stored. */
+  function wake({ tenantId }: Context, results: readonly TriggerResult[]): void {
+    const rows = results.flatMap((result) => (result.kind === "accepted" ? result.initial.map(({ row }) => row) : []));
+    parts.wakeInbox(
+      tenantId,
+      rows.flatMap(({ stored_in, subscriber_id }) => (stored_in === "inbox" ? [subscriber_id] : [])),
+    );
+    if (rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
+    if (results.some(({ kind }) => kind === "broadcast")) parts.wakeExpander();
+  }
+
+  return {
+    /** Accepts a batch. A trigger that is refused does not affect the others. */
+    async accept<Response extends Message>(
+      context: Context,
+      batch: readonly (BatchedTrigger | Failure)[],
+      keyed: KeyedCall | undefined,
+      toResponse: (results: readonly TriggerResult[]) => Response,
+    ): Promise<Response | "duplicate"> {
+      const { tenantId, nowMs } = context;
+      if ((await writer.check(tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") return "duplicate";
+      const checked = await Promise.all(
+        batch.map((each) => (each instanceof Failure ? each : check(context, each).catch(keepFailure))),
+      );
+      const valid = checked.filter((each): each is CheckedTrigger => !(each instanceof Failure));
+      for (let attempt = 1; ; attempt++) {
+        const read = await readBatchRecipients(parts, tenantId, valid, nowMs);
+        const drafts: Draft[] = [];
+        for (const each of checked) {
+          if (each instanceof Failure) drafts.push({ kind: "refused", failure: each });
+          else drafts.push(await draft(context, each, read.recipients[valid.indexOf(each)]));
+        }
+        try {
+          const stored = await store(context, checked, drafts, read, keyed, toResponse);
+          if (stored === "duplicate") return "duplicate";
+          stored.committed();
+          wake(context, stored.results);
+          return stored.response;
+        } catch (error) {
+          // Subscribers are never deleted, so the next draft finds the one that another call created.
+          if (!(error instanceof OtherSubscriber) || attempt === attemptsMax) throw error;
+        }
+      }
+    },
+  };
+}
+
+/** Rolls back a batch for a new subscriber that another call has created in the meantime. */
+class OtherSubscriber extends Error {}
+
+function keepFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
+}

@@ -1,0 +1,57 @@
+/**
+ * Partials: pieces of templates that notification workflows, layouts and other partials include.
+ *
+ * library: the partials of a tenant, in memory. use: a template that includes a partial.
+ */
+import type { PartialService as Rpc } from "../../../../gen/service/api/partial_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Cursors } from "../../../platform/cursor/index.ts";
+import { createTenantCache, type Database } from "../../../platform/db/index.ts";
+import type { Engine, FindPartial } from "../../../platform/templates/index.ts";
+import { partialHandlers } from "./handler.ts";
+import { createPartialService, type PartialParts, type PartialService } from "./service.ts";
+import { partialStore } from "./store.ts";
+
+export type { FindPartialUses } from "./service.ts";
+export { partialUsePattern } from "./use-pattern.ts";
+
+/** The partials of a tenant, as templates of each language see them. */
+export type PartialLibrary = Readonly<Record<Engine, FindPartial>>;
+
+/** The module's public API. */
+export interface Partials {
+  readonly handlers: Handlers<typeof Rpc>;
+  /** The partials of a tenant, or a promise when they must be loaded first. */
+  libraryOf(tenantId: TenantId): PartialLibrary | Promise<PartialLibrary>;
+  /** Throws when a template includes a partial that does not exist. */
+  readonly requirePartials: PartialService["requirePartials"];
+}
+
+interface Parts extends PartialParts {
+  /** The connections that load cache entries during calls. */
+  readonly side: Database;
+  readonly cursors: Cursors;
+}
+
+/** Creates the module. A tenant's partials are dropped from memory when its configuration changes. */
+export function createPartials({ side, cursors, ...parts }: Parts): Partials {
+  const service = createPartialService(parts);
+  const libraries = createTenantCache<TenantId, PartialLibrary>({
+    changes: parts.changes,
+    async load(tenantId) {
+      const partials = await partialStore(side.sql).all(tenantId);
+      const inLanguage = (engine: Engine): FindPartial => {
+        const bodies = new Map(partials.flatMap((each) => (each.engine === engine ? [[each.key, each.body]] : [])));
+        return (name) => bodies.get(name);
+      };
+      return { handlebars: inLanguage("handlebars"), liquid: inLanguage("liquid") };
+    },
+    tenantOf: (tenantId) => tenantId,
+  });
+  return {
+    handlers: partialHandlers(service, cursors),
+    libraryOf: (tenantId) => libraries.get(tenantId),
+    requirePartials: service.requirePartials,
+  };
+}

@@ -1,0 +1,97 @@
+import type { Context } from "../../../chain/call.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import { type Database, notFound } from "../../../platform/db/index.ts";
+import { ulid } from "../../../platform/ids/ulid.ts";
+import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
+import { orderedKeys } from "./domain/subscription.ts";
+import { advanceImport, type TopicImport } from "./domain/topic-import.ts";
+import { importStore } from "./import-store.ts";
+import type { TopicService } from "./topic-service.ts";
+import { topicStore } from "./topic-store.ts";
+
+/** The job that carries out an import. */
+const importKind = "topics.import_members";
+
+/** Members that are added in one transaction. */
+const batchSize = 500;
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly topics: Pick<TopicService, "getTopic" | "addKnown">;
+  readonly wakeJobs: () => void;
+}
+
+/** The use cases of imports. */
+export type ImportService = ReturnType<typeof createImportService>;
+
+/** Creates the import service. */
+export function createImportService({ db, clock, topics, wakeJobs }: Parts) {
+  /**
+   * Imports the next batch of names; false when the import has ended. The members and the progress are committed together, so
+   * that a crash repeats no batch.
+   */
+  async function importBatch(tenantId: TenantId, importId: string): Promise<boolean> {
+    const nowMs = clock.now();
+    const actions: (() => unknown)[] = [];
+    const next = await db.transaction(async (tx) => {
+      const store = importStore(tx);
+      const current = await store.lockNext(tenantId, importId, batchSize);
+      if (current === undefined) return undefined;
+      const { names, contextKeys, topicKey } = current;
+      const topic = await topicStore(tx).lockShared(tenantId, topicKey);
+      if (topic === undefined) {
+        const failed: TopicImport = { ...current, status: "failed", updatedAt: new Date(nowMs) };
+        await store.advance(failed);
+        return failed;
+      }
+      const context = { sql: tx, tenantId, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
+      const { unknownNames, ...counts } = await topics.addKnown(context, topic, names, contextKeys);
+      const advanced = advanceImport(current, { size: names.length, unknownNames, ...counts }, new Date(nowMs));
+      await store.advance(advanced);
+      return advanced;
+    });
+    for (const action of actions) action();
+    return next?.status === "running";
+  }
+
+  return {
+    /** Accepts an import. Its names and its job are committed together. */
+    async startImport(
+      context: Context,
+      key: string,
+      names: readonly string[],
+      contextKeys: readonly string[],
+    ): Promise<TopicImport> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      const topic = await topics.getTopic(context, key);
+      const distinct = [...new Set(names)];
+      const now = new Date(nowMs);
+      const accepted: TopicImport = {
+        ...{ tenantId, id: ulid(nowMs), topicKey: topic.key, contextKeys: orderedKeys(contextKeys), status: "running" },
+        ...{ total: distinct.length, processed: 0, added: 0, changed: 0, unchanged: 0, unknown: 0, unknownNames: [] },
+        ...{ createdAt: now, updatedAt: now },
+      };
+      await importStore(sql).insert(accepted, distinct);
+      const job = { tenantId, kind: importKind, payload: { importId: accepted.id }, runAt: now };
+      await enqueueJobs(sql, [job], nowMs);
+      afterCommit(wakeJobs);
+      return accepted;
+    },
+
+    async getImport({ sql, tenantId }: Context, key: string, id: string): Promise<TopicImport> {
+      const found = await importStore(sql).find(tenantId, key, id);
+      if (found === undefined) throw notFound("import");
+      return found;
+    },
+
+    job: {
+      kind: importKind,
+      async handler({ tenantId, payload, signal }) {
+        const { importId } = payload as { importId: string };
+        while (await importBatch(tenantId as TenantId, importId)) signal.throwIfAborted();
+      },
+    } satisfies JobKind,
+  };
+}

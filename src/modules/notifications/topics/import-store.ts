@@ -1,0 +1,60 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { TopicImport } from "./domain/topic-import.ts";
+
+/** SQL queries for imports of members. */
+export function importStore(sql: Sql) {
+  const columns = sql`
+    tenant_id, id, topic_key, context_keys, status, total, processed, added, changed, unchanged, unknown, unknown_names,
+    created_at, updated_at`;
+  return {
+    async insert(accepted: TopicImport, names: readonly string[]): Promise<void> {
+      await sql`
+        insert into notification_topic_imports (tenant_id, id, topic_key, context_keys, names, status, total, created_at,
+          updated_at)
+        values (${accepted.tenantId}, ${accepted.id}, ${accepted.topicKey}, ${accepted.contextKeys as string[]},
+          ${sql.json(names as never)}, ${accepted.status}, ${accepted.total}, ${accepted.createdAt}, ${accepted.updatedAt})`;
+    },
+
+    async find(tenantId: TenantId, topicKey: string, id: string): Promise<TopicImport | undefined> {
+      const [row] = await sql<TopicImport[]>`
+        select ${columns} from notification_topic_imports
+        where tenant_id = ${tenantId} and id = ${id} and topic_key = ${topicKey}`;
+      return row;
+    },
+
+    /** Locks a running import and returns its next names; undefined when it has ended. */
+    async lockNext(
+      tenantId: TenantId,
+      id: string,
+      batchSize: number,
+    ): Promise<(TopicImport & { readonly names: readonly string[] }) | undefined> {
+      const [row] = await sql<(TopicImport & { names: string[] })[]>`
+        select ${columns}, array(
+          select name from jsonb_array_elements_text(names) with ordinality as each(name, position)
+          where position > processed and position <= processed + ${batchSize} order by position) as names
+        from notification_topic_imports
+        where tenant_id = ${tenantId} and id = ${id} and status = 'running' for update`;
+      return row;
+    },
+
+    /** Saves the progress of a locked import. The names of an import that has ended are no longer stored. */
+    async advance(next: TopicImport): Promise<void> {
+      await sql`
+        update notification_topic_imports set status = ${next.status}, processed = ${next.processed}, added = ${next.added},
+          changed = ${next.changed}, unchanged = ${next.unchanged}, unknown = ${next.unknown},
+          unknown_names = ${next.unknownNames as string[]}, updated_at = ${next.updatedAt},
+          names = case when ${next.status} = 'running' then names else '[]'::jsonb end
+        where tenant_id = ${next.tenantId} and id = ${next.id}`;
+    },
+
+    /** Deletes up to `limit` imports of all tenants that ended before a point in time; returns the number deleted. */
+    async deleteEnded(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
+        delete from notification_topic_imports where ctid = any(array(
+          select ctid from notification_topic_imports
+          where status <> 'running' and updated_at < ${before} order by updated_at limit ${limit}))`;
+      return deleted.count;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { EventContext } from "../../operations/index.ts";
+import type { Pools } from "../pools/index.ts";
+
+/** Dependencies of the end of pauses. */
+export interface PauseEndDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pools: Pick<Pools, "poolsWithEndedPauses" | "resumeRecipients">;
+}
+
+const poolsPerPage = 100;
+
+/**
+ * Resumes the recipients whose automatic pauses have ended, pool by pool, and returns their number. The pauses are rows, so that
+ * any node ends them, also after a restart. Whoever removes a row resumes its recipient in the same transaction.
+ */
+export async function resumeEndedPauses(
+  { db, clock, log, pools }: PauseEndDependencies,
+  signal: AbortSignal,
+): Promise<number> {
+  const nowMs = clock.now();
+  let resumed = 0;
+  let page: Awaited<ReturnType<typeof pools.poolsWithEndedPauses>> = [];
+  do {
+    page = await pools.poolsWithEndedPauses(db.sql, new Date(nowMs), page.at(-1), poolsPerPage);
+    for (const { tenantId, poolId } of page) {
+      signal.throwIfAborted();
+      const actions: Parameters<EventContext["afterCommit"]>[0][] = [];
+      const afterCommit: EventContext["afterCommit"] = (action) => void actions.push(action);
+      try {
+        const ids = await db.transaction((sql) =>
+          pools.resumeRecipients({ tenantId, sql, nowMs, afterCommit }, poolId),
+        );
+        await Promise.all(actions.map((action) => action()));
+        resumed += ids.length;
+      } catch (error) {
+        // A failure in one pool does not stop the others. The next run retries it.
+        log.warn({ err: error, pool: poolId }, "resuming the recipients of a pool failed");
+      }
+    }
+  } while (page.length === poolsPerPage);
+  return resumed;
+}

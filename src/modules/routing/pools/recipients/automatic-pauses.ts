@@ -1,0 +1,64 @@
+import type { EventContext, EventRecorder } from "../../../operations/index.ts";
+import type { RecipientId } from "../domain/recipient.ts";
+import { type AutomaticPause, anomalyActor, pauseEventData } from "../domain/recipient-pause.ts";
+import type { PoolAccess } from "../pool-access.ts";
+import { poolStore } from "../pool-store.ts";
+import { pauseStore } from "./pause-store.ts";
+import { recipientStore } from "./recipient-store.ts";
+
+interface Parts {
+  readonly access: PoolAccess;
+  readonly events: EventRecorder;
+}
+
+/** Creates the pauses that background jobs begin and end, in their transactions. */
+export function createAutomaticPauses({ access, events }: Parts) {
+  return {
+    /** Pauses the active ones of the given recipients and returns their ids. */
+    async pauseRecipients(
+      context: EventContext,
+      poolId: string,
+      wanted: readonly AutomaticPause[],
+    ): Promise<readonly RecipientId[]> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
+      if (pool === undefined) return [];
+      const since = new Date(nowMs);
+      const ids = wanted.map(({ recipientId }) => recipientId);
+      const paused = await recipientStore(sql).pauseActive(tenantId, pool, ids, since);
+      if (paused.length === 0) return [];
+      const pauses = wanted
+        .filter(({ recipientId }) => paused.includes(recipientId as RecipientId))
+        .map((pause) => ({ ...pause, cause: "anomaly" as const, actor: anomalyActor, since }));
+      await pauseStore(sql).save(tenantId, pool.id, pauses);
+      await access.announce(context, pool.id);
+      const entries = pauses.map(({ recipientId, ...pause }) => ({
+        tenantId,
+        type: "recipient.paused" as const,
+        subject: recipientId,
+        data: pauseEventData(pool.id, pause),
+      }));
+      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
+      return paused;
+    },
+
+    /** Resumes the recipients of a pool whose pauses have ended and returns their ids. */
+    async resumeRecipients(context: EventContext, poolId: string): Promise<readonly RecipientId[]> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      const now = new Date(nowMs);
+      const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
+      const ended = await pauseStore(sql).removeEnded(tenantId, poolId, now);
+      if (pool === undefined || ended.length === 0) return [];
+      const resumed = await recipientStore(sql).resumePaused(tenantId, pool, ended, now);
+      await access.announce(context, pool.id);
+      const entries = resumed.map((subject) => ({
+        tenantId,
+        type: "recipient.resumed" as const,
+        subject,
+        data: { pool_id: pool.id, cause: "cool_down_ended", actor: anomalyActor },
+      }));
+      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
+      return resumed;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { BulkOperationService as Rpc } from "../../../../../gen/service/api/bulk_operation_pb.ts";
+import type { Handlers } from "../../../../chain/handlers.ts";
+import type { OperationCaller } from "../../../../chain/operation-caller.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { Cursors } from "../../../../platform/cursor/index.ts";
+import type { Database, Sql } from "../../../../platform/db/index.ts";
+import type { JobKind, JobRunner } from "../../../../platform/jobs/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { PoolReader } from "../../pools/index.ts";
+import { bulkHandlers } from "./bulk-handler.ts";
+import { bulkOperationJob } from "./bulk-job.ts";
+import { createBulkRunner } from "./bulk-runner.ts";
+import { createBulkService } from "./bulk-service.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly events: EventRecorder;
+  readonly pools: Pick<PoolReader, "requirePool">;
+  readonly jobs: Pick<JobRunner, "wake">;
+  readonly call: OperationCaller;
+  /** Waits until recently leased items of a pool are with a worker or wait again. */
+  readonly settleRecentLeases: (sql: Sql, tenantId: TenantId, poolId: string) => Promise<void>;
+  /** Signals that a pool has ready items; called after the commit. */
+  readonly wakeReady: (tenantId: TenantId, poolId: string) => void;
+}
+
+/** Changes all items that match a filter, in the background. */
+export function createBulkOperations(parts: Parts): { readonly handlers: Handlers<typeof Rpc>; readonly job: JobKind } {
+  const service = createBulkService({ ...parts, wakeJobs: () => parts.jobs.wake() });
+  const runner = createBulkRunner(parts);
+  return {
+    handlers: bulkHandlers(service, parts.cursors),
+    job: bulkOperationJob({ sql: parts.db.sql, clock: parts.clock, runner }),
+  };
+}

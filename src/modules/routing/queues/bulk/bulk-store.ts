@@ -1,0 +1,128 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { BulkOperation, BulkState } from "./domain/bulk-operation.ts";
+
+/** The filter of a list of operations. */
+export interface BulkListFilter {
+  /** Empty for all. */
+  readonly poolId: string;
+  readonly state: string;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** The result of a batch. */
+export interface BatchResult {
+  readonly position: string;
+  readonly changed: number;
+  readonly skipped: number;
+  /** Whether no item is left. */
+  readonly ended: boolean;
+}
+
+const keptDays = 30;
+
+/** The SQL queries of bulk operations. */
+export function bulkStore(sql: Sql) {
+  const columns = sql`tenant_id, id, pool_id, environment_key, action, filter, reason, max_items, state, position, batch,
+    matched_count, changed_count, skipped_count, error, created_by, created_at, updated_at, ended_at`;
+  return {
+    /** Locks out concurrent starts in a tenant, so that their count stays correct. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`bulk_operations|${tenantId}`}, 0))`;
+    },
+
+    async countUnfinished(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from bulk_operations
+        where tenant_id = ${tenantId} and state in ('queued', 'running')`;
+      return row!.count;
+    },
+
+    async insert(operation: BulkOperation): Promise<BulkOperation> {
+      const { tenantId, id, poolId, environmentKey, action, filter, reason, maxItems, matchedCount } = operation;
+      const { createdBy, createdAt } = operation;
+      const [row] = await sql<BulkOperation[]>`
+        insert into bulk_operations (tenant_id, id, pool_id, environment_key, action, filter, reason, max_items, state,
+          matched_count, created_by, created_at, updated_at)
+        values (${tenantId}, ${id}, ${poolId}, ${environmentKey}, ${action}, ${JSON.stringify(filter)}::text::json,
+          ${reason}, ${maxItems}, 'queued', ${matchedCount}, ${createdBy}, ${createdAt}, ${createdAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<BulkOperation | undefined> {
+      const [row] = await sql<BulkOperation[]>`
+        select ${columns} from bulk_operations where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Finds an operation and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<BulkOperation | undefined> {
+      const [row] = await sql<BulkOperation[]>`
+        select ${columns} from bulk_operations where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: BulkListFilter, page: Page): Promise<PageRows<BulkOperation>> {
+      const { poolId, state, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId} ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}
+        ${state === "" ? sql`` : sql`and state = ${state}`}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      return readKeyset<BulkOperation>(sql, { columns, table: "bulk_operations", where, newestFirst: true }, page);
+    },
+
+    /** Ends an operation before all items are handled. A batch that is being executed still counts. */
+    async end(tenantId: TenantId, id: string, state: BulkState, error: string, now: Date): Promise<BulkOperation> {
+      const [row] = await sql<BulkOperation[]>`
+        update bulk_operations set state = ${state}, error = ${error}, updated_at = ${now}, ended_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row!;
+    },
+
+    /** Notes which dead letters are being retried. */
+    async beginBatch(tenantId: TenantId, id: string, batch: readonly string[], now: Date): Promise<void> {
+      await sql`
+        update bulk_operations set state = 'running', batch = ${batch as string[]}::text[], updated_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Stores the progress after a batch. An operation that was ended meanwhile stays ended. */
+    async advance(tenantId: TenantId, id: string, result: BatchResult, now: Date): Promise<BulkOperation> {
+      const { position, changed, skipped, ended } = result;
+      const [row] = await sql<BulkOperation[]>`
+        update bulk_operations set
+          state = case when ended_at is null then ${ended ? "completed" : "running"} else state end,
+          position = ${position}, batch = null, changed_count = changed_count + ${changed},
+          skipped_count = skipped_count + ${skipped}, updated_at = ${now},
+          ended_at = coalesce(ended_at, ${ended ? now : null}::timestamptz)
+        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row!;
+    },
+
+    /** Deletes operations of a tenant that ended long ago. */
+    async removeOld(tenantId: TenantId, now: Date): Promise<void> {
+      await sql`
+        delete from bulk_operations where (tenant_id, id) in (
+          select tenant_id, id from bulk_operations
+          where tenant_id = ${tenantId} and ended_at < ${now}::timestamptz - make_interval(days => ${keptDays}) limit 1000)`;
+    },
+
+    /** Makes items ready that wait for a retry; returns their ids. Rows are locked in the global lock order. */
+    async skipBackoff(tenantId: TenantId, poolId: string, ids: readonly string[]): Promise<string[]> {
+      if (ids.length === 0) return [];
+      const rows = await sql<{ id: string }[]>`
+        with waiting as (
+          select tenant_id, id from queue_items
+          where tenant_id = ${tenantId} and id = any(${ids as string[]}) and pool_id = ${poolId} and state = 'pending'
+            and hold_reason = 'retry'
+          order by id for update
+        )
+        update queue_items q set state = 'ready', hold_reason = '', due_at = null
+        from waiting where q.tenant_id = waiting.tenant_id and q.id = waiting.id
+        returning q.id`;
+      return rows.map(({ id }) => id);
+    },
+  };
+}

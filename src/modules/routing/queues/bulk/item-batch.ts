@@ -1,0 +1,54 @@
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { EventEntry } from "../../../operations/index.ts";
+import { groupNamesOf } from "../../admission/index.ts";
+import { applyTransitions } from "../transitions/item-transitions.ts";
+import { releaseLeases } from "../transitions/lease-release.ts";
+import { shardCount } from "../transitions/queue-counts.ts";
+import { bulkStore } from "./bulk-store.ts";
+import type { BulkOperation } from "./domain/bulk-operation.ts";
+import type { ScannedItem } from "./item-scan.ts";
+
+/** The items that a batch changed, and the pools with items that can proceed. */
+export interface ChangedItems {
+  readonly ids: readonly string[];
+  readonly poolIds: readonly string[];
+}
+
+/** Cancels or requeues items in the caller's transaction. Items that changed since they were read stay as they are. */
+export async function changeItems(
+  tx: Sql,
+  operation: BulkOperation,
+  items: readonly ScannedItem[],
+  nowMs: number,
+): Promise<ChangedItems> {
+  return operation.action === "cancel" ? cancelItems(tx, items, nowMs) : requeueItems(tx, operation, items, nowMs);
+}
+
+async function cancelItems(tx: Sql, items: readonly ScannedItem[], nowMs: number): Promise<ChangedItems> {
+  const transitions = items.map(({ tenantId, poolId, id }) => ({
+    ...{ tenantId, poolId, id, from: "unfinished" as const, to: "cancelled" as const },
+  }));
+  const groups = items.flatMap(groupNamesOf);
+  const { transitioned, freed } = await applyTransitions(tx, transitions, groups, nowMs, nowMs % shardCount);
+  return { ids: transitioned.map(({ id }) => id), poolIds: freed.map(({ poolId }) => poolId) };
+}
+
+async function requeueItems(
+  tx: Sql,
+  { tenantId, poolId }: BulkOperation,
+  items: readonly ScannedItem[],
+  nowMs: number,
+): Promise<ChangedItems> {
+  const leases = items.filter(({ state }) => state === "leased");
+  const { released, freed } = await releaseLeases(tx, leases, nowMs);
+  const waiting = items.filter(({ state }) => state === "pending").map(({ id }) => id);
+  const ready = await bulkStore(tx).skipBackoff(tenantId, poolId, waiting);
+  const ids = [...released.map(({ id }) => id), ...ready];
+  return { ids, poolIds: [...freed.map((each) => each.poolId), ...(ids.length > 0 ? [poolId] : [])] };
+}
+
+/** The events of changed items, as for an operator who changes them one by one. */
+export function itemEvents({ tenantId, poolId, action, reason }: BulkOperation, ids: readonly string[]): EventEntry[] {
+  const type = action === "cancel" ? "queue.item.cancelled" : "queue.item.released";
+  return ids.map((subject) => ({ tenantId, type, subject, data: { pool_id: poolId, reason } }));
+}

@@ -1,0 +1,40 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { OfferState } from "../domain/queue-item.ts";
+import { expiredEvent } from "./offer-events.ts";
+import { type ExpiredOffer, expireOffers } from "./offer-store.ts";
+
+/** An offer that ended. */
+export interface OfferEnd {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly recipientId: string;
+  readonly outcome: Exclude<OfferState, "open">;
+}
+
+/** Called with each offer that ended, after the commit. */
+export type OfferEndListener = (end: OfferEnd) => void;
+
+interface Parts {
+  readonly db: Database;
+  readonly events: EventRecorder;
+  readonly now: () => number;
+  readonly onOfferEnded: OfferEndListener;
+}
+
+/** Creates the expiry of offers: ends those that were not answered in time, with their events; returns them. */
+export function createOfferExpiry({ db, events, now, onOfferEnded }: Parts) {
+  return async (limit: number): Promise<readonly ExpiredOffer[]> => {
+    const { expired, recorded } = await db.transaction(async (tx) => {
+      const expired = await expireOffers(tx, limit);
+      const refused = expired.filter(({ withdrawn }) => !withdrawn);
+      return { expired, recorded: await events.recordMany(tx, refused.map(expiredEvent), now()) };
+    });
+    recorded.wake();
+    for (const { tenantId, poolId, recipientId, withdrawn } of expired) {
+      onOfferEnded({ tenantId, poolId, recipientId, outcome: withdrawn ? "withdrawn" : "expired" });
+    }
+    return expired;
+  };
+}

@@ -1,0 +1,73 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type AcceptOfferRequest,
+  AcceptOfferResponseSchema,
+  DeclineOfferResponseSchema,
+  ListOffersResponseSchema,
+  type OfferService as Rpc,
+} from "../../../../../gen/service/api/offer_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
+import type { Handlers } from "../../../../chain/handlers.ts";
+import type { Cursors } from "../../../../platform/cursor/index.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import { readPage } from "../../../../platform/paging/index.ts";
+import type { PoolReader } from "../../pools/index.ts";
+import { fromRow } from "../leasing/lease-message.ts";
+import type { LeasedRow } from "../leasing/lease-store.ts";
+import type { BeforeCommit } from "../leasing/limited-lease.ts";
+import { fromItemOffer, fromOpenOffer } from "./offer-message.ts";
+import type { OfferService } from "./offer-service.ts";
+import { listOpenOffers, type OpenOffer } from "./offer-store.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly pools: Pick<PoolReader, "requirePool">;
+  readonly cursors: Cursors;
+  readonly service: OfferService;
+}
+
+/** Creates the handlers of OfferService. */
+export function offerHandlers({ db, pools, cursors, service }: Parts): Handlers<typeof Rpc> {
+  return {
+    async listOffers(context, request) {
+      const { sql, tenantId } = context;
+      const { poolId, recipientId } = request;
+      await pools.requirePool(context, poolId);
+      const page = await readPage(
+        cursors,
+        request,
+        { tenantId, operation: context.operation.id, filter: [poolId, recipientId] },
+        ({ id }: OpenOffer) => id,
+        (wanted) => listOpenOffers(sql, tenantId, poolId, recipientId, wanted),
+      );
+      return create(ListOffersResponseSchema, { ...page, offers: page.items.map(fromOpenOffer) });
+    },
+
+    acceptOffer: {
+      /** The lease has a transaction of its own, because a pool with limits may have to try it again. */
+      async grouped(context: Context, request: AcceptOfferRequest, keyed) {
+        const snapshot = await pools.requirePool(context, request.poolId);
+        const respond = (row: LeasedRow) => create(AcceptOfferResponseSchema, { item: fromRow(row, snapshot) });
+        if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
+        const keyUsed = new Error("a concurrent call used this idempotency key");
+        const recordKey: BeforeCommit = async (tx, [row]) => {
+          if (keyed === undefined) return;
+          if (!(await claimKey(tx, keyed.claim))) throw keyUsed;
+          await completeRecord(tx, keyed.record(respond(row!)));
+        };
+        try {
+          return respond(await service.acceptOffer(context, snapshot, request, recordKey));
+        } catch (error) {
+          if (error === keyUsed) return "duplicate";
+          throw error;
+        }
+      },
+    },
+
+    async declineOffer(context, request) {
+      const offer = fromItemOffer(await service.declineOffer(context, request));
+      return create(DeclineOfferResponseSchema, { offer });
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { unreachable } from "../../../../errors/index.ts";
+import type { Overlap } from "./schedule.ts";
+
+/** What becomes of a time: a run starts, cancels the earlier items and starts, waits for their end, or is skipped. */
+export type OverlapDecision = "start" | "replace" | "wait" | "skip";
+
+/** What the earlier runs of a schedule are doing. */
+export interface EarlierRuns {
+  /** Whether the item of one of them is unfinished. */
+  readonly unfinished: boolean;
+  /** Whether one of them waits. */
+  readonly waiting: boolean;
+}
+
+/** Applies the overlap policy of a schedule to a time that has come. */
+export function decideOverlap(overlap: Overlap, { unfinished, waiting }: EarlierRuns): OverlapDecision {
+  switch (overlap) {
+    case "allow":
+      return "start";
+    case "cancel_running":
+      return unfinished ? "replace" : "start";
+    case "queue_one":
+      if (waiting) return "skip";
+      return unfinished ? "wait" : "start";
+    case "skip":
+      return unfinished ? "skip" : "start";
+    default:
+      return unreachable(overlap);
+  }
+}

@@ -1,0 +1,68 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { CancelQueueItemRequestSchema, QueueService } from "../../../../gen/service/api/queue_pb.ts";
+import { RouteRequestSchema, RoutingService } from "../../../../gen/service/api/routing_pb.ts";
+import type { CallOrigin, OperationCaller } from "../../../chain/operation-caller.ts";
+import { Failure } from "../../../errors/index.ts";
+import type { ScheduleRun } from "./domain/schedule.ts";
+import type { RunResult } from "./run-store.ts";
+
+/** The result of an attempt, or "later" if a later attempt may succeed. */
+export type RunAttempt = RunResult | "later";
+
+/** Routes the items of runs. */
+export type RunRouter = ReturnType<typeof createRunRouter>;
+
+/** Idempotency records are kept for an hour at least. Nobody knows afterwards whether an attempt succeeded. */
+const recordedMs = 30 * 60_000;
+
+/** Creates the function that routes the item of a run. All attempts of a run have the same effect as one. */
+export function createRunRouter(call: OperationCaller) {
+  async function attempt(run: ScheduleRun): Promise<RunResult> {
+    const message = fromJson(RouteRequestSchema, run.request as never);
+    const { decision } = await call(RoutingService.method.route, originOf(run, "route"), message);
+    const { decisionId, outcome, reason, queueItemId, existingItemId } = decision!;
+    const routed = { decisionId, outcome, itemId: queueItemId === "" ? existingItemId : queueItemId, permanent: false };
+    if (outcome !== "rejected") return { ...routed, state: "routed", errorCode: "", errorMessage: "" };
+    return { ...routed, state: "failed", errorCode: "rejected", errorMessage: `The item was rejected: ${reason}.` };
+  }
+
+  return {
+    /** Routes the item of a run. `untilMs` is when to give up. Throws if the database cannot be reached. */
+    async route(run: ScheduleRun, nowMs: number, untilMs: number): Promise<RunAttempt> {
+      if (run.request === null) return failed(run.errorCode, run.errorMessage, true);
+      if (nowMs - run.createdAt.getTime() > recordedMs) {
+        return failed("outcome_unknown", "No node continued the run within 30 minutes, so it was given up.", false);
+      }
+      try {
+        return await attempt(run);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        const { code, message, entry } = error;
+        if (code === "QUOTA_EXCEEDED") return failed("quota_exceeded", message, false);
+        if (!entry.retryable) return failed(code.toLowerCase(), message, true);
+        return nowMs < untilMs ? "later" : failed(code.toLowerCase(), message, false);
+      }
+    },
+
+    /** Cancels an item that a run replaces. An item that ended meanwhile stays as it is. */
+    async cancel(run: ScheduleRun, item: { readonly id: string; readonly poolId: string }): Promise<void> {
+      const reason = `The next run of the schedule ${run.scheduleId} starts.`;
+      const message = { poolId: item.poolId, queueItemId: item.id, reason };
+      try {
+        const request = { $typeName: CancelQueueItemRequestSchema.typeName, ...message };
+        await call(QueueService.method.cancelQueueItem, originOf(run, `cancel:${item.id}`), request);
+      } catch (error) {
+        if (!(error instanceof Failure) || error.entry.retryable) throw error;
+      }
+    },
+  };
+}
+
+function originOf({ tenantId, scheduleId, id }: ScheduleRun, step: string): CallOrigin {
+  const key = `${scheduleId}:${id}:${step}`;
+  return { tenantId, subject: `schedule:${scheduleId}`, idempotencyKey: key, requestId: key };
+}
+
+function failed(errorCode: string, errorMessage: string, permanent: boolean): RunResult {
+  return { state: "failed", itemId: "", decisionId: "", outcome: "", errorCode, errorMessage, permanent };
+}

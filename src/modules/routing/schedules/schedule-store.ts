@@ -1,0 +1,175 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Schedule } from "./domain/schedule.ts";
+
+/** When a schedule fires next. */
+export interface SchedulePosition {
+  readonly nextAt: Date | null;
+  /** The next time with its jitter. */
+  readonly firesAt: Date | null;
+}
+
+/** A schedule to store. */
+export type NewSchedule = Pick<
+  Schedule,
+  | "tenantId"
+  | "id"
+  | "environmentId"
+  | "environmentKey"
+  | "poolId"
+  | "name"
+  | "timing"
+  | "item"
+  | "paused"
+  | "pausedReason"
+  | "pausedBy"
+  | "createdAt"
+>;
+
+/** A change of a schedule. Undefined fields stay unchanged. */
+export interface StoredChange
+  extends Partial<
+    Pick<
+      Schedule,
+      | "environmentId"
+      | "environmentKey"
+      | "poolId"
+      | "name"
+      | "timing"
+      | "item"
+      | "paused"
+      | "pausedReason"
+      | "pausedBy"
+    >
+  > {
+  /** Set when the schedule fires from here: times before are not for it. */
+  readonly position?: SchedulePosition | undefined;
+}
+
+/** The filter of a list of schedules. */
+export interface ScheduleFilter {
+  /** Empty for all. */
+  readonly poolId: string;
+  readonly pausedOnly: boolean;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
+}
+
+/** The columns of a schedule. */
+export function scheduleColumns(sql: Sql): Fragment {
+  return sql`tenant_id, id, environment_id, environment_key, pool_id, name, timing, item, paused, paused_reason, paused_by,
+    generation, next_at, last_fired_at, last_item_id, last_error, consecutive_failures, created_at, updated_at,
+    record_version`;
+}
+
+/** When a schedule `s` needs attention: when it fires, or earlier for a run without a final state. */
+export function dueSql(sql: Sql): Fragment {
+  return sql`least(s.fires_at, (
+    select min(r.due_at) from routing_schedule_runs r
+    where r.tenant_id = s.tenant_id and r.schedule_id = s.id and r.due_at is not null))`;
+}
+
+/** The SQL queries of schedules for callers. */
+export function scheduleStore(sql: Sql) {
+  const columns = scheduleColumns(sql);
+  return {
+    /** Locks out concurrent creation in a tenant, so that their count stays correct. */
+    async lockTenant(tenantId: TenantId): Promise<void> {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`routing_schedules|${tenantId}`}, 0))`;
+    },
+
+    async count(tenantId: TenantId): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from routing_schedules where tenant_id = ${tenantId}`;
+      return row!.count;
+    },
+
+    /** Whether another schedule of the environment has a name. */
+    async isNameTaken(tenantId: TenantId, environmentId: string, name: string, exceptId: string): Promise<boolean> {
+      const rows = await sql`
+        select from routing_schedules where tenant_id = ${tenantId} and environment_id = ${environmentId}
+          and name = ${name} and id <> ${exceptId}`;
+      return rows.length > 0;
+    },
+
+    async insert(schedule: NewSchedule, shard: number, { nextAt, firesAt }: SchedulePosition): Promise<Schedule> {
+      const { tenantId, id, environmentId, environmentKey, poolId, name, timing, item, createdAt } = schedule;
+      const [row] = await sql<Schedule[]>`
+        insert into routing_schedules (tenant_id, id, environment_id, environment_key, pool_id, name, timing, item, paused,
+          paused_reason, paused_by, shard, next_at, fires_at, due_at, created_at, updated_at)
+        values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${poolId}, ${name},
+          ${JSON.stringify(timing)}::text::json, ${JSON.stringify(item)}::text::json, ${schedule.paused},
+          ${schedule.pausedReason}, ${schedule.pausedBy}, ${shard}, ${nextAt}, ${firesAt}, ${firesAt}, ${createdAt},
+          ${createdAt})
+        returning ${columns}`;
+      return row!;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Schedule | undefined> {
+      const [row] = await sql<Schedule[]>`
+        select ${columns} from routing_schedules where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Finds a schedule and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<Schedule | undefined> {
+      const [row] = await sql<Schedule[]>`
+        select ${columns} from routing_schedules where tenant_id = ${tenantId} and id = ${id} for update`;
+      return row;
+    },
+
+    async list(tenantId: TenantId, filter: ScheduleFilter, page: Page): Promise<PageRows<Schedule>> {
+      const { poolId, pausedOnly, inProduction } = filter;
+      const where = sql`tenant_id = ${tenantId}
+        ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`} ${pausedOnly ? sql`and paused` : sql``}
+        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
+      return readKeyset<Schedule>(sql, { columns, table: "routing_schedules", where }, page);
+    },
+
+    /** Changes a schedule; undefined if it has another version than expected. */
+    async update(
+      tenantId: TenantId,
+      id: string,
+      change: StoredChange,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<Schedule | undefined> {
+      const { environmentId, environmentKey, poolId, name, timing, item, position } = change;
+      const { paused, pausedReason, pausedBy } = change;
+      const [row] = await sql<Schedule[]>`
+        update routing_schedules s set
+          environment_id = coalesce(${environmentId ?? null}, environment_id),
+          environment_key = coalesce(${environmentKey ?? null}, environment_key),
+          pool_id = coalesce(${poolId ?? null}, pool_id), name = coalesce(${name ?? null}, name),
+          timing = coalesce(${timing === undefined ? null : JSON.stringify(timing)}::text::json, timing),
+          item = coalesce(${item === undefined ? null : JSON.stringify(item)}::text::json, item),
+          paused = coalesce(${paused ?? null}::boolean, paused),
+          paused_reason = coalesce(${pausedReason ?? null}, paused_reason),
+          paused_by = coalesce(${pausedBy ?? null}, paused_by)
+          ${paused === false ? sql`, consecutive_failures = 0` : sql``}
+          ${
+            position === undefined
+              ? sql``
+              : sql`, next_at = ${position.nextAt}, fires_at = ${position.firesAt}, generation = generation + 1`
+          }
+          , updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}
+          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Computes anew when a schedule needs attention. */
+    async refreshDue(tenantId: TenantId, id: string): Promise<void> {
+      await sql`update routing_schedules s set due_at = ${dueSql(sql)} where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** Deletes a schedule and its runs. */
+    async remove(tenantId: TenantId, id: string): Promise<void> {
+      await sql`
+        with runs as (delete from routing_schedule_runs where tenant_id = ${tenantId} and schedule_id = ${id})
+        delete from routing_schedules where tenant_id = ${tenantId} and id = ${id}`;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import { freshTenant, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/embedded-owner.ts";
+import { createSignals } from "../../../platform/db/index.ts";
+import { lowestUlid, ulid } from "../../../platform/ids/ulid.ts";
+import { createLog } from "../../../platform/log/log.ts";
+import { createShards, shardOf } from "../../../platform/shards/index.ts";
+import { type ScheduleRun, shardCount, type Timing } from "./domain/schedule.ts";
+import type { RunRouter } from "./run-router.ts";
+import { type RunResult, runStore } from "./run-store.ts";
+import { scheduleStore } from "./schedule-store.ts";
+import { createScheduleWorker } from "./schedule-worker.ts";
+
+const db = await testDatabase();
+const signals = createSignals(db);
+await signals.start();
+after(() => signals.stop());
+const log = createLog("silent");
+let aheadMs = 0;
+const clock = { now: () => Date.now() + aheadMs };
+// Longer than all tests, which move the clock.
+const shards = createShards({ db, clock, log, signals, kind: "schedules", count: shardCount, leaseMs: 86_400_000 });
+shards.start();
+after(() => shards.stop());
+await until(() => shards.owned().size === shardCount);
+
+const minuteMs = 60_000;
+
+// The clock runs on during a test. Each test starts with a minute, so that none sees one more minute pass.
+beforeEach(() => {
+  aheadMs += minuteMs - (clock.now() % minuteMs);
+});
+
+const routed: RunResult = {
+  ...{ state: "routed", itemId: "item", decisionId: "item", outcome: "queued", errorCode: "", errorMessage: "" },
+  permanent: false,
+};
+
+/** A node whose router answers as given. Returns the runs that it was asked to route. */
+function nodeWith(route: (run: ScheduleRun) => Promise<RunResult | "later">) {
+  const seen: ScheduleRun[] = [];
+  const router: RunRouter = {
+    route: (run) => {
+      seen.push(run);
+      return route(run);
+    },
+    cancel: async () => {},
+  };
+  const events = recordedEvents() as never;
+  const parts = { db, signals, clock, log, shards, events, router, countRun: () => {}, topic: "schedules" };
+  return { seen, ...createScheduleWorker(parts) };
+}
+
+/** Stores a schedule that is due now. It is the only one. */
+async function storeSchedule(timing: Partial<Timing> = {}) {
+  await db.sql`delete from routing_schedules`;
+  const tenantId = freshTenant();
+  const now = new Date(clock.now());
+  await db.sql`
+    insert into tenants (id, name, slug, status, created_at, updated_at)
+    values (${tenantId}, 'test', ${tenantId.toLowerCase()}, 'active', ${now}, ${now})`;
+  const id = ulid(now.getTime());
+  const nextAt = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+  const times = { cron: "* * * * *", timezone: "UTC", catchUpS: 60, jitterS: 0 };
+  const schedule = {
+    ...{ tenantId, id, environmentId: ulid(0), environmentKey: "production", poolId: ulid(0), name: "tick" },
+    timing: { ...times, overlap: "allow", catchUp: "latest", ...timing } as const,
+    item: { pool_id: "pool", type: "tick", key: "=string(schedule.time)" },
+    paused: false,
+    pausedReason: "" as const,
+    pausedBy: "",
+    createdAt: now,
+  };
+  await scheduleStore(db.sql).insert(schedule, shardOf(tenantId, shardCount), { nextAt, firesAt: nextAt });
+  const runs = async () =>
+    db.sql<ScheduleRun[]>`select * from routing_schedule_runs where schedule_id = ${id} order by id`;
+  return { tenantId, id, runs };
+}
+
+test("a node that takes over repeats the same run with the same request, even if the schedule was changed", async () => {
+  const { tenantId, id, runs } = await storeSchedule();
+  const dying = nodeWith(() => Promise.reject(new Error("The node died.")));
+  await dying.sweep();
+  assert.equal((await runs())[0]!.state, "starting");
+  const changed = { item: { pool_id: "pool", type: "other" } };
+  await scheduleStore(db.sql).update(tenantId, id, changed, undefined, new Date());
+  const next = nodeWith(async () => routed);
+  await next.sweep();
+  assert.deepEqual(
+    next.seen.map((run) => [run.id, run.request]),
+    dying.seen.map((run) => [run.id, run.request]),
+  );
+  const [run, ...others] = await runs();
+  assert.deepEqual([run!.state, run!.itemId, run!.request, others.length], ["routed", "item", null, 0]);
+});
+
+test("a run that cannot be routed now is attempted again later, and keeps its place", async () => {
+  const { runs } = await storeSchedule({ overlap: "skip" });
+  const busy = nodeWith(async () => "later");
+  await busy.sweep();
+  await busy.sweep();
+  assert.equal(busy.seen.length, 1, "it is not attempted before its back-off has passed");
+  aheadMs += 3000;
+  const free = nodeWith(async () => routed);
+  await free.sweep();
+  assert.equal(free.seen.length, 1);
+  assert.deepEqual(
+    (await runs()).map(({ state }) => state),
+    ["routed"],
+  );
+});
+
+test("a node that lost its shard stores nothing", async () => {
+  const { runs } = await storeSchedule();
+  const slow = nodeWith(async () => {
+    await db.sql`update shards set epoch = epoch + 1 where kind = 'schedules'`;
+    return routed;
+  });
+  await slow.sweep();
+  assert.equal((await runs())[0]!.state, "starting");
+  await db.sql`update shards set epoch = epoch - 1 where kind = 'schedules'`;
+  await nodeWith(async () => routed).sweep();
+  assert.equal((await runs())[0]!.state, "routed");
+});
+
+test("the last 200 runs with a final state are kept", async () => {
+  const { tenantId, id, runs } = await storeSchedule();
+  const skipped = Array.from({ length: 220 }, (_, nth) => ({
+    ...({
+      tenantId,
+      scheduleId: id,
+      id: lowestUlid(nth + 1),
+      time: new Date(nth),
+      cause: "schedule",
+      state: "skipped",
+    } as const),
+    ...{ request: null, dueAt: null, errorCode: "", errorMessage: "" },
+  }));
+  await runStore(db.sql).insertRuns(skipped, new Date(0));
+  await nodeWith(async () => routed).sweep();
+  const kept = await runs();
+  assert.equal(kept.length, 200);
+  assert.equal(kept.at(-1)!.state, "routed");
+});

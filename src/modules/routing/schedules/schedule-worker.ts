@@ -1,0 +1,172 @@
+import type { Clock } from "../../../platform/clock/clock.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
+import { createRepeatedTask } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import type { Shards } from "../../../platform/shards/index.ts";
+import type { EventEntry, EventRecorder } from "../../operations/index.ts";
+import type { ScheduleRun } from "./domain/schedule.ts";
+import { type DueRuns, decideRuns } from "./due-runs.ts";
+import type { RunRouter } from "./run-router.ts";
+import { type DueSchedule, type RunResult, runStore, type UnfinishedItem, type UnsettledRun } from "./run-store.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shards: Shards;
+  readonly events: EventRecorder;
+  readonly router: RunRouter;
+  /** Counts a run with a final state. */
+  readonly countRun: (tenantId: string, state: ScheduleRun["state"]) => void;
+  /** Signal topic for changes of schedules. */
+  readonly topic: string;
+}
+
+const batchSize = 100;
+/** How long the worker sleeps at most. */
+const idleMs = 500;
+const retryMs = 2000;
+/** How long an item is attempted at least. */
+const attemptsMinMs = 60_000;
+
+/** Fires schedules. */
+export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
+
+/**
+ * Creates the worker of this node. It handles the schedules of the shards that this node owns. What becomes of a time is stored
+ * before its item is routed, so that a node that takes over continues with the same runs.
+ */
+export function createScheduleWorker(parts: Parts) {
+  const { db, signals, clock, log, shards, events, router, countRun, topic } = parts;
+  let stopWaking: (() => void) | undefined;
+  const task = createRepeatedTask({
+    work: sweep,
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, "schedules could not be handled"),
+  });
+
+  /** Handles the schedules that are due; returns when to do so again. */
+  async function sweep(): Promise<number> {
+    const owned = shards.owned();
+    const shardIds = [...owned.keys()];
+    if (shardIds.length === 0) return idleMs;
+    const nowMs = clock.now();
+    const store = runStore(db.sql);
+    for (let after: DueSchedule | undefined; ; ) {
+      const due = await store.findDue(shardIds, nowMs, after, batchSize);
+      const results = await Promise.allSettled(due.map((schedule) => handle(schedule, owned.get(schedule.shard)!)));
+      const failure = results.find((result) => result.status === "rejected");
+      if (failure !== undefined) log.warn({ err: failure.reason }, "a schedule could not be handled");
+      after = due.at(-1);
+      if (due.length < batchSize) break;
+    }
+    const nextMs = await store.readNextDue(shardIds, nowMs);
+    return nextMs === undefined ? idleMs : Math.max(nextMs - clock.now(), 1);
+  }
+
+  /** Continues the runs of a schedule that have no result, and fires for the times that have come. */
+  async function handle(schedule: DueSchedule, epoch: number): Promise<void> {
+    const { tenantId, id } = schedule;
+    const store = runStore(db.sql);
+    const earlier = await store.unsettled(tenantId, id);
+    await start(schedule, earlier.filter(isStarting), await unfinishedItems(earlier), epoch);
+    const unsettled = earlier.some(isStarting) ? await store.unsettled(tenantId, id) : earlier;
+    const unfinished = await unfinishedItems(unsettled);
+    const decided = decideRuns(schedule, unsettled, new Set(unfinished.map((item) => item.id)), clock.now());
+    if (decided === undefined || !(await decide(schedule, decided, epoch))) return;
+    const begun = new Set(decided.begun);
+    const starting = (await store.unsettled(tenantId, id)).filter((run) => begun.has(run.id));
+    await start(schedule, starting, unfinished, epoch);
+  }
+
+  /** The unfinished items of earlier runs. */
+  async function unfinishedItems(runs: readonly UnsettledRun[]): Promise<readonly UnfinishedItem[]> {
+    const open = runs.filter((run) => run.open);
+    if (open.length === 0) return [];
+    return runStore(db.sql).unfinishedItems(
+      open[0]!.tenantId,
+      open.map(({ itemId }) => itemId),
+    );
+  }
+
+  async function decide(schedule: DueSchedule, decided: DueRuns, epoch: number): Promise<boolean> {
+    const now = new Date(clock.now());
+    const stored = await db.transaction(async (tx) => {
+      const current = shards.currentSql(tx, [[schedule.shard, epoch]]);
+      return runStore(tx).decide({ ...decided, schedule }, current, now);
+    });
+    if (stored) for (const { state } of decided.recorded) if (isFinal(state)) countRun(schedule.tenantId, state);
+    return stored;
+  }
+
+  /** Routes the items of runs, one after the other, and stores the results. */
+  async function start(
+    schedule: DueSchedule,
+    runs: readonly UnsettledRun[],
+    unfinished: readonly UnfinishedItem[],
+    epoch: number,
+  ): Promise<void> {
+    for (const run of runs) {
+      const nowMs = clock.now();
+      if (run.dueAt !== null && run.dueAt.getTime() > nowMs) continue;
+      const replaces = schedule.timing.overlap === "cancel_running" && run.cause === "schedule";
+      for (const item of replaces ? unfinished : []) await router.cancel(run, item);
+      const untilMs = run.createdAt.getTime() + Math.max(schedule.timing.catchUpS * 1000, attemptsMinMs);
+      const attempt = await router.route(run, nowMs, untilMs);
+      if (attempt === "later") {
+        await db.transaction((tx) => runStore(tx).postpone(run, new Date(nowMs + retryMs)));
+      } else {
+        await finish(schedule, run, attempt, epoch);
+      }
+    }
+  }
+
+  async function finish(schedule: DueSchedule, run: ScheduleRun, result: RunResult, epoch: number): Promise<void> {
+    let wake: (() => void) | undefined;
+    const finished = await db.transaction(async (tx) => {
+      const nowMs = clock.now();
+      const current = shards.currentSql(tx, [[schedule.shard, epoch]]);
+      const done = await runStore(tx).finish(schedule, run, result, current, new Date(nowMs));
+      if (done === undefined) return false;
+      const entries = failureEvents(schedule, run, result, done.paused);
+      if (entries.length > 0) ({ wake } = await events.recordMany(tx, entries, nowMs));
+      return true;
+    });
+    wake?.();
+    if (finished) countRun(schedule.tenantId, result.state);
+  }
+
+  return {
+    /** Handles everything that is due now. */
+    sweep,
+
+    start(): void {
+      stopWaking = signals.onWake(topic, task.run);
+      task.start();
+    },
+
+    async stop(): Promise<void> {
+      stopWaking?.();
+      await task.stop();
+    },
+  };
+}
+
+function isStarting({ state }: ScheduleRun): boolean {
+  return state === "starting";
+}
+
+function isFinal(state: ScheduleRun["state"]): boolean {
+  return state !== "starting" && state !== "waiting";
+}
+
+function failureEvents(schedule: DueSchedule, run: ScheduleRun, result: RunResult, paused: boolean): EventEntry[] {
+  if (result.state === "routed") return [];
+  const { tenantId, id: subject, name, poolId } = schedule;
+  const common = { pool_id: poolId, name };
+  const data = { ...common, run_id: run.id, code: result.errorCode, message: result.errorMessage };
+  const failed: EventEntry = { tenantId, subject, type: "schedule.failed", data };
+  if (!paused) return [failed];
+  return [failed, { tenantId, subject, type: "schedule.paused", data: { ...common, reason: "failing" } }];
+}
