@@ -223,7 +223,7 @@ test("a broadcast reaches inbox streams", async () => {
 
 test("a redriven message reaches inbox streams", async () => {
   const { id } = await sender.subscriber();
-  const late = `late.${id.toLowerCase()}`;
+  const late = await sender.workflow({ channels: { sms: { body: "Elsewhere" } } });
   const { outcomes } = await sender.trigger({ workflow_key: late, subscriber_id: id, channels: ["in_app"] });
   const { data } = await sender.rest.call("GET", "/api/v2/notifications/dead-letters").then(({ body }) => body);
   const letter = data.find((each: { delivery_id: string }) => each.delivery_id === outcomes[0].delivery_id);
