@@ -220,7 +220,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     word: "explain",
-    description: "Explains a routing decision, a queue item, a notification delivery, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
+    description: "Explains a routing decision, a queue item, a notification delivery, a notification run, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is",
     isGroup: false,
     verbs: {"service.api.ExplainService/Explain":"explain"},
     services: () => Promise.all([import("./service/api/explain_pb.ts").then((file) => file.ExplainService)]),
@@ -306,7 +306,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification",
     description: "Notifications: triggers, deliveries and their results.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch"},
+    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch","service.api.NotificationService/CancelNotification":"cancel"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -335,6 +335,13 @@ export const commandEntries: readonly CommandEntry[] = [
     description: "A message that could not be sent. Its payload is never shown.",
     isGroup: true,
     verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive"},
+    services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
+  },
+  {
+    word: "notification-run",
+    description: "The way of one recipient through the steps of a workflow.",
+    isGroup: true,
+    verbs: {"service.api.NotificationService/ListNotificationRuns":"list","service.api.NotificationService/GetNotificationRun":"get"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -411,7 +418,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "item",
     description: "An item of a queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
+    verbs: {"service.api.QueueService/ListQueueItems":"list","service.api.QueueService/GetQueueItem":"get","service.api.QueueService/CancelQueueItem":"cancel","service.api.QueueService/AssignQueueItem":"assign","service.api.QueueService/ReleaseQueueItem":"release","service.api.WorkService/LeaseItems":"lease","service.api.WorkService/Work":"work","service.api.WorkService/HeartbeatItem":"heartbeat","service.api.WorkService/ReportItemProgress":"progress","service.api.WorkService/CompleteItem":"complete","service.api.WorkService/FailItem":"fail","service.api.WorkService/CompleteItems":"complete-batch","service.api.WorkService/FailItems":"fail-batch"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService), import("./service/api/work_pb.ts").then((file) => file.WorkService)]),
   },
   {
@@ -553,6 +560,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: true,
     verbs: {"service.api.SubscriberService/ListPreferences":"list","service.api.SubscriberService/UpsertPreference":"upsert","service.api.SubscriberService/PreviewPreferences":"preview"},
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService)]),
+  },
+  {
+    word: "suppression",
+    description: "An address that no notification is sent to.",
+    isGroup: true,
+    verbs: {"service.api.SuppressionService/CreateSuppression":"create","service.api.SuppressionService/GetSuppression":"get","service.api.SuppressionService/ListSuppressions":"list","service.api.SuppressionService/DeleteSuppression":"delete"},
+    services: () => Promise.all([import("./service/api/suppression_pb.ts").then((file) => file.SuppressionService)]),
   },
   {
     word: "topic",

@@ -63,8 +63,7 @@ export async function createAreas(parts: Parts) {
     compileTemplate: (template, variables) => workflows.compileTemplate(template, variables),
     findPoolId: (tenantId, environmentId, nameOrId) => routing.findPoolId(db.sql, tenantId, environmentId, nameOrId),
     call,
-    check: (providerKey, settings, credentials) =>
-      notifications.providers.check(providerKey, undefined, settings, credentials),
+    check: (providerKey, settings, credentials) => notifications.providers.check(providerKey, settings, credentials),
     marketplace: {
       packRecords: () => [...workflows.packRecords, ...notifications.packRecords, ...routing.packRecords],
       findUses: () => [workflows.findUses, routing.findUses],
@@ -106,6 +105,7 @@ export async function createAreas(parts: Parts) {
     ...parts,
     events,
     connections,
+    messaging: connectors.messaging,
     quotas: tenants.quotas,
     subscriberTokenSecret: await readInstanceSecret(db.sql, "subscriber_token_secret"),
   });

@@ -81,6 +81,7 @@ export function createCapabilitySources({
         "service.api.NotificationService",
         "service.api.NotificationWorkflowService",
         "service.api.IntegrationService",
+        "service.api.SuppressionService",
         "service.api.LayoutService",
         "service.api.InboxService",
         "service.api.OutboxService",

@@ -1,5 +1,5 @@
 import type { CallbackGuard } from "./callback-guard.ts";
-import { type Exchange, headerOf, readBody } from "./exchange.ts";
+import { type Exchange, headerOf, readBody, writeHead } from "./exchange.ts";
 
 /** A provider's request, unchanged. */
 export interface CallbackRequest {
@@ -40,4 +40,13 @@ export async function readCallback(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Writes the reply to a provider that checks the URL of its callbacks. */
+export function writeReply(exchange: Exchange, reply: { readonly contentType: string; readonly body: string }): true {
+  // The reply repeats a text of the sender. No browser may take it for a page.
+  const headers = { "content-type": reply.contentType, "content-security-policy": "default-src 'none'; sandbox" };
+  writeHead(exchange, 200, { ...headers, "cache-control": "no-store" });
+  exchange.response.end(reply.body);
+  return true;
 }

@@ -132,7 +132,7 @@ test("a caller that does not send the body in time is disconnected and counts as
 test("oversized bodies are refused before they are read, other methods are refused, and other paths are not handled", async () => {
   const { port, post } = await serve(async () => "taken");
   assert.equal((await post(1, "x".repeat(1024 * 1024 + 1))).status, 413);
-  assert.equal((await fetch(`http://127.0.0.1:${port}${pathOf(1)}`)).status, 405);
+  assert.equal((await fetch(`http://127.0.0.1:${port}${pathOf(1)}`, { method: "PUT" })).status, 405);
   const elsewhere = `http://127.0.0.1:${port}/callbacks/notifications/${tenant}`;
   assert.equal((await fetch(elsewhere, { method: "POST" })).status, 404);
 });

@@ -1,7 +1,7 @@
 import { fail, invalid } from "../errors/index.ts";
 import { type Clock, systemClock } from "../platform/clock/clock.ts";
 import { createCallbackGuard, unverified } from "./callback-guard.ts";
-import { addressOf, type CallbackRequest, readCallback } from "./callback-request.ts";
+import { addressOf, type CallbackRequest, readCallback, writeReply } from "./callback-request.ts";
 import type { PathHandler } from "./edge.ts";
 import { type Exchange, writeHead } from "./exchange.ts";
 
@@ -72,16 +72,9 @@ export function createConnectorCallbacks(options: Options): PathHandler {
     if (received === "unavailable") {
       throw fail("UNAVAILABLE", { public: "The delivery cannot be stored now. Send it again later." });
     }
-    if (received === "taken") {
-      writeHead(exchange, 204);
-      exchange.response.end();
-    } else {
-      const { contentType, body } = received.reply;
-      // The reply repeats a text of the sender. No browser may take it for a page.
-      const headers = { "content-type": contentType, "content-security-policy": "default-src 'none'; sandbox" };
-      writeHead(exchange, 200, { ...headers, "cache-control": "no-store" });
-      exchange.response.end(body);
-    }
+    if (received !== "taken") return writeReply(exchange, received.reply);
+    writeHead(exchange, 204);
+    exchange.response.end();
     return true;
   }
 }

@@ -5,6 +5,7 @@ export type ExplainedKind =
   | "decision"
   | "queue_item"
   | "notification_delivery"
+  | "notification_run"
   | "webhook_delivery"
   | "workflow_run"
   | "connector_execution";

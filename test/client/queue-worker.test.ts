@@ -60,12 +60,12 @@ describe("the queue worker of the client", () => {
     const seen: number[] = [];
     let running = 0;
     let most = 0;
-    const handle: QueueWorkerOptions["handle"] = async ({ payload }) => {
+    const handle: QueueWorkerOptions["handle"] = async ({ payload }, { rate }) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setImmediate(resolve));
       seen.push(Number(payload!.number));
       running--;
-      return { cost: 0.5 };
+      rate({ cost: 0.5 });
     };
     await work({ poolId, concurrency: 20, handle }, () => seen.length === 60, counting);
     assert.equal(await count(poolId, "completed"), 60);
@@ -76,6 +76,30 @@ describe("the queue worker of the client", () => {
       "one call reports several items and leases more",
     );
     assert.ok(calls.length < 60, "reports are batched");
+  });
+
+  test("what a handler returns is the result of its item, and its progress can be read while it runs", async () => {
+    const poolId = await newPool("results", 0);
+    const route = (key: string) => client.routing.route({ pool_id: poolId, type: "job", key });
+    const { queue_item_id } = await route("good");
+    const { queue_item_id: broken } = await route("broken");
+    const read = (id: string, wait_s = 0) => client.queues.getItem({ pool_id: poolId, queue_item_id: id, wait_s });
+    let during: Awaited<ReturnType<typeof read>> | undefined;
+    await work(
+      {
+        poolId,
+        async handle({ key }, { progress }) {
+          if (key === "broken") return { size: 1n };
+          await progress(40, "half way");
+          during = await read(queue_item_id);
+          return { pages: [1, 2] };
+        },
+      },
+      async () => (await read(queue_item_id, 20)).state === "completed" && (await count(poolId, "dead_lettered")) === 1,
+    );
+    assert.deepEqual([during!.progress!.percent, during!.progress!.note, during!.state], [40, "half way", "leased"]);
+    assert.deepEqual((await read(queue_item_id)).result, { pages: [1, 2] });
+    assert.match((await read(broken)).failures.at(-1)!.reason, /BigInt/);
   });
 
   test("an item that fails is retried, unless the handler says that it is useless", async () => {

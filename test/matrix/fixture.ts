@@ -34,6 +34,7 @@ import { promotionRequests } from "./fixtures/promotions.ts";
 import { routingRequests } from "./fixtures/routing.ts";
 import { scheduleRequests } from "./fixtures/schedules.ts";
 import { subscriberRequests } from "./fixtures/subscribers.ts";
+import { suppressionRequests } from "./fixtures/suppressions.ts";
 import { triggerSubscriptionRequests } from "./fixtures/trigger-subscriptions.ts";
 import { webhookRequests } from "./fixtures/webhooks.ts";
 import { workflowDefinitionRequests } from "./fixtures/workflow-definitions.ts";
@@ -160,6 +161,7 @@ const known: FixtureRequests = {
   ...routingRequests,
   ...scheduleRequests,
   ...subscriberRequests,
+  ...suppressionRequests,
   ...triggerSubscriptionRequests,
   ...webhookRequests,
   ...workflowDefinitionRequests,
@@ -221,6 +223,7 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
   "service.api.QueueService/ListQueues.tenant_id": "INVALID_ARGUMENT",
   // A worker without a lease gets the same error whether or not the item exists.
   "service.api.WorkService/HeartbeatItem.queue_item_id": "LEASE_LOST",
+  "service.api.WorkService/ReportItemProgress.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/CompleteItem.queue_item_id": "LEASE_LOST",
   "service.api.WorkService/FailItem.queue_item_id": "LEASE_LOST",
   // The same for a recipient without an offer.

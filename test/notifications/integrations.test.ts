@@ -124,9 +124,14 @@ test("an integration removed on one node is soon no longer chosen on another", a
       events,
       connections: { find: async () => undefined },
       providers: {
-        keys: { email: ["development"], sms: [], push: [], chat: [], in_app: [] },
-        needsConnection: () => false,
-        acceptsAddress: () => true,
+        find: async () => ({
+          channels: ["email"],
+          needsConnection: false,
+          markup: undefined,
+          missingSettings: () => [],
+          acceptsAddress: () => true,
+        }),
+        keysOf: async () => ["development"],
       },
     });
     return { db, integrations };
@@ -134,7 +139,8 @@ test("an integration removed on one node is soon no longer chosen on another", a
   const [a, b] = [await startNode(), await startNode()];
   const tenantId = freshTenant();
   const values = { subscriber: {}, payload: {}, workflow_key: "w", channel: "email" } as const;
-  const chosen = async (node: typeof a) => node.integrations.choose(tenantId, "email", values, new Set(), () => true);
+  const chosen = async (node: typeof a) =>
+    node.integrations.choose(tenantId, "email", values, new Set(), async () => true);
   assert.equal(await chosen(b), "none_active");
   const { createIntegration, deleteIntegration } = a.integrations.handlers;
   const request = { channel: "email", name: "Mail", providerKey: "development" };

@@ -58,7 +58,7 @@ describe("rows", () => {
         [5, "order.shipped", "team", ["a", "b"]],
       ],
     );
-    assert.deepEqual([rows[0].all, rows[0].schedule], [true, schedule]);
+    assert.deepEqual([rows[0].all, rows[0].schedule], [true, { ...schedule, mode: "skip" }]);
     assert.deepEqual([rows[1].channels, rows[1].condition], [channels, "payload.n > 1"]);
     assert.equal("all" in rows[1], false);
     assert.equal(rows[2].read_only, true);

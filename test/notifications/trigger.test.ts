@@ -72,7 +72,8 @@ test("a recipient is named in exactly one form, and an inline profile requires a
     await sender.refused("INVALID_ARGUMENT", "POST", path, { workflow_key, ...fields });
   }
   const stranger = await newSender(node);
-  await stranger.refused("NOT_FOUND", "POST", path, { workflow_key, subscriber_id: id });
+  const own = await stranger.workflow();
+  await stranger.refused("NOT_FOUND", "POST", path, { workflow_key: own, subscriber_id: id });
   assert.deepEqual(await sender.inbox(id), []);
 });
 

@@ -5,7 +5,12 @@
  * what it has begun when it is stopped.
  */
 export * from "./index.ts";
-export { createQueueWorker, type ItemResult, type QueueWorkerOptions } from "./workers/queue-worker.ts";
+export {
+  createQueueWorker,
+  type ItemContext,
+  type ItemRating,
+  type QueueWorkerOptions,
+} from "./workers/queue-worker.ts";
 export { type RunWorkersOptions, runWorkers } from "./workers/run-workers.ts";
 export { LeaseLostError, WorkerStoppedError, WorkFailure } from "./workers/work-failure.ts";
 export type { RunOptions, Worker, WorkerOptions } from "./workers/work-protocol.ts";

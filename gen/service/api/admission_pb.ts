@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/admission.proto.
  */
 export const file_service_api_admission: GenFile = /*@__PURE__*/
-  fileDesc("ChtzZXJ2aWNlL2FwaS9hZG1pc3Npb24ucHJvdG8SC3NlcnZpY2UuYXBpIqUBChFDb25zdHJhaW50VmVyZGljdBIXCg9jb25zdHJhaW50X2tpbmQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSDwoHdmVyZGljdBgDIAEoCRIuCgpub3RfYmVmb3JlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglyZW1haW5pbmcYBSABKAVIAIgBAUIMCgpfcmVtYWluaW5nIpgCChBBZG1pc3Npb25QcmV2aWV3Eg4KBnN0YXR1cxgBIAEoCRIXCg9jb25zdHJhaW50X2tpbmQYAiABKAkSFQoNcmV0cnlfYWZ0ZXJfcxgDIAEoARIuCgpub3RfYmVmb3JlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgh2ZXJkaWN0cxgFIAMoCzIeLnNlcnZpY2UuYXBpLkNvbnN0cmFpbnRWZXJkaWN0Eh4KFmV4aXN0aW5nX3F1ZXVlX2l0ZW1faWQYBiABKAkSIQoZc3VwZXJzZWRlZF9xdWV1ZV9pdGVtX2lkcxgHIAMoCRIfChdjYW5jZWxsZWRfcXVldWVfaXRlbV9pZBgIIAEoCSJjChdQcmV2aWV3QWRtaXNzaW9uUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASLAoEaXRlbRgCIAEoCzIWLnNlcnZpY2UuYXBpLlJvdXRlSXRlbUIGukgDyAEBIkoKGFByZXZpZXdBZG1pc3Npb25SZXNwb25zZRIuCgdwcmV2aWV3GAEgASgLMh0uc2VydmljZS5hcGkuQWRtaXNzaW9uUHJldmlldyJXChdFeHBsYWluQWRtaXNzaW9uUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAIrcCChRBZG1pc3Npb25FeHBsYW5hdGlvbhIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9jb25zdHJhaW50X2tpbmQYAyABKAkSEAoIZ3JvdXBfaWQYBCABKAkSFQoNcmV0cnlfYWZ0ZXJfcxgFIAEoARIuCgpub3RfYmVmb3JlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhaGVhZBgHIAEoBRITCgtzdXJ2aXZvcl9pZBgIIAEoCRIwCgh2ZXJkaWN0cxgJIAMoCzIeLnNlcnZpY2UuYXBpLkNvbnN0cmFpbnRWZXJkaWN0EjAKCmFzc2lnbm1lbnQYCiABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkiUgoYRXhwbGFpbkFkbWlzc2lvblJlc3BvbnNlEjYKC2V4cGxhbmF0aW9uGAEgASgLMiEuc2VydmljZS5hcGkuQWRtaXNzaW9uRXhwbGFuYXRpb24ihQMKDkFkbWlzc2lvbkdyb3VwEhcKD2NvbnN0cmFpbnRfa2luZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRIRCgl0ZW5hbnRfaWQYAyABKAkSDwoHcG9vbF9pZBgEIAEoCRIWCg5lbnZpcm9ubWVudF9pZBgFIAEoCRIOCgZzdGF0dXMYBiABKAkSFQoNcXVldWVfaXRlbV9pZBgHIAEoCRINCgVsaW1pdBgIIAEoBRIOCgZpbl91c2UYCSABKAUSDwoHd2FpdGluZxgKIAEoBRIpCgV1bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xlYXJlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY2xlYXJlZF9ieRgOIAEoCRIWCg5jbGVhcmVkX3JlYXNvbhgPIAEoCSKfAgoaTGlzdEFkbWlzc2lvbkdyb3Vwc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIfCg5lbnZpcm9ubWVudF9pZBgEIAEoCUIHukgEcgIYQBIYCgdwb29sX2lkGAUgASgJQge6SARyAhhAEkwKD2NvbnN0cmFpbnRfa2luZBgGIAEoCUIzukgwci5SAFIJc2luZ2xldG9uUghkZWJvdW5jZVIIdGhyb3R0bGVSC2NvbmN1cnJlbmN5EkMKBnN0YXR1cxgHIAEoCUIzukgwci5SAFIEb3BlblIJc2F0dXJhdGVkUgdjb29saW5nUgdleHBpcmVkUgdjbGVhcmVkIo0BChtMaXN0QWRtaXNzaW9uR3JvdXBzUmVzcG9uc2USKwoGZ3JvdXBzGAEgAygLMhsuc2VydmljZS5hcGkuQWRtaXNzaW9uR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIp8BChhHZXRBZG1pc3Npb25Hcm91cFJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEkoKD2NvbnN0cmFpbnRfa2luZBgCIAEoCUIxukgucixSCXNpbmdsZXRvblIIZGVib3VuY2VSCHRocm90dGxlUgtjb25jdXJyZW5jeRIbCghncm91cF9pZBgDIAEoCUIJukgGcgQQARhAIkcKGUdldEFkbWlzc2lvbkdyb3VwUmVzcG9uc2USKgoFZ3JvdXAYASABKAsyGy5zZXJ2aWNlLmFwaS5BZG1pc3Npb25Hcm91cCK9AQoaQ2xlYXJBZG1pc3Npb25Hcm91cFJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEkoKD2NvbnN0cmFpbnRfa2luZBgCIAEoCUIxukgucixSCXNpbmdsZXRvblIIZGVib3VuY2VSCHRocm90dGxlUgtjb25jdXJyZW5jeRIbCghncm91cF9pZBgDIAEoCUIJukgGcgQQARhAEhoKBnJlYXNvbhgEIAEoCUIKukgHcgUQARj0AyJJChtDbGVhckFkbWlzc2lvbkdyb3VwUmVzcG9uc2USKgoFZ3JvdXAYASABKAsyGy5zZXJ2aWNlLmFwaS5BZG1pc3Npb25Hcm91cDKDCAoQQWRtaXNzaW9uU2VydmljZRK3AQoQUHJldmlld0FkbWlzc2lvbhIkLnNlcnZpY2UuYXBpLlByZXZpZXdBZG1pc3Npb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuUHJldmlld0FkbWlzc2lvblJlc3BvbnNlIlbK8xgXCAEQAhgBIAEqBXF1ZXVlMgRyZWFkUAKC0+STAjU6ASpiB3ByZXZpZXciJy9hcGkvcXVldWVzL3twb29sX2lkfTpwcmV2aWV3LWFkbWlzc2lvbhLQAQoQRXhwbGFpbkFkbWlzc2lvbhIkLnNlcnZpY2UuYXBpLkV4cGxhaW5BZG1pc3Npb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuRXhwbGFpbkFkbWlzc2lvblJlc3BvbnNlIm/K8xgVCAEQAhgBIAEqBXF1ZXVlMgRyZWFkgtPkkwJQYgtleHBsYW5hdGlvbhJBL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9hZG1pc3Npb24tZXhwbGFuYXRpb24SqQEKE0xpc3RBZG1pc3Npb25Hcm91cHMSJy5zZXJ2aWNlLmFwaS5MaXN0QWRtaXNzaW9uR3JvdXBzUmVxdWVzdBooLnNlcnZpY2UuYXBpLkxpc3RBZG1pc3Npb25Hcm91cHNSZXNwb25zZSI/yvMYFwgBEAIYASABKgVxdWV1ZTIEcmVhZFACgtPkkwIeEhwvYXBpL3F1ZXVlcy9hZG1pc3Npb24tZ3JvdXBzEs8BChFHZXRBZG1pc3Npb25Hcm91cBIlLnNlcnZpY2UuYXBpLkdldEFkbWlzc2lvbkdyb3VwUmVxdWVzdBomLnNlcnZpY2UuYXBpLkdldEFkbWlzc2lvbkdyb3VwUmVzcG9uc2Uia8rzGBUIARACGAEgASoFcXVldWUyBHJlYWSC0+STAkxiBWdyb3VwEkMvYXBpL3F1ZXVlcy97cG9vbF9pZH0vYWRtaXNzaW9uLWdyb3Vwcy97Y29uc3RyYWludF9raW5kfS97Z3JvdXBfaWR9EuMBChNDbGVhckFkbWlzc2lvbkdyb3VwEicuc2VydmljZS5hcGkuQ2xlYXJBZG1pc3Npb25Hcm91cFJlcXVlc3QaKC5zZXJ2aWNlLmFwaS5DbGVhckFkbWlzc2lvbkdyb3VwUmVzcG9uc2UiecrzGBoIARACGAEgASoFcXVldWUyBXdyaXRlUAVYAYLT5JMCVToBKmIFZ3JvdXAiSS9hcGkvcXVldWVzL3twb29sX2lkfS9hZG1pc3Npb24tZ3JvdXBzL3tjb25zdHJhaW50X2tpbmR9L3tncm91cF9pZH06Y2xlYXJiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_api_queue, file_service_api_routing, file_service_options_governance]);
+  fileDesc("ChtzZXJ2aWNlL2FwaS9hZG1pc3Npb24ucHJvdG8SC3NlcnZpY2UuYXBpIqUBChFDb25zdHJhaW50VmVyZGljdBIXCg9jb25zdHJhaW50X2tpbmQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSDwoHdmVyZGljdBgDIAEoCRIuCgpub3RfYmVmb3JlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglyZW1haW5pbmcYBSABKAVIAIgBAUIMCgpfcmVtYWluaW5nIpgCChBBZG1pc3Npb25QcmV2aWV3Eg4KBnN0YXR1cxgBIAEoCRIXCg9jb25zdHJhaW50X2tpbmQYAiABKAkSFQoNcmV0cnlfYWZ0ZXJfcxgDIAEoARIuCgpub3RfYmVmb3JlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgh2ZXJkaWN0cxgFIAMoCzIeLnNlcnZpY2UuYXBpLkNvbnN0cmFpbnRWZXJkaWN0Eh4KFmV4aXN0aW5nX3F1ZXVlX2l0ZW1faWQYBiABKAkSIQoZc3VwZXJzZWRlZF9xdWV1ZV9pdGVtX2lkcxgHIAMoCRIfChdjYW5jZWxsZWRfcXVldWVfaXRlbV9pZBgIIAEoCSJjChdQcmV2aWV3QWRtaXNzaW9uUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASLAoEaXRlbRgCIAEoCzIWLnNlcnZpY2UuYXBpLlJvdXRlSXRlbUIGukgDyAEBIkoKGFByZXZpZXdBZG1pc3Npb25SZXNwb25zZRIuCgdwcmV2aWV3GAEgASgLMh0uc2VydmljZS5hcGkuQWRtaXNzaW9uUHJldmlldyJXChdFeHBsYWluQWRtaXNzaW9uUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAIuoCChRBZG1pc3Npb25FeHBsYW5hdGlvbhIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9jb25zdHJhaW50X2tpbmQYAyABKAkSEAoIZ3JvdXBfaWQYBCABKAkSFQoNcmV0cnlfYWZ0ZXJfcxgFIAEoARIuCgpub3RfYmVmb3JlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhaGVhZBgHIAEoBRITCgtzdXJ2aXZvcl9pZBgIIAEoCRIwCgh2ZXJkaWN0cxgJIAMoCzIeLnNlcnZpY2UuYXBpLkNvbnN0cmFpbnRWZXJkaWN0EjAKCmFzc2lnbm1lbnQYCiABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkSMQoMZGVwZW5kZW5jaWVzGB4gAygLMhsuc2VydmljZS5hcGkuSXRlbURlcGVuZGVuY3kiXAoOSXRlbURlcGVuZGVuY3kSFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIPCgdwb29sX2lkGAIgASgJEg0KBXN0YXRlGAMgASgJEhMKC3N1cnZpdm9yX2lkGAQgASgJIlIKGEV4cGxhaW5BZG1pc3Npb25SZXNwb25zZRI2CgtleHBsYW5hdGlvbhgBIAEoCzIhLnNlcnZpY2UuYXBpLkFkbWlzc2lvbkV4cGxhbmF0aW9uIoUDCg5BZG1pc3Npb25Hcm91cBIXCg9jb25zdHJhaW50X2tpbmQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSEQoJdGVuYW50X2lkGAMgASgJEg8KB3Bvb2xfaWQYBCABKAkSFgoOZW52aXJvbm1lbnRfaWQYBSABKAkSDgoGc3RhdHVzGAYgASgJEhUKDXF1ZXVlX2l0ZW1faWQYByABKAkSDQoFbGltaXQYCCABKAUSDgoGaW5fdXNlGAkgASgFEg8KB3dhaXRpbmcYCiABKAUSKQoFdW50aWwYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNsZWFyZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNsZWFyZWRfYnkYDiABKAkSFgoOY2xlYXJlZF9yZWFzb24YDyABKAkinwIKGkxpc3RBZG1pc3Npb25Hcm91cHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSHwoOZW52aXJvbm1lbnRfaWQYBCABKAlCB7pIBHICGEASGAoHcG9vbF9pZBgFIAEoCUIHukgEcgIYQBJMCg9jb25zdHJhaW50X2tpbmQYBiABKAlCM7pIMHIuUgBSCXNpbmdsZXRvblIIZGVib3VuY2VSCHRocm90dGxlUgtjb25jdXJyZW5jeRJDCgZzdGF0dXMYByABKAlCM7pIMHIuUgBSBG9wZW5SCXNhdHVyYXRlZFIHY29vbGluZ1IHZXhwaXJlZFIHY2xlYXJlZCKNAQobTGlzdEFkbWlzc2lvbkdyb3Vwc1Jlc3BvbnNlEisKBmdyb3VwcxgBIAMoCzIbLnNlcnZpY2UuYXBpLkFkbWlzc2lvbkdyb3VwEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKfAQoYR2V0QWRtaXNzaW9uR3JvdXBSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBJKCg9jb25zdHJhaW50X2tpbmQYAiABKAlCMbpILnIsUglzaW5nbGV0b25SCGRlYm91bmNlUgh0aHJvdHRsZVILY29uY3VycmVuY3kSGwoIZ3JvdXBfaWQYAyABKAlCCbpIBnIEEAEYQCJHChlHZXRBZG1pc3Npb25Hcm91cFJlc3BvbnNlEioKBWdyb3VwGAEgASgLMhsuc2VydmljZS5hcGkuQWRtaXNzaW9uR3JvdXAivQEKGkNsZWFyQWRtaXNzaW9uR3JvdXBSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBJKCg9jb25zdHJhaW50X2tpbmQYAiABKAlCMbpILnIsUglzaW5nbGV0b25SCGRlYm91bmNlUgh0aHJvdHRsZVILY29uY3VycmVuY3kSGwoIZ3JvdXBfaWQYAyABKAlCCbpIBnIEEAEYQBIaCgZyZWFzb24YBCABKAlCCrpIB3IFEAEY9AMiSQobQ2xlYXJBZG1pc3Npb25Hcm91cFJlc3BvbnNlEioKBWdyb3VwGAEgASgLMhsuc2VydmljZS5hcGkuQWRtaXNzaW9uR3JvdXAygwgKEEFkbWlzc2lvblNlcnZpY2UStwEKEFByZXZpZXdBZG1pc3Npb24SJC5zZXJ2aWNlLmFwaS5QcmV2aWV3QWRtaXNzaW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLlByZXZpZXdBZG1pc3Npb25SZXNwb25zZSJWyvMYFwgBEAIYASABKgVxdWV1ZTIEcmVhZFACgtPkkwI1OgEqYgdwcmV2aWV3IicvYXBpL3F1ZXVlcy97cG9vbF9pZH06cHJldmlldy1hZG1pc3Npb24S0AEKEEV4cGxhaW5BZG1pc3Npb24SJC5zZXJ2aWNlLmFwaS5FeHBsYWluQWRtaXNzaW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLkV4cGxhaW5BZG1pc3Npb25SZXNwb25zZSJvyvMYFQgBEAIYASABKgVxdWV1ZTIEcmVhZILT5JMCUGILZXhwbGFuYXRpb24SQS9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vYWRtaXNzaW9uLWV4cGxhbmF0aW9uEqkBChNMaXN0QWRtaXNzaW9uR3JvdXBzEicuc2VydmljZS5hcGkuTGlzdEFkbWlzc2lvbkdyb3Vwc1JlcXVlc3QaKC5zZXJ2aWNlLmFwaS5MaXN0QWRtaXNzaW9uR3JvdXBzUmVzcG9uc2UiP8rzGBcIARACGAEgASoFcXVldWUyBHJlYWRQAoLT5JMCHhIcL2FwaS9xdWV1ZXMvYWRtaXNzaW9uLWdyb3VwcxLPAQoRR2V0QWRtaXNzaW9uR3JvdXASJS5zZXJ2aWNlLmFwaS5HZXRBZG1pc3Npb25Hcm91cFJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5HZXRBZG1pc3Npb25Hcm91cFJlc3BvbnNlImvK8xgVCAEQAhgBIAEqBXF1ZXVlMgRyZWFkgtPkkwJMYgVncm91cBJDL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2FkbWlzc2lvbi1ncm91cHMve2NvbnN0cmFpbnRfa2luZH0ve2dyb3VwX2lkfRLjAQoTQ2xlYXJBZG1pc3Npb25Hcm91cBInLnNlcnZpY2UuYXBpLkNsZWFyQWRtaXNzaW9uR3JvdXBSZXF1ZXN0Giguc2VydmljZS5hcGkuQ2xlYXJBZG1pc3Npb25Hcm91cFJlc3BvbnNlInnK8xgaCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZVAFWAGC0+STAlU6ASpiBWdyb3VwIkkvYXBpL3F1ZXVlcy97cG9vbF9pZH0vYWRtaXNzaW9uLWdyb3Vwcy97Y29uc3RyYWludF9raW5kfS97Z3JvdXBfaWR9OmNsZWFyYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_api_queue, file_service_api_routing, file_service_options_governance]);
 
 /**
  * The verdict of one constraint.
@@ -42,7 +42,7 @@ export type ConstraintVerdict = Message<"service.api.ConstraintVerdict"> & {
   groupId: string;
 
   /**
-   * admit, replace, cancel_running, debounce, hold, deduplicate or reject; not_asked when an earlier constraint
+   * admit, replace, cancel_running, debounce, collect, hold, deduplicate or reject; not_asked when an earlier constraint
    * decides.
    *
    * @generated from field: string verdict = 3;
@@ -114,7 +114,7 @@ export type AdmissionPreview = Message<"service.api.AdmissionPreview"> & {
   verdicts: ConstraintVerdict[];
 
   /**
-   * deduplicated: the item that occupies the group.
+   * deduplicated: the item that occupies the group. debounced: the waiting item that would take the payload, if any.
    *
    * @generated from field: string existing_queue_item_id = 6;
    */
@@ -295,6 +295,13 @@ export type AdmissionExplanation = Message<"service.api.AdmissionExplanation"> &
    * @generated from field: service.api.AssignmentRetry assignment = 10;
    */
   assignment?: AssignmentRetry | undefined;
+
+  /**
+   * The items that it was routed to wait for, in the order of the request.
+   *
+   * @generated from field: repeated service.api.ItemDependency dependencies = 30;
+   */
+  dependencies: ItemDependency[];
 };
 
 /**
@@ -303,6 +310,49 @@ export type AdmissionExplanation = Message<"service.api.AdmissionExplanation"> &
  */
 export const AdmissionExplanationSchema: GenMessage<AdmissionExplanation> = /*@__PURE__*/
   messageDesc(file_service_api_admission, 5);
+
+/**
+ * An item that another item waits for.
+ *
+ * @generated from message service.api.ItemDependency
+ */
+export type ItemDependency = Message<"service.api.ItemDependency"> & {
+  /**
+   * The item, as it was named.
+   *
+   * @generated from field: string queue_item_id = 1;
+   */
+  queueItemId: string;
+
+  /**
+   * Its pool; empty if the item is no longer stored.
+   *
+   * @generated from field: string pool_id = 2;
+   */
+  poolId: string;
+
+  /**
+   * Its state; empty if the item is no longer stored. If another item replaced it, this is the state of the last
+   * replacement.
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * The item that replaced it; empty if none did.
+   *
+   * @generated from field: string survivor_id = 4;
+   */
+  survivorId: string;
+};
+
+/**
+ * Describes the message service.api.ItemDependency.
+ * Use `create(ItemDependencySchema)` to create a new message.
+ */
+export const ItemDependencySchema: GenMessage<ItemDependency> = /*@__PURE__*/
+  messageDesc(file_service_api_admission, 6);
 
 /**
  * The explanation.
@@ -323,7 +373,7 @@ export type ExplainAdmissionResponse = Message<"service.api.ExplainAdmissionResp
  * Use `create(ExplainAdmissionResponseSchema)` to create a new message.
  */
 export const ExplainAdmissionResponseSchema: GenMessage<ExplainAdmissionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 6);
+  messageDesc(file_service_api_admission, 7);
 
 /**
  * All items that share a constraint's key. The key is never shown.
@@ -442,7 +492,7 @@ export type AdmissionGroup = Message<"service.api.AdmissionGroup"> & {
  * Use `create(AdmissionGroupSchema)` to create a new message.
  */
 export const AdmissionGroupSchema: GenMessage<AdmissionGroup> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 7);
+  messageDesc(file_service_api_admission, 8);
 
 /**
  * Request for a page of groups.
@@ -505,7 +555,7 @@ export type ListAdmissionGroupsRequest = Message<"service.api.ListAdmissionGroup
  * Use `create(ListAdmissionGroupsRequestSchema)` to create a new message.
  */
 export const ListAdmissionGroupsRequestSchema: GenMessage<ListAdmissionGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 8);
+  messageDesc(file_service_api_admission, 9);
 
 /**
  * A page of groups.
@@ -547,7 +597,7 @@ export type ListAdmissionGroupsResponse = Message<"service.api.ListAdmissionGrou
  * Use `create(ListAdmissionGroupsResponseSchema)` to create a new message.
  */
 export const ListAdmissionGroupsResponseSchema: GenMessage<ListAdmissionGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 9);
+  messageDesc(file_service_api_admission, 10);
 
 /**
  * Identifies a group.
@@ -582,7 +632,7 @@ export type GetAdmissionGroupRequest = Message<"service.api.GetAdmissionGroupReq
  * Use `create(GetAdmissionGroupRequestSchema)` to create a new message.
  */
 export const GetAdmissionGroupRequestSchema: GenMessage<GetAdmissionGroupRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 10);
+  messageDesc(file_service_api_admission, 11);
 
 /**
  * The requested group.
@@ -603,7 +653,7 @@ export type GetAdmissionGroupResponse = Message<"service.api.GetAdmissionGroupRe
  * Use `create(GetAdmissionGroupResponseSchema)` to create a new message.
  */
 export const GetAdmissionGroupResponseSchema: GenMessage<GetAdmissionGroupResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 11);
+  messageDesc(file_service_api_admission, 12);
 
 /**
  * Clears a group.
@@ -645,7 +695,7 @@ export type ClearAdmissionGroupRequest = Message<"service.api.ClearAdmissionGrou
  * Use `create(ClearAdmissionGroupRequestSchema)` to create a new message.
  */
 export const ClearAdmissionGroupRequestSchema: GenMessage<ClearAdmissionGroupRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 12);
+  messageDesc(file_service_api_admission, 13);
 
 /**
  * The cleared group.
@@ -666,7 +716,7 @@ export type ClearAdmissionGroupResponse = Message<"service.api.ClearAdmissionGro
  * Use `create(ClearAdmissionGroupResponseSchema)` to create a new message.
  */
 export const ClearAdmissionGroupResponseSchema: GenMessage<ClearAdmissionGroupResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_admission, 13);
+  messageDesc(file_service_api_admission, 14);
 
 /**
  * Admission: which items a queue accepts, and what holds an item.

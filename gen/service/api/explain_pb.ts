@@ -24,8 +24,8 @@ export const file_service_api_explain: GenFile = /*@__PURE__*/
  */
 export type ExplainRequest = Message<"service.api.ExplainRequest"> & {
   /**
-   * The id of a decision, a queue item, a notification delivery, a workflow run or an execution. The webhook deliveries of an
-   * event have the id of the event.
+   * The id of a decision, a queue item, a notification delivery, a notification run, a workflow run or an execution. The webhook
+   * deliveries of an event have the id of the event.
    *
    * @generated from field: string id = 1;
    */
@@ -82,8 +82,8 @@ export type Explanation = Message<"service.api.Explanation"> & {
   id: string;
 
   /**
-   * decision, queue_item, notification_delivery, webhook_delivery, workflow_run or connector_execution. A routed item is both a
-   * decision and a queue item with the same id; the explanation has both.
+   * decision, queue_item, notification_delivery, notification_run, webhook_delivery, workflow_run or connector_execution. A
+   * routed item is both a decision and a queue item with the same id; the explanation has both.
    *
    * @generated from field: repeated string kinds = 2;
    */
@@ -279,8 +279,8 @@ export const ExplanationLinkSchema: GenMessage<ExplanationLink> = /*@__PURE__*/
  */
 export const ExplainService: GenService<{
   /**
-   * Explains a routing decision, a queue item, a notification delivery, a webhook delivery, a workflow run or an execution of a
-   * connector action by its id, whichever it is. The caller needs the scope that reads records of that kind.
+   * Explains a routing decision, a queue item, a notification delivery, a notification run, a webhook delivery, a workflow run or
+   * an execution of a connector action by its id, whichever it is. The caller needs the scope that reads records of that kind.
    *
    * @generated from rpc service.api.ExplainService.Explain
    */

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/notification.proto.
  */
 export const file_service_api_notification: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zZXJ2aWNlL2FwaS9ub3RpZmljYXRpb24ucHJvdG8SC3NlcnZpY2UuYXBpIoIDCg9Db250ZW50T3ZlcnJpZGUSLgoGZW5naW5lGAEgASgJQhm6SBZyFFIKaGFuZGxlYmFyc1IGbGlxdWlkSACIAQESHgoHc3ViamVjdBgCIAEoCUIIukgFcgMY6AdIAYgBARIcCgV0aXRsZRgDIAEoCUIIukgFcgMY6AdIAogBARIcCgRib2R5GAQgASgJQgm6SAZyBBiAgARIA4gBARIhCgl0ZXh0X2JvZHkYBSABKAlCCbpIBnIEGICABEgEiAEBEh8KCWxheW91dF9pZBgGIAEoCUIHukgEcgIYQEgFiAEBEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHN0cmljdF92YXJpYWJsZXMYCCABKAhIBogBAUIJCgdfZW5naW5lQgoKCF9zdWJqZWN0QggKBl90aXRsZUIHCgVfYm9keUIMCgpfdGV4dF9ib2R5QgwKCl9sYXlvdXRfaWRCEwoRX3N0cmljdF92YXJpYWJsZXMi8AEKEENvbnRlbnRPdmVycmlkZXMSKwoFZW1haWwYASABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKQoDc21zGAIgASgLMhwuc2VydmljZS5hcGkuQ29udGVudE92ZXJyaWRlEioKBHB1c2gYAyABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKgoEY2hhdBgEIAEoCzIcLnNlcnZpY2UuYXBpLkNvbnRlbnRPdmVycmlkZRIsCgZpbl9hcHAYBSABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUi6gIKEElubGluZVN1YnNjcmliZXISIQoKZmlyc3RfbmFtZRgBIAEoCUIIukgFcgMYyAFIAIgBARIgCglsYXN0X25hbWUYAiABKAlCCLpIBXIDGMgBSAGIAQESHAoFZW1haWwYAyABKAlCCLpIBXIDGMACSAKIAQESGwoFcGhvbmUYBCABKAlCB7pIBHICGBBIA4gBARIdCgZhdmF0YXIYBSABKAlCCLpIBXIDGIAQSASIAQESHAoGbG9jYWxlGAYgASgJQge6SARyAhhASAWIAQESHgoIdGltZXpvbmUYByABKAlCB7pIBHICGEBIBogBARIlCgRkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCQoHX2F2YXRhckIJCgdfbG9jYWxlQgsKCV90aW1lem9uZSKqAgoOVHJpZ2dlck91dGNvbWUSDwoHY2hhbm5lbBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIPCgdvdXRjb21lGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhUKDWZhaWx1cmVfcGhhc2UYBSABKAkSFAoMZmFpbHVyZV9jb2RlGAYgASgJEhYKDmZhaWx1cmVfZGV0YWlsGAcgASgJEhEKCXJldHJ5YWJsZRgIIAEoCBIzCg9uZXh0X2F0dGVtcHRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh4KFnByZWZlcmVuY2VfcmVhc29uX2NvZGUYCiABKAkSHwoXcmVjb25jaWxpYXRpb25fcmVxdWlyZWQYCyABKAgi6QcKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgDIAEoCRIUCgxicm9hZGNhc3RfaWQYBCABKAkSFAoMd29ya2Zsb3dfa2V5GAUgASgJEhUKDXN1YnNjcmliZXJfaWQYBiABKAkSEQoJdG9waWNfa2V5GAcgASgJEhQKDGNvbnRleHRfa2V5cxgIIAMoCRIPCgd1c2VyX2lkGAkgASgJEg8KB2NoYW5uZWwYCiABKAkSEwoLZW5kcG9pbnRfaWQYCyABKAkSFgoOaW50ZWdyYXRpb25faWQYDCABKAkSFAoMcHJvdmlkZXJfa2V5GA0gASgJEhUKDWNvbm5lY3Rpb25faWQYDiABKAkSEQoJbGF5b3V0X2lkGA8gASgJEhYKDmxheW91dF92ZXJzaW9uGBAgASgFEg4KBnN0YXR1cxgRIAEoCRIbChNwcm92aWRlcl9tZXNzYWdlX2lkGBIgASgJEhUKDWZhaWx1cmVfcGhhc2UYEyABKAkSFAoMZmFpbHVyZV9jb2RlGBQgASgJEhYKDmZhaWx1cmVfZGV0YWlsGBUgASgJEhEKCXJldHJ5YWJsZRgWIAEoCBIeChZwcmVmZXJlbmNlX3JlYXNvbl9jb2RlGBcgASgJEiUKGHByZWZlcmVuY2Vfd2lubmluZ19sYXllchgYIAEoBUgAiAEBEhgKEHJlc29sdmVyX3ZlcnNpb24YGSABKAkSGQoRZXhlY3V0aW9uX2F0dGVtcHQYGiABKAUSGAoQcHJvdmlkZXJfYXR0ZW1wdBgbIAEoBRIUCgxtYXhfYXR0ZW1wdHMYHCABKAUSMwoPbmV4dF9hdHRlbXB0X2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFvYnNlcnZhdGlvbl9zdGF0ZRgeIAEoCRIfChdyZWNvbmNpbGlhdGlvbl9yZXF1aXJlZBgfIAEoCBIWCg5kZWFkX2xldHRlcl9pZBggIAEoCRItCglxdWV1ZWRfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlbnRfYXQYIyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgkIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGwoZX3ByZWZlcmVuY2Vfd2lubmluZ19sYXllciL2AgoJQnJvYWRjYXN0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIUCgx3b3JrZmxvd19rZXkYAyABKAkSEQoJdG9waWNfa2V5GAQgASgJEg4KBmN1dG9mZhgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEAoIZXhwYW5kZWQYByABKAMSDQoFdG90YWwYCCABKAMSFgoOcGF5bG9hZF9kaWdlc3QYCSABKAkSFAoMZmFpbHVyZV9jb2RlGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKCHByb2dyZXNzGA0gASgLMh4uc2VydmljZS5hcGkuQnJvYWRjYXN0UHJvZ3Jlc3MSFAoMY2FuY2VsbGVkX2J5GA4gASgJInMKEUJyb2FkY2FzdFByb2dyZXNzEg4KBnF1ZXVlZBgBIAEoAxIPCgdydW5uaW5nGAIgASgDEgwKBHNlbnQYAyABKAMSDgoGZmFpbGVkGAQgASgDEg8KB3NraXBwZWQYBSABKAMSDgoGY2FwcGVkGAYgASgIIqoEChZOb3RpZmljYXRpb25EZWFkTGV0dGVyEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRraW5kGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhQKDGJyb2FkY2FzdF9pZBgFIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgGIAEoCRIVCg1zdWJzY3JpYmVyX2lkGAcgASgJEg8KB2NoYW5uZWwYCCABKAkSFQoNZmFpbHVyZV9waGFzZRgJIAEoCRIUCgxmYWlsdXJlX2NvZGUYCiABKAkSFgoOZmFpbHVyZV9kZXRhaWwYCyABKAkSEAoIYXR0ZW1wdHMYDCABKAUSMwoPZmlyc3RfZmFpbGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcGF5bG9hZF9kaWdlc3QYDyABKAkSNgoScGF5bG9hZF9leHBpcmVzX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0dXMYESABKAkSFQoNcmVkcml2ZV9jb3VudBgSIAEoBRIUCgxtYXhfcmVkcml2ZXMYEyABKAUSEwoLcmVkcml2ZW5fYnkYFCABKAkSFgoOcmVkcml2ZV9yZWFzb24YFSABKAkinwMKC09ic2VydmF0aW9uEhMKC2RlbGl2ZXJ5X2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgFEgwKBGtpbmQYAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSLwoLb2NjdXJyZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthZGFwdGVyX2tleRgHIAEoCRIXCg9hZGFwdGVyX3ZlcnNpb24YCCABKAkSFQoNY29ubmVjdGlvbl9pZBgJIAEoCRIUCgx2ZXJpZmljYXRpb24YCiABKAkSGQoRcHJvdmlkZXJfZXZlbnRfaWQYCyABKAkSEAoIc2V2ZXJpdHkYDCABKAkSGQoRbWFjaGluZV9nZW5lcmF0ZWQYDSABKAgSFwoPZXZpZGVuY2VfZGlnZXN0GA4gASgJEisKCmF0dHJpYnV0ZXMYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ItEDChpUcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIoChZzdWJzY3JpYmVyX2V4dGVybmFsX2lkGAIgASgJQgi6SAVyAxj/ARIxCgpzdWJzY3JpYmVyGAMgASgLMh0uc2VydmljZS5hcGkuSW5saW5lU3Vic2NyaWJlchIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEjgKBXRvcGljGAUgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBJACghjaGFubmVscxgGIAMoCUIuukgrkgEoEAUYASIiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIwCglvdmVycmlkZXMYByABKAsyHS5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGVzEhkKB3VzZXJfaWQYCCABKAlCCLpIBXIDGP8BEigKB3BheWxvYWQYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Io8BChtUcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2USFgoOdHJhbnNhY3Rpb25faWQYASABKAkSLQoIb3V0Y29tZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5UcmlnZ2VyT3V0Y29tZRIpCglicm9hZGNhc3QYAyABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3QijQEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIfCg50cmFuc2FjdGlvbl9pZBgBIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAIgASgJQge6SARyAhhAEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUihgEKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USKQoKZGVsaXZlcmllcxgBIAMoCzIVLnNlcnZpY2UuYXBpLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI0ChJHZXREZWxpdmVyeVJlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQCI+ChNHZXREZWxpdmVyeVJlc3BvbnNlEicKCGRlbGl2ZXJ5GAEgASgLMhUuc2VydmljZS5hcGkuRGVsaXZlcnkibgoXTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QSHgoLZGVsaXZlcnlfaWQYASABKAlCCbpIBnIEEAEYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIo0BChhMaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2USLgoMb2JzZXJ2YXRpb25zGAEgAygLMhguc2VydmljZS5hcGkuT2JzZXJ2YXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjgKE0dldEJyb2FkY2FzdFJlcXVlc3QSIQoOdHJhbnNhY3Rpb25faWQYASABKAlCCbpIBnIEEAEYQCJBChRHZXRCcm9hZGNhc3RSZXNwb25zZRIpCglicm9hZGNhc3QYASABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3Qi2wEKIkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSRgoGc3RhdHVzGAEgASgJQja6SDNyMVIAUgRvcGVuUglyZWRyaXZpbmdSCHJlZHJpdmVuUglkaXNjYXJkZWRSB2V4cGlyZWQSOAoHY2hhbm5lbBgCIAEoCUInukgkciJSAFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUiowEKI0xpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlEjkKDGRlYWRfbGV0dGVycxgBIAMoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImMKJFJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBIhCg5kZWFkX2xldHRlcl9pZBgBIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiYQolUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXNwb25zZRI4CgtkZWFkX2xldHRlchgBIAEoCzIjLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbkRlYWRMZXR0ZXIiaAofVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoUmVxdWVzdBJFCgh0cmlnZ2VycxgBIAMoCzInLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25SZXF1ZXN0Qgq6SAeSAQQIARBkIncKIFRyaWdnZXJOb3RpZmljYXRpb25CYXRjaFJlc3BvbnNlEjAKB3Jlc3VsdHMYASADKAsyHy5zZXJ2aWNlLmFwaS5UcmlnZ2VyQmF0Y2hSZXN1bHQSEAoIYWNjZXB0ZWQYAiABKAUSDwoHcmVmdXNlZBgDIAEoBSLGAQoSVHJpZ2dlckJhdGNoUmVzdWx0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEi0KCG91dGNvbWVzGAIgAygLMhsuc2VydmljZS5hcGkuVHJpZ2dlck91dGNvbWUSKQoJYnJvYWRjYXN0GAMgASgLMhYuc2VydmljZS5hcGkuQnJvYWRjYXN0EhIKCmVycm9yX2NvZGUYBCABKAkSEwoLZXJyb3JfZmllbGQYBSABKAkSFQoNZXJyb3JfbWVzc2FnZRgGIAEoCSI7ChZDYW5jZWxCcm9hZGNhc3RSZXF1ZXN0EiEKDnRyYW5zYWN0aW9uX2lkGAEgASgJQgm6SAZyBBABGEAiRAoXQ2FuY2VsQnJvYWRjYXN0UmVzcG9uc2USKQoJYnJvYWRjYXN0GAEgASgLMhYuc2VydmljZS5hcGkuQnJvYWRjYXN0Ir0CChxOb3RpZmljYXRpb25EZWFkTGV0dGVyRmlsdGVyEjgKB2NoYW5uZWwYASABKAlCJ7pIJHIiUgBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIeCg1mYWlsdXJlX3BoYXNlGAIgASgJQge6SARyAhhAEh0KDGZhaWx1cmVfY29kZRgDIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEh8KDnRyYW5zYWN0aW9uX2lkGAUgASgJQge6SARyAhhAEjAKDGZhaWxlZF9hZnRlchgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNZmFpbGVkX2JlZm9yZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiqAEKJVJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSOQoGZmlsdGVyGAEgASgLMikuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uRGVhZExldHRlckZpbHRlchIPCgdwcmV2aWV3GAIgASgIEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjoBygAEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMY9AMidAomUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVzcG9uc2USDwoHbWF0Y2hlZBgBIAEoBRIWCg5tYXRjaGVkX2NhcHBlZBgCIAEoCBIQCghyZWRyaXZlbhgDIAEoBRIPCgdyZWZ1c2VkGAQgASgFMrwQChNOb3RpZmljYXRpb25TZXJ2aWNlEs0BChNUcmlnZ2VyTm90aWZpY2F0aW9uEicuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvblJlcXVlc3QaKC5zZXJ2aWNlLmFwaS5UcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2UiY8rzGDcIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAF6FG5vdGlmaWNhdGlvbi50cmlnZ2VygtPkkwIiOgEqIh0vYXBpL3YyL25vdGlmaWNhdGlvbnMvdHJpZ2dlchLiAQoYVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoEiwuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoUmVxdWVzdBotLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25CYXRjaFJlc3BvbnNlImnK8xg3CAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQZFgBehRub3RpZmljYXRpb24udHJpZ2dlcoLT5JMCKDoBKiIjL2FwaS92Mi9ub3RpZmljYXRpb25zL3RyaWdnZXI6YmF0Y2gSpQEKDkxpc3REZWxpdmVyaWVzEiIuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlbGl2ZXJpZXMSsgEKC0dldERlbGl2ZXJ5Eh8uc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXNwb25zZSJgyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjpiCGRlbGl2ZXJ5Ei4vYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9EsYBChBMaXN0T2JzZXJ2YXRpb25zEiQuc2VydmljZS5hcGkuTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2UiZcrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAj0SOy9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vb2JzZXJ2YXRpb25zErkBCgxHZXRCcm9hZGNhc3QSIC5zZXJ2aWNlLmFwaS5HZXRCcm9hZGNhc3RSZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0QnJvYWRjYXN0UmVzcG9uc2UiZMrzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwI+Yglicm9hZGNhc3QSMS9hcGkvdjIvbm90aWZpY2F0aW9ucy9icm9hZGNhc3RzL3t0cmFuc2FjdGlvbl9pZH0S0QEKD0NhbmNlbEJyb2FkY2FzdBIjLnNlcnZpY2UuYXBpLkNhbmNlbEJyb2FkY2FzdFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DYW5jZWxCcm9hZGNhc3RSZXNwb25zZSJzyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCSDoBKmIJYnJvYWRjYXN0IjgvYXBpL3YyL25vdGlmaWNhdGlvbnMvYnJvYWRjYXN0cy97dHJhbnNhY3Rpb25faWR9OmNhbmNlbBLOAQobTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzEi8uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVxdWVzdBowLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlIkzK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIkEiIvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzEoACCh1SZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlchIxLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBoyLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVzcG9uc2UieMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgVhZG1pblAFWAGC0+STAk06ASpiC2RlYWRfbGV0dGVyIjsvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzL3tkZWFkX2xldHRlcl9pZH06cmVkcml2ZRLlAQoeUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzEjIuc2VydmljZS5hcGkuUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVxdWVzdBozLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlIlrK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFYWRtaW5QMlgBgtPkkwIvOgEqIiovYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzOnJlZHJpdmViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("Ch5zZXJ2aWNlL2FwaS9ub3RpZmljYXRpb24ucHJvdG8SC3NlcnZpY2UuYXBpIoIDCg9Db250ZW50T3ZlcnJpZGUSLgoGZW5naW5lGAEgASgJQhm6SBZyFFIKaGFuZGxlYmFyc1IGbGlxdWlkSACIAQESHgoHc3ViamVjdBgCIAEoCUIIukgFcgMY6AdIAYgBARIcCgV0aXRsZRgDIAEoCUIIukgFcgMY6AdIAogBARIcCgRib2R5GAQgASgJQgm6SAZyBBiAgARIA4gBARIhCgl0ZXh0X2JvZHkYBSABKAlCCbpIBnIEGICABEgEiAEBEh8KCWxheW91dF9pZBgGIAEoCUIHukgEcgIYQEgFiAEBEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHN0cmljdF92YXJpYWJsZXMYCCABKAhIBogBAUIJCgdfZW5naW5lQgoKCF9zdWJqZWN0QggKBl90aXRsZUIHCgVfYm9keUIMCgpfdGV4dF9ib2R5QgwKCl9sYXlvdXRfaWRCEwoRX3N0cmljdF92YXJpYWJsZXMi8AEKEENvbnRlbnRPdmVycmlkZXMSKwoFZW1haWwYASABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKQoDc21zGAIgASgLMhwuc2VydmljZS5hcGkuQ29udGVudE92ZXJyaWRlEioKBHB1c2gYAyABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUSKgoEY2hhdBgEIAEoCzIcLnNlcnZpY2UuYXBpLkNvbnRlbnRPdmVycmlkZRIsCgZpbl9hcHAYBSABKAsyHC5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGUi6gIKEElubGluZVN1YnNjcmliZXISIQoKZmlyc3RfbmFtZRgBIAEoCUIIukgFcgMYyAFIAIgBARIgCglsYXN0X25hbWUYAiABKAlCCLpIBXIDGMgBSAGIAQESHAoFZW1haWwYAyABKAlCCLpIBXIDGMACSAKIAQESGwoFcGhvbmUYBCABKAlCB7pIBHICGBBIA4gBARIdCgZhdmF0YXIYBSABKAlCCLpIBXIDGIAQSASIAQESHAoGbG9jYWxlGAYgASgJQge6SARyAhhASAWIAQESHgoIdGltZXpvbmUYByABKAlCB7pIBHICGEBIBogBARIlCgRkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCQoHX2F2YXRhckIJCgdfbG9jYWxlQgsKCV90aW1lem9uZSKqAgoOVHJpZ2dlck91dGNvbWUSDwoHY2hhbm5lbBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIPCgdvdXRjb21lGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhUKDWZhaWx1cmVfcGhhc2UYBSABKAkSFAoMZmFpbHVyZV9jb2RlGAYgASgJEhYKDmZhaWx1cmVfZGV0YWlsGAcgASgJEhEKCXJldHJ5YWJsZRgIIAEoCBIzCg9uZXh0X2F0dGVtcHRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh4KFnByZWZlcmVuY2VfcmVhc29uX2NvZGUYCiABKAkSHwoXcmVjb25jaWxpYXRpb25fcmVxdWlyZWQYCyABKAgi+wcKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgDIAEoCRIUCgxicm9hZGNhc3RfaWQYBCABKAkSFAoMd29ya2Zsb3dfa2V5GAUgASgJEhUKDXN1YnNjcmliZXJfaWQYBiABKAkSEQoJdG9waWNfa2V5GAcgASgJEhQKDGNvbnRleHRfa2V5cxgIIAMoCRIPCgd1c2VyX2lkGAkgASgJEg8KB2NoYW5uZWwYCiABKAkSEwoLZW5kcG9pbnRfaWQYCyABKAkSFgoOaW50ZWdyYXRpb25faWQYDCABKAkSFAoMcHJvdmlkZXJfa2V5GA0gASgJEhUKDWNvbm5lY3Rpb25faWQYDiABKAkSEQoJbGF5b3V0X2lkGA8gASgJEhYKDmxheW91dF92ZXJzaW9uGBAgASgFEg4KBnN0YXR1cxgRIAEoCRIbChNwcm92aWRlcl9tZXNzYWdlX2lkGBIgASgJEhUKDWZhaWx1cmVfcGhhc2UYEyABKAkSFAoMZmFpbHVyZV9jb2RlGBQgASgJEhYKDmZhaWx1cmVfZGV0YWlsGBUgASgJEhEKCXJldHJ5YWJsZRgWIAEoCBIeChZwcmVmZXJlbmNlX3JlYXNvbl9jb2RlGBcgASgJEiUKGHByZWZlcmVuY2Vfd2lubmluZ19sYXllchgYIAEoBUgAiAEBEhgKEHJlc29sdmVyX3ZlcnNpb24YGSABKAkSGQoRZXhlY3V0aW9uX2F0dGVtcHQYGiABKAUSGAoQcHJvdmlkZXJfYXR0ZW1wdBgbIAEoBRIUCgxtYXhfYXR0ZW1wdHMYHCABKAUSMwoPbmV4dF9hdHRlbXB0X2F0GB0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFvYnNlcnZhdGlvbl9zdGF0ZRgeIAEoCRIfChdyZWNvbmNpbGlhdGlvbl9yZXF1aXJlZBgfIAEoCBIWCg5kZWFkX2xldHRlcl9pZBggIAEoCRItCglxdWV1ZWRfYXQYISABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3NlbnRfYXQYIyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgkIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIc3RlcF9rZXkYJSABKAlCGwoZX3ByZWZlcmVuY2Vfd2lubmluZ19sYXllciKgAwoPTm90aWZpY2F0aW9uUnVuEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgDIAEoCRIUCgx3b3JrZmxvd19rZXkYBCABKAkSFQoNc3Vic2NyaWJlcl9pZBgFIAEoCRIRCgl0b3BpY19rZXkYBiABKAkSDgoGc3RhdHVzGAcgASgJEg4KBnJlYXNvbhgIIAEoCRIQCghzdGVwX2tleRgJIAEoCRIrCgd3YWtlX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sZWFkZXJfcnVuX2lkGAsgASgJEioKCG91dGNvbWVzGAwgAygLMhguc2VydmljZS5hcGkuU3RlcE91dGNvbWUSFAoMZGlnZXN0X2NvdW50GA0gASgFEi4KCmNyZWF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIscBCgtTdGVwT3V0Y29tZRIQCghzdGVwX2tleRgBIAEoCRIMCgRraW5kGAIgASgJEg8KB291dGNvbWUYAyABKAkSDgoGcmVhc29uGAQgASgJEg4KBmRldGFpbBgFIAEoCRIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMZGVsaXZlcnlfaWRzGAcgAygJEiYKAmF0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL2AgoJQnJvYWRjYXN0EhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIUCgx3b3JrZmxvd19rZXkYAyABKAkSEQoJdG9waWNfa2V5GAQgASgJEg4KBmN1dG9mZhgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEAoIZXhwYW5kZWQYByABKAMSDQoFdG90YWwYCCABKAMSFgoOcGF5bG9hZF9kaWdlc3QYCSABKAkSFAoMZmFpbHVyZV9jb2RlGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKCHByb2dyZXNzGA0gASgLMh4uc2VydmljZS5hcGkuQnJvYWRjYXN0UHJvZ3Jlc3MSFAoMY2FuY2VsbGVkX2J5GA4gASgJInMKEUJyb2FkY2FzdFByb2dyZXNzEg4KBnF1ZXVlZBgBIAEoAxIPCgdydW5uaW5nGAIgASgDEgwKBHNlbnQYAyABKAMSDgoGZmFpbGVkGAQgASgDEg8KB3NraXBwZWQYBSABKAMSDgoGY2FwcGVkGAYgASgIIqoEChZOb3RpZmljYXRpb25EZWFkTGV0dGVyEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRraW5kGAMgASgJEhMKC2RlbGl2ZXJ5X2lkGAQgASgJEhQKDGJyb2FkY2FzdF9pZBgFIAEoCRIWCg50cmFuc2FjdGlvbl9pZBgGIAEoCRIVCg1zdWJzY3JpYmVyX2lkGAcgASgJEg8KB2NoYW5uZWwYCCABKAkSFQoNZmFpbHVyZV9waGFzZRgJIAEoCRIUCgxmYWlsdXJlX2NvZGUYCiABKAkSFgoOZmFpbHVyZV9kZXRhaWwYCyABKAkSEAoIYXR0ZW1wdHMYDCABKAUSMwoPZmlyc3RfZmFpbGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcGF5bG9hZF9kaWdlc3QYDyABKAkSNgoScGF5bG9hZF9leHBpcmVzX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0dXMYESABKAkSFQoNcmVkcml2ZV9jb3VudBgSIAEoBRIUCgxtYXhfcmVkcml2ZXMYEyABKAUSEwoLcmVkcml2ZW5fYnkYFCABKAkSFgoOcmVkcml2ZV9yZWFzb24YFSABKAkinwMKC09ic2VydmF0aW9uEhMKC2RlbGl2ZXJ5X2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgFEgwKBGtpbmQYAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSLwoLb2NjdXJyZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthZGFwdGVyX2tleRgHIAEoCRIXCg9hZGFwdGVyX3ZlcnNpb24YCCABKAkSFQoNY29ubmVjdGlvbl9pZBgJIAEoCRIUCgx2ZXJpZmljYXRpb24YCiABKAkSGQoRcHJvdmlkZXJfZXZlbnRfaWQYCyABKAkSEAoIc2V2ZXJpdHkYDCABKAkSGQoRbWFjaGluZV9nZW5lcmF0ZWQYDSABKAgSFwoPZXZpZGVuY2VfZGlnZXN0GA4gASgJEisKCmF0dHJpYnV0ZXMYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ItEDChpUcmlnZ2VyTm90aWZpY2F0aW9uUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIoChZzdWJzY3JpYmVyX2V4dGVybmFsX2lkGAIgASgJQgi6SAVyAxj/ARIxCgpzdWJzY3JpYmVyGAMgASgLMh0uc2VydmljZS5hcGkuSW5saW5lU3Vic2NyaWJlchIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEjgKBXRvcGljGAUgASgJQim6SCbYAQFyIRABGIABMhpeW2EtejAtOV0oWy5fXT9bYS16MC05XSkqJBJACghjaGFubmVscxgGIAMoCUIuukgrkgEoEAUYASIiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIwCglvdmVycmlkZXMYByABKAsyHS5zZXJ2aWNlLmFwaS5Db250ZW50T3ZlcnJpZGVzEhkKB3VzZXJfaWQYCCABKAlCCLpIBXIDGP8BEigKB3BheWxvYWQYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ip8BChtUcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2USFgoOdHJhbnNhY3Rpb25faWQYASABKAkSLQoIb3V0Y29tZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5UcmlnZ2VyT3V0Y29tZRIpCglicm9hZGNhc3QYAyABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3QSDgoGcnVuX2lkGAQgASgJInMKG0xpc3ROb3RpZmljYXRpb25SdW5zUmVxdWVzdBIfCg50cmFuc2FjdGlvbl9pZBgBIAEoCUIHukgEcgIYQBIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRza2lwGAQgASgFIo0BChxMaXN0Tm90aWZpY2F0aW9uUnVuc1Jlc3BvbnNlEioKBHJ1bnMYASADKAsyHC5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25SdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjYKGUdldE5vdGlmaWNhdGlvblJ1blJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEAiRwoaR2V0Tm90aWZpY2F0aW9uUnVuUmVzcG9uc2USKQoDcnVuGAEgASgLMhwuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uUnVuIj4KGUNhbmNlbE5vdGlmaWNhdGlvblJlcXVlc3QSIQoOdHJhbnNhY3Rpb25faWQYASABKAlCCbpIBnIEEAEYQCJqChpDYW5jZWxOb3RpZmljYXRpb25SZXNwb25zZRIWCg50cmFuc2FjdGlvbl9pZBgBIAEoCRIWCg5jYW5jZWxsZWRfcnVucxgCIAEoBRIcChRjYW5jZWxsZWRfZGVsaXZlcmllcxgDIAEoBSKNAQoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Eh8KDnRyYW5zYWN0aW9uX2lkGAEgASgJQge6SARyAhhAEh4KDXN1YnNjcmliZXJfaWQYAiABKAlCB7pIBHICGEASEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDAoEc2tpcBgFIAEoBSKGAQoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIpCgpkZWxpdmVyaWVzGAEgAygLMhUuc2VydmljZS5hcGkuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjQKEkdldERlbGl2ZXJ5UmVxdWVzdBIeCgtkZWxpdmVyeV9pZBgBIAEoCUIJukgGcgQQARhAIj4KE0dldERlbGl2ZXJ5UmVzcG9uc2USJwoIZGVsaXZlcnkYASABKAsyFS5zZXJ2aWNlLmFwaS5EZWxpdmVyeSJuChdMaXN0T2JzZXJ2YXRpb25zUmVxdWVzdBIeCgtkZWxpdmVyeV9pZBgBIAEoCUIJukgGcgQQARhAEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUijQEKGExpc3RPYnNlcnZhdGlvbnNSZXNwb25zZRIuCgxvYnNlcnZhdGlvbnMYASADKAsyGC5zZXJ2aWNlLmFwaS5PYnNlcnZhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiOAoTR2V0QnJvYWRjYXN0UmVxdWVzdBIhCg50cmFuc2FjdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIkEKFEdldEJyb2FkY2FzdFJlc3BvbnNlEikKCWJyb2FkY2FzdBgBIAEoCzIWLnNlcnZpY2UuYXBpLkJyb2FkY2FzdCLbAQoiTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVxdWVzdBJGCgZzdGF0dXMYASABKAlCNrpIM3IxUgBSBG9wZW5SCXJlZHJpdmluZ1IIcmVkcml2ZW5SCWRpc2NhcmRlZFIHZXhwaXJlZBI4CgdjaGFubmVsGAIgASgJQie6SCRyIlIAUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDAoEc2tpcBgFIAEoBSKjAQojTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVzcG9uc2USOQoMZGVhZF9sZXR0ZXJzGAEgAygLMiMuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uRGVhZExldHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiYwokUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJSZXF1ZXN0EiEKDmRlYWRfbGV0dGVyX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AyJhCiVSZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlclJlc3BvbnNlEjgKC2RlYWRfbGV0dGVyGAEgASgLMiMuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uRGVhZExldHRlciJoCh9UcmlnZ2VyTm90aWZpY2F0aW9uQmF0Y2hSZXF1ZXN0EkUKCHRyaWdnZXJzGAEgAygLMicuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvblJlcXVlc3RCCrpIB5IBBAgBEGQidwogVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoUmVzcG9uc2USMAoHcmVzdWx0cxgBIAMoCzIfLnNlcnZpY2UuYXBpLlRyaWdnZXJCYXRjaFJlc3VsdBIQCghhY2NlcHRlZBgCIAEoBRIPCgdyZWZ1c2VkGAMgASgFItYBChJUcmlnZ2VyQmF0Y2hSZXN1bHQSFgoOdHJhbnNhY3Rpb25faWQYASABKAkSLQoIb3V0Y29tZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5UcmlnZ2VyT3V0Y29tZRIpCglicm9hZGNhc3QYAyABKAsyFi5zZXJ2aWNlLmFwaS5Ccm9hZGNhc3QSEgoKZXJyb3JfY29kZRgEIAEoCRITCgtlcnJvcl9maWVsZBgFIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAYgASgJEg4KBnJ1bl9pZBgHIAEoCSI7ChZDYW5jZWxCcm9hZGNhc3RSZXF1ZXN0EiEKDnRyYW5zYWN0aW9uX2lkGAEgASgJQgm6SAZyBBABGEAiRAoXQ2FuY2VsQnJvYWRjYXN0UmVzcG9uc2USKQoJYnJvYWRjYXN0GAEgASgLMhYuc2VydmljZS5hcGkuQnJvYWRjYXN0Ir0CChxOb3RpZmljYXRpb25EZWFkTGV0dGVyRmlsdGVyEjgKB2NoYW5uZWwYASABKAlCJ7pIJHIiUgBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBIeCg1mYWlsdXJlX3BoYXNlGAIgASgJQge6SARyAhhAEh0KDGZhaWx1cmVfY29kZRgDIAEoCUIHukgEcgIYQBIeCg1zdWJzY3JpYmVyX2lkGAQgASgJQge6SARyAhhAEh8KDnRyYW5zYWN0aW9uX2lkGAUgASgJQge6SARyAhhAEjAKDGZhaWxlZF9hZnRlchgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNZmFpbGVkX2JlZm9yZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiqAEKJVJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QSOQoGZmlsdGVyGAEgASgLMikuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uRGVhZExldHRlckZpbHRlchIPCgdwcmV2aWV3GAIgASgIEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjoBygAEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMY9AMidAomUmVkcml2ZU5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVzcG9uc2USDwoHbWF0Y2hlZBgBIAEoBRIWCg5tYXRjaGVkX2NhcHBlZBgCIAEoCBIQCghyZWRyaXZlbhgDIAEoBRIPCgdyZWZ1c2VkGAQgASgFMvoUChNOb3RpZmljYXRpb25TZXJ2aWNlEs0BChNUcmlnZ2VyTm90aWZpY2F0aW9uEicuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvblJlcXVlc3QaKC5zZXJ2aWNlLmFwaS5UcmlnZ2VyTm90aWZpY2F0aW9uUmVzcG9uc2UiY8rzGDcIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAF6FG5vdGlmaWNhdGlvbi50cmlnZ2VygtPkkwIiOgEqIh0vYXBpL3YyL25vdGlmaWNhdGlvbnMvdHJpZ2dlchLiAQoYVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoEiwuc2VydmljZS5hcGkuVHJpZ2dlck5vdGlmaWNhdGlvbkJhdGNoUmVxdWVzdBotLnNlcnZpY2UuYXBpLlRyaWdnZXJOb3RpZmljYXRpb25CYXRjaFJlc3BvbnNlImnK8xg3CAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQZFgBehRub3RpZmljYXRpb24udHJpZ2dlcoLT5JMCKDoBKiIjL2FwaS92Mi9ub3RpZmljYXRpb25zL3RyaWdnZXI6YmF0Y2gSpQEKDkxpc3REZWxpdmVyaWVzEiIuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSJKyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIhIgL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlbGl2ZXJpZXMSsgEKC0dldERlbGl2ZXJ5Eh8uc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVsaXZlcnlSZXNwb25zZSJgyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjpiCGRlbGl2ZXJ5Ei4vYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9EsYBChBMaXN0T2JzZXJ2YXRpb25zEiQuc2VydmljZS5hcGkuTGlzdE9ic2VydmF0aW9uc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0T2JzZXJ2YXRpb25zUmVzcG9uc2UiZcrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAj0SOy9hcGkvdjIvbm90aWZpY2F0aW9ucy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vb2JzZXJ2YXRpb25zErkBCgxHZXRCcm9hZGNhc3QSIC5zZXJ2aWNlLmFwaS5HZXRCcm9hZGNhc3RSZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0QnJvYWRjYXN0UmVzcG9uc2UiZMrzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwI+Yglicm9hZGNhc3QSMS9hcGkvdjIvbm90aWZpY2F0aW9ucy9icm9hZGNhc3RzL3t0cmFuc2FjdGlvbl9pZH0S0QEKD0NhbmNlbEJyb2FkY2FzdBIjLnNlcnZpY2UuYXBpLkNhbmNlbEJyb2FkY2FzdFJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DYW5jZWxCcm9hZGNhc3RSZXNwb25zZSJzyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCSDoBKmIJYnJvYWRjYXN0IjgvYXBpL3YyL25vdGlmaWNhdGlvbnMvYnJvYWRjYXN0cy97dHJhbnNhY3Rpb25faWR9OmNhbmNlbBLOAQobTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzEi8uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbkRlYWRMZXR0ZXJzUmVxdWVzdBowLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25EZWFkTGV0dGVyc1Jlc3BvbnNlIkzK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIkEiIvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzEoACCh1SZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlchIxLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVxdWVzdBoyLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyUmVzcG9uc2UieMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgVhZG1pblAFWAGC0+STAk06ASpiC2RlYWRfbGV0dGVyIjsvYXBpL3YyL25vdGlmaWNhdGlvbnMvZGVhZC1sZXR0ZXJzL3tkZWFkX2xldHRlcl9pZH06cmVkcml2ZRKxAQoUTGlzdE5vdGlmaWNhdGlvblJ1bnMSKC5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uUnVuc1JlcXVlc3QaKS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uUnVuc1Jlc3BvbnNlIkTK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIcEhovYXBpL3YyL25vdGlmaWNhdGlvbnMvcnVucxK3AQoSR2V0Tm90aWZpY2F0aW9uUnVuEiYuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uUnVuUmVxdWVzdBonLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvblJ1blJlc3BvbnNlIlDK8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCKmIDcnVuEiMvYXBpL3YyL25vdGlmaWNhdGlvbnMvcnVucy97cnVuX2lkfRLNAQoSQ2FuY2VsTm90aWZpY2F0aW9uEiYuc2VydmljZS5hcGkuQ2FuY2VsTm90aWZpY2F0aW9uUmVxdWVzdBonLnNlcnZpY2UuYXBpLkNhbmNlbE5vdGlmaWNhdGlvblJlc3BvbnNlImbK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwI7OgEqIjYvYXBpL3YyL25vdGlmaWNhdGlvbnMvdHJpZ2dlcnMve3RyYW5zYWN0aW9uX2lkfTpjYW5jZWwS5QEKHlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVycxIyLnNlcnZpY2UuYXBpLlJlZHJpdmVOb3RpZmljYXRpb25EZWFkTGV0dGVyc1JlcXVlc3QaMy5zZXJ2aWNlLmFwaS5SZWRyaXZlTm90aWZpY2F0aW9uRGVhZExldHRlcnNSZXNwb25zZSJayvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBWFkbWluUDJYAYLT5JMCLzoBKiIqL2FwaS92Mi9ub3RpZmljYXRpb25zL2RlYWQtbGV0dGVyczpyZWRyaXZlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * The content of a channel that overrides that of the workflow; absent fields come from the workflow.
@@ -227,7 +227,8 @@ export type TriggerOutcome = Message<"service.api.TriggerOutcome"> & {
   endpointId: string;
 
   /**
-   * "sent", "failed" or "skipped". A message that waits for another attempt is "failed" and retryable.
+   * "sent", "failed", "skipped" or "held". A message that waits for another attempt is "failed" and retryable; one that
+   * waits for the end of quiet hours is "held".
    *
    * @generated from field: string outcome = 3;
    */
@@ -269,7 +270,7 @@ export type TriggerOutcome = Message<"service.api.TriggerOutcome"> & {
   retryable: boolean;
 
   /**
-   * When it will be retried, if it will.
+   * When it will be retried or sent, if it will.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 9;
    */
@@ -554,6 +555,13 @@ export type Delivery = Message<"service.api.Delivery"> & {
    * @generated from field: google.protobuf.Timestamp completed_at = 36;
    */
   completedAt?: Timestamp | undefined;
+
+  /**
+   * The step of the workflow that sent it; empty if the workflow has no steps.
+   *
+   * @generated from field: string step_key = 37;
+   */
+  stepKey: string;
 };
 
 /**
@@ -562,6 +570,199 @@ export type Delivery = Message<"service.api.Delivery"> & {
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
   messageDesc(file_service_api_notification, 4);
+
+/**
+ * The way of one recipient through the steps of a workflow.
+ *
+ * @generated from message service.api.NotificationRun
+ */
+export type NotificationRun = Message<"service.api.NotificationRun"> & {
+  /**
+   * The id, a ULID.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The owning tenant.
+   *
+   * @generated from field: string tenant_id = 2;
+   */
+  tenantId: string;
+
+  /**
+   * The trigger.
+   *
+   * @generated from field: string transaction_id = 3;
+   */
+  transactionId: string;
+
+  /**
+   * The notification workflow.
+   *
+   * @generated from field: string workflow_key = 4;
+   */
+  workflowKey: string;
+
+  /**
+   * The subscriber.
+   *
+   * @generated from field: string subscriber_id = 5;
+   */
+  subscriberId: string;
+
+  /**
+   * The topic through which the subscriber was reached; empty for a single trigger.
+   *
+   * @generated from field: string topic_key = 6;
+   */
+  topicKey: string;
+
+  /**
+   * "waiting" (for a time or a node), "running", "collected" (in a digest that another run leads), "completed", "stopped"
+   * (before its last step) or "cancelled".
+   *
+   * @generated from field: string status = 7;
+   */
+  status: string;
+
+  /**
+   * Why it ended, if not by its last step: digested, throttled, subscriber_not_found, subscriber_inactive,
+   * payload_expired, step_removed, expression_error, cancelled or failed.
+   *
+   * @generated from field: string reason = 8;
+   */
+  reason: string;
+
+  /**
+   * The step that it waits in; empty before the first step and after the last.
+   *
+   * @generated from field: string step_key = 9;
+   */
+  stepKey: string;
+
+  /**
+   * When it continues.
+   *
+   * @generated from field: google.protobuf.Timestamp wake_at = 10;
+   */
+  wakeAt?: Timestamp | undefined;
+
+  /**
+   * The run that leads the digest that it was collected into.
+   *
+   * @generated from field: string leader_run_id = 11;
+   */
+  leaderRunId: string;
+
+  /**
+   * What happened, in order.
+   *
+   * @generated from field: repeated service.api.StepOutcome outcomes = 12;
+   */
+  outcomes: StepOutcome[];
+
+  /**
+   * How many triggers its digest collected; 0 without a digest.
+   *
+   * @generated from field: int32 digest_count = 13;
+   */
+  digestCount: number;
+
+  /**
+   * When it was created.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 14;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it last changed.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 15;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.NotificationRun.
+ * Use `create(NotificationRunSchema)` to create a new message.
+ */
+export const NotificationRunSchema: GenMessage<NotificationRun> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 5);
+
+/**
+ * The outcome of one step of a run.
+ *
+ * @generated from message service.api.StepOutcome
+ */
+export type StepOutcome = Message<"service.api.StepOutcome"> & {
+  /**
+   * The step.
+   *
+   * @generated from field: string step_key = 1;
+   */
+  stepKey: string;
+
+  /**
+   * "send", "delay", "digest", "throttle" or "await_inbox".
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * "sent" (handed over to the queue), "skipped", "waiting", "waited", "collected", "passed", "throttled", "seen", "read"
+   * or "timed_out".
+   *
+   * @generated from field: string outcome = 3;
+   */
+  outcome: string;
+
+  /**
+   * Why it was skipped: condition_false, condition_error, not_requested, not_allowed, no_address or
+   * no_message.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * The outcome in words.
+   *
+   * @generated from field: string detail = 5;
+   */
+  detail: string;
+
+  /**
+   * Until when it waits or waited.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 6;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * The deliveries that it created.
+   *
+   * @generated from field: repeated string delivery_ids = 7;
+   */
+  deliveryIds: string[];
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 8;
+   */
+  at?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.StepOutcome.
+ * Use `create(StepOutcomeSchema)` to create a new message.
+ */
+export const StepOutcomeSchema: GenMessage<StepOutcome> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 6);
 
 /**
  * A notification to everyone who was in a topic when it was accepted.
@@ -673,7 +874,7 @@ export type Broadcast = Message<"service.api.Broadcast"> & {
  * Use `create(BroadcastSchema)` to create a new message.
  */
 export const BroadcastSchema: GenMessage<Broadcast> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 5);
+  messageDesc(file_service_api_notification, 7);
 
 /**
  * The messages of a broadcast by status. A member has one message for each channel and address.
@@ -729,7 +930,7 @@ export type BroadcastProgress = Message<"service.api.BroadcastProgress"> & {
  * Use `create(BroadcastProgressSchema)` to create a new message.
  */
 export const BroadcastProgressSchema: GenMessage<BroadcastProgress> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 6);
+  messageDesc(file_service_api_notification, 8);
 
 /**
  * A message that could not be sent. Its payload is never shown.
@@ -890,7 +1091,7 @@ export type NotificationDeadLetter = Message<"service.api.NotificationDeadLetter
  * Use `create(NotificationDeadLetterSchema)` to create a new message.
  */
 export const NotificationDeadLetterSchema: GenMessage<NotificationDeadLetter> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 7);
+  messageDesc(file_service_api_notification, 9);
 
 /**
  * A report about a delivery after it was sent.
@@ -1009,7 +1210,7 @@ export type Observation = Message<"service.api.Observation"> & {
  * Use `create(ObservationSchema)` to create a new message.
  */
 export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 8);
+  messageDesc(file_service_api_notification, 10);
 
 /**
  * Notifies a subscriber or a topic. Exactly one of subscriber_external_id, subscriber_id and topic is required.
@@ -1086,7 +1287,7 @@ export type TriggerNotificationRequest = Message<"service.api.TriggerNotificatio
  * Use `create(TriggerNotificationRequestSchema)` to create a new message.
  */
 export const TriggerNotificationRequestSchema: GenMessage<TriggerNotificationRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 9);
+  messageDesc(file_service_api_notification, 11);
 
 /**
  * The result of a trigger.
@@ -1114,6 +1315,13 @@ export type TriggerNotificationResponse = Message<"service.api.TriggerNotificati
    * @generated from field: service.api.Broadcast broadcast = 3;
    */
   broadcast?: Broadcast | undefined;
+
+  /**
+   * The run, if the workflow has steps; there are no outcomes then.
+   *
+   * @generated from field: string run_id = 4;
+   */
+  runId: string;
 };
 
 /**
@@ -1121,7 +1329,189 @@ export type TriggerNotificationResponse = Message<"service.api.TriggerNotificati
  * Use `create(TriggerNotificationResponseSchema)` to create a new message.
  */
 export const TriggerNotificationResponseSchema: GenMessage<TriggerNotificationResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 10);
+  messageDesc(file_service_api_notification, 12);
+
+/**
+ * Lists runs.
+ *
+ * @generated from message service.api.ListNotificationRunsRequest
+ */
+export type ListNotificationRunsRequest = Message<"service.api.ListNotificationRunsRequest"> & {
+  /**
+   * Only runs of this trigger.
+   *
+   * @generated from field: string transaction_id = 1;
+   */
+  transactionId: string;
+
+  /**
+   * Maximum number of items per page.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * Cursor from a previous response; the first page when empty.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * Number of items to skip.
+   *
+   * @generated from field: int32 skip = 4;
+   */
+  skip: number;
+};
+
+/**
+ * Describes the message service.api.ListNotificationRunsRequest.
+ * Use `create(ListNotificationRunsRequestSchema)` to create a new message.
+ */
+export const ListNotificationRunsRequestSchema: GenMessage<ListNotificationRunsRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 13);
+
+/**
+ * A page of runs.
+ *
+ * @generated from message service.api.ListNotificationRunsResponse
+ */
+export type ListNotificationRunsResponse = Message<"service.api.ListNotificationRunsResponse"> & {
+  /**
+   * The records.
+   *
+   * @generated from field: repeated service.api.NotificationRun runs = 1;
+   */
+  runs: NotificationRun[];
+
+  /**
+   * Cursor of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Total number of items, counted up to 10,000.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+
+  /**
+   * Whether counting stopped early: the total is at least total_size.
+   *
+   * @generated from field: bool total_capped = 4;
+   */
+  totalCapped: boolean;
+};
+
+/**
+ * Describes the message service.api.ListNotificationRunsResponse.
+ * Use `create(ListNotificationRunsResponseSchema)` to create a new message.
+ */
+export const ListNotificationRunsResponseSchema: GenMessage<ListNotificationRunsResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 14);
+
+/**
+ * Identifies a run.
+ *
+ * @generated from message service.api.GetNotificationRunRequest
+ */
+export type GetNotificationRunRequest = Message<"service.api.GetNotificationRunRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message service.api.GetNotificationRunRequest.
+ * Use `create(GetNotificationRunRequestSchema)` to create a new message.
+ */
+export const GetNotificationRunRequestSchema: GenMessage<GetNotificationRunRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 15);
+
+/**
+ * The run.
+ *
+ * @generated from message service.api.GetNotificationRunResponse
+ */
+export type GetNotificationRunResponse = Message<"service.api.GetNotificationRunResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.NotificationRun run = 1;
+   */
+  run?: NotificationRun | undefined;
+};
+
+/**
+ * Describes the message service.api.GetNotificationRunResponse.
+ * Use `create(GetNotificationRunResponseSchema)` to create a new message.
+ */
+export const GetNotificationRunResponseSchema: GenMessage<GetNotificationRunResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 16);
+
+/**
+ * Names the trigger to cancel.
+ *
+ * @generated from message service.api.CancelNotificationRequest
+ */
+export type CancelNotificationRequest = Message<"service.api.CancelNotificationRequest"> & {
+  /**
+   * The trigger.
+   *
+   * @generated from field: string transaction_id = 1;
+   */
+  transactionId: string;
+};
+
+/**
+ * Describes the message service.api.CancelNotificationRequest.
+ * Use `create(CancelNotificationRequestSchema)` to create a new message.
+ */
+export const CancelNotificationRequestSchema: GenMessage<CancelNotificationRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 17);
+
+/**
+ * What was cancelled.
+ *
+ * @generated from message service.api.CancelNotificationResponse
+ */
+export type CancelNotificationResponse = Message<"service.api.CancelNotificationResponse"> & {
+  /**
+   * The trigger.
+   *
+   * @generated from field: string transaction_id = 1;
+   */
+  transactionId: string;
+
+  /**
+   * How many runs were cancelled, at most 10,000. The others of a larger broadcast are cancelled when they wake.
+   *
+   * @generated from field: int32 cancelled_runs = 2;
+   */
+  cancelledRuns: number;
+
+  /**
+   * How many queued messages were cancelled, at most 10,000.
+   *
+   * @generated from field: int32 cancelled_deliveries = 3;
+   */
+  cancelledDeliveries: number;
+};
+
+/**
+ * Describes the message service.api.CancelNotificationResponse.
+ * Use `create(CancelNotificationResponseSchema)` to create a new message.
+ */
+export const CancelNotificationResponseSchema: GenMessage<CancelNotificationResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_notification, 18);
 
 /**
  * Lists deliveries.
@@ -1170,7 +1560,7 @@ export type ListDeliveriesRequest = Message<"service.api.ListDeliveriesRequest">
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 11);
+  messageDesc(file_service_api_notification, 19);
 
 /**
  * A page of deliveries.
@@ -1212,7 +1602,7 @@ export type ListDeliveriesResponse = Message<"service.api.ListDeliveriesResponse
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 12);
+  messageDesc(file_service_api_notification, 20);
 
 /**
  * Returns one delivery.
@@ -1233,7 +1623,7 @@ export type GetDeliveryRequest = Message<"service.api.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 13);
+  messageDesc(file_service_api_notification, 21);
 
 /**
  * The delivery.
@@ -1254,7 +1644,7 @@ export type GetDeliveryResponse = Message<"service.api.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 14);
+  messageDesc(file_service_api_notification, 22);
 
 /**
  * Lists the observations of a delivery.
@@ -1296,7 +1686,7 @@ export type ListObservationsRequest = Message<"service.api.ListObservationsReque
  * Use `create(ListObservationsRequestSchema)` to create a new message.
  */
 export const ListObservationsRequestSchema: GenMessage<ListObservationsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 15);
+  messageDesc(file_service_api_notification, 23);
 
 /**
  * A page of observations.
@@ -1338,7 +1728,7 @@ export type ListObservationsResponse = Message<"service.api.ListObservationsResp
  * Use `create(ListObservationsResponseSchema)` to create a new message.
  */
 export const ListObservationsResponseSchema: GenMessage<ListObservationsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 16);
+  messageDesc(file_service_api_notification, 24);
 
 /**
  * Selects a broadcast.
@@ -1359,7 +1749,7 @@ export type GetBroadcastRequest = Message<"service.api.GetBroadcastRequest"> & {
  * Use `create(GetBroadcastRequestSchema)` to create a new message.
  */
 export const GetBroadcastRequestSchema: GenMessage<GetBroadcastRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 17);
+  messageDesc(file_service_api_notification, 25);
 
 /**
  * The broadcast.
@@ -1380,7 +1770,7 @@ export type GetBroadcastResponse = Message<"service.api.GetBroadcastResponse"> &
  * Use `create(GetBroadcastResponseSchema)` to create a new message.
  */
 export const GetBroadcastResponseSchema: GenMessage<GetBroadcastResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 18);
+  messageDesc(file_service_api_notification, 26);
 
 /**
  * Lists dead letters.
@@ -1429,7 +1819,7 @@ export type ListNotificationDeadLettersRequest = Message<"service.api.ListNotifi
  * Use `create(ListNotificationDeadLettersRequestSchema)` to create a new message.
  */
 export const ListNotificationDeadLettersRequestSchema: GenMessage<ListNotificationDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 19);
+  messageDesc(file_service_api_notification, 27);
 
 /**
  * A page of dead letters.
@@ -1471,7 +1861,7 @@ export type ListNotificationDeadLettersResponse = Message<"service.api.ListNotif
  * Use `create(ListNotificationDeadLettersResponseSchema)` to create a new message.
  */
 export const ListNotificationDeadLettersResponseSchema: GenMessage<ListNotificationDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 20);
+  messageDesc(file_service_api_notification, 28);
 
 /**
  * Redrives a dead letter.
@@ -1499,7 +1889,7 @@ export type RedriveNotificationDeadLetterRequest = Message<"service.api.RedriveN
  * Use `create(RedriveNotificationDeadLetterRequestSchema)` to create a new message.
  */
 export const RedriveNotificationDeadLetterRequestSchema: GenMessage<RedriveNotificationDeadLetterRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 21);
+  messageDesc(file_service_api_notification, 29);
 
 /**
  * The dead letter.
@@ -1520,7 +1910,7 @@ export type RedriveNotificationDeadLetterResponse = Message<"service.api.Redrive
  * Use `create(RedriveNotificationDeadLetterResponseSchema)` to create a new message.
  */
 export const RedriveNotificationDeadLetterResponseSchema: GenMessage<RedriveNotificationDeadLetterResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 22);
+  messageDesc(file_service_api_notification, 30);
 
 /**
  * Triggers many notifications.
@@ -1541,7 +1931,7 @@ export type TriggerNotificationBatchRequest = Message<"service.api.TriggerNotifi
  * Use `create(TriggerNotificationBatchRequestSchema)` to create a new message.
  */
 export const TriggerNotificationBatchRequestSchema: GenMessage<TriggerNotificationBatchRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 23);
+  messageDesc(file_service_api_notification, 31);
 
 /**
  * The results, in the order of the request.
@@ -1576,7 +1966,7 @@ export type TriggerNotificationBatchResponse = Message<"service.api.TriggerNotif
  * Use `create(TriggerNotificationBatchResponseSchema)` to create a new message.
  */
 export const TriggerNotificationBatchResponseSchema: GenMessage<TriggerNotificationBatchResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 24);
+  messageDesc(file_service_api_notification, 32);
 
 /**
  * The result of one trigger of a batch.
@@ -1625,6 +2015,13 @@ export type TriggerBatchResult = Message<"service.api.TriggerBatchResult"> & {
    * @generated from field: string error_message = 6;
    */
   errorMessage: string;
+
+  /**
+   * The run, if the workflow has steps; there are no outcomes then.
+   *
+   * @generated from field: string run_id = 7;
+   */
+  runId: string;
 };
 
 /**
@@ -1632,7 +2029,7 @@ export type TriggerBatchResult = Message<"service.api.TriggerBatchResult"> & {
  * Use `create(TriggerBatchResultSchema)` to create a new message.
  */
 export const TriggerBatchResultSchema: GenMessage<TriggerBatchResult> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 25);
+  messageDesc(file_service_api_notification, 33);
 
 /**
  * Selects the broadcast to cancel.
@@ -1653,7 +2050,7 @@ export type CancelBroadcastRequest = Message<"service.api.CancelBroadcastRequest
  * Use `create(CancelBroadcastRequestSchema)` to create a new message.
  */
 export const CancelBroadcastRequestSchema: GenMessage<CancelBroadcastRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 26);
+  messageDesc(file_service_api_notification, 34);
 
 /**
  * The cancelled broadcast.
@@ -1674,7 +2071,7 @@ export type CancelBroadcastResponse = Message<"service.api.CancelBroadcastRespon
  * Use `create(CancelBroadcastResponseSchema)` to create a new message.
  */
 export const CancelBroadcastResponseSchema: GenMessage<CancelBroadcastResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 27);
+  messageDesc(file_service_api_notification, 35);
 
 /**
  * Selects dead letters; an empty field matches all.
@@ -1737,7 +2134,7 @@ export type NotificationDeadLetterFilter = Message<"service.api.NotificationDead
  * Use `create(NotificationDeadLetterFilterSchema)` to create a new message.
  */
 export const NotificationDeadLetterFilterSchema: GenMessage<NotificationDeadLetterFilter> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 28);
+  messageDesc(file_service_api_notification, 36);
 
 /**
  * Redrives dead letters.
@@ -1779,7 +2176,7 @@ export type RedriveNotificationDeadLettersRequest = Message<"service.api.Redrive
  * Use `create(RedriveNotificationDeadLettersRequestSchema)` to create a new message.
  */
 export const RedriveNotificationDeadLettersRequestSchema: GenMessage<RedriveNotificationDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 29);
+  messageDesc(file_service_api_notification, 37);
 
 /**
  * The result of a redrive.
@@ -1822,7 +2219,7 @@ export type RedriveNotificationDeadLettersResponse = Message<"service.api.Redriv
  * Use `create(RedriveNotificationDeadLettersResponseSchema)` to create a new message.
  */
 export const RedriveNotificationDeadLettersResponseSchema: GenMessage<RedriveNotificationDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification, 30);
+  messageDesc(file_service_api_notification, 38);
 
 /**
  * Notifications: triggers, deliveries and their results.
@@ -1924,6 +2321,38 @@ export const NotificationService: GenService<{
     methodKind: "unary";
     input: typeof RedriveNotificationDeadLetterRequestSchema;
     output: typeof RedriveNotificationDeadLetterResponseSchema;
+  },
+  /**
+   * Lists runs, newest first, or those of one trigger, oldest first: the way of each recipient through the steps of a
+   * workflow.
+   *
+   * @generated from rpc service.api.NotificationService.ListNotificationRuns
+   */
+  listNotificationRuns: {
+    methodKind: "unary";
+    input: typeof ListNotificationRunsRequestSchema;
+    output: typeof ListNotificationRunsResponseSchema;
+  },
+  /**
+   * Returns one run with the outcome of each step.
+   *
+   * @generated from rpc service.api.NotificationService.GetNotificationRun
+   */
+  getNotificationRun: {
+    methodKind: "unary";
+    input: typeof GetNotificationRunRequestSchema;
+    output: typeof GetNotificationRunResponseSchema;
+  },
+  /**
+   * Cancels what a trigger has not sent yet: its waiting runs and its messages that wait in the queue. Its events leave
+   * open digests. What has been handed over to a provider is not recalled.
+   *
+   * @generated from rpc service.api.NotificationService.CancelNotification
+   */
+  cancelNotification: {
+    methodKind: "unary";
+    input: typeof CancelNotificationRequestSchema;
+    output: typeof CancelNotificationResponseSchema;
   },
   /**
    * Retries the open dead letters that match a filter, oldest first, at most 1,000 at a time. With preview, they are only

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/notification_workflow.proto.
  */
 export const file_service_api_notification_workflow: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIooCCg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgi6gEKD0NoYW5uZWxDb250ZW50cxIqCgVlbWFpbBgBIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EigKA3NtcxgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EikKBHB1c2gYAyABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRjaGF0GAQgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKwoGaW5fYXBwGAUgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQiwAIKFE5vdGlmaWNhdGlvbldvcmtmbG93EhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIuCghjaGFubmVscxgFIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgGIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgJIAEoAyKCAgoYTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDwoHdXNlcl9pZBgDIAEoCRI0CgtwcmVmZXJlbmNlcxgEIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgHIAEoAyK1AgohVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjQDxIuCghjaGFubmVscxgEIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgFIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJZCiJVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ciZQoeR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlYKH0dldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJXCiBMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpwBCiFMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVzcG9uc2USNAoJd29ya2Zsb3dzGAEgAygLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3cSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImgKIURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJCJZCiJEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ci7wEKJVVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ARI0CgtwcmVmZXJlbmNlcxgDIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgEIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJdCiZVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIoYBCiJHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiWgojR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciKgAQokTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUioAEKJUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVzcG9uc2USNAoFdXNlcnMYASADKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIokBCiVEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiXQomRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciLoAQohUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXF1ZXN0EjYKB2NoYW5uZWwYASABKAlCJbpIInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASNAoHY29udGVudBgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50Qga6SAPIAQESKAoHcGF5bG9hZBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoKc3Vic2NyaWJlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QigwEKIlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRINCgV0aXRsZRgCIAEoCRIMCgRib2R5GAMgASgJEhEKCXRleHRfYm9keRgEIAEoCRIcChR1bnJlc29sdmVkX3ZhcmlhYmxlcxgFIAMoCTLYEAobTm90aWZpY2F0aW9uV29ya2Zsb3dTZXJ2aWNlEuYBChpVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiZ8rzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjw6ASpiCHdvcmtmbG93Gi0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0S1QEKF0dldE5vdGlmaWNhdGlvbldvcmtmbG93Eisuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Giwuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJfyvMYHAgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSC0+STAjliCHdvcmtmbG93Ei0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0SxAEKGUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3MSLS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVxdWVzdBouLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXNwb25zZSJIyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIBIeL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzEuMBChpEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiZMrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjliCHdvcmtmbG93Ki0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0S/gEKHlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIyLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMy5zZXJ2aWNlLmFwaS5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJzyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCSDoBKmIEdXNlcho9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLtAQobR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEi8uc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBowLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlImvK8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCRWIEdXNlchI9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLlAQodTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnMSMS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QaMi5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1Jlc3BvbnNlIl3K8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwI1EjMvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMS+wEKHkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIyLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMy5zZXJ2aWNlLmFwaS5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJwyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCRWIEdXNlcio9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLzAQoaUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnQSLi5zZXJ2aWNlLmFwaS5QcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudFJlcXVlc3QaLy5zZXJ2aWNlLmFwaS5QcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudFJlc3BvbnNlInTK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFAF0vMYHW5vdGlmaWNhdGlvbi13b3JrZmxvdyBwcmV2aWV3gtPkkwIrOgEqIiYvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3M6cHJldmlld2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
+  fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIooCCg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgi6gEKD0NoYW5uZWxDb250ZW50cxIqCgVlbWFpbBgBIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EigKA3NtcxgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EikKBHB1c2gYAyABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRjaGF0GAQgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKwoGaW5fYXBwGAUgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQi7gIKFE5vdGlmaWNhdGlvbldvcmtmbG93EhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIuCghjaGFubmVscxgFIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgGIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgJIAEoAxIsCgVzdGVwcxgKIAMoCzIdLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvblN0ZXAi0wEKCFN0ZXBXYWl0EhsKBWZvcl9zGAEgASgDQgy6SAkiBxiAiooPKAASFwoFdW50aWwYAiABKAlCCLpIBXIDKIAgEjUKAmF0GAMgASgJQim6SCbYAQFyITIfXihbMDFdWzAtOV18MlswLTNdKTpbMC01XVswLTldJBI/CgRkYXlzGAQgAygJQjG6SC6SASsQBxgBIiVyI1IDbW9uUgN0dWVSA3dlZFIDdGh1UgNmcmlSA3NhdFIDc3VuEhkKCHRpbWV6b25lGAUgASgJQge6SARyAhhAIk4KCFNlbmRTdGVwEkIKCGNoYW5uZWxzGAEgAygJQjC6SC2SASoIARAFGAEiInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHAicgoKRGlnZXN0U3RlcBIVCgNrZXkYASABKAlCCLpIBXIDKIAgEi0KBndpbmRvdxgCIAEoCzIVLnNlcnZpY2UuYXBpLlN0ZXBXYWl0Qga6SAPIAQESHgoKZXZlbnRzX21heBgDIAEoBUIKukgHGgUY9AMoACJfCgxUaHJvdHRsZVN0ZXASGAoFbGltaXQYASABKAVCCbpIBhoEGGQoARIeCgh3aW5kb3dfcxgCIAEoA0IMukgJIgcYgJqeASgBEhUKA2tleRgDIAEoCUIIukgFcgMogCAiaAoOQXdhaXRJbmJveFN0ZXASFwoEc3RlcBgBIAEoCUIJukgGcgQQARhAEiAKBXN0YXRlGAIgASgJQhG6SA5yDFIEc2VlblIEcmVhZBIbCgVmb3JfcxgDIAEoA0IMukgJIgcYgIqKDygBIrACChBOb3RpZmljYXRpb25TdGVwEiwKA2tleRgBIAEoCUIfukgcchoQARhAMhReW2Etel0oXz9bYS16MC05XSkqJBIbCgljb25kaXRpb24YAiABKAlCCLpIBXIDKIAgEiMKBHNlbmQYAyABKAsyFS5zZXJ2aWNlLmFwaS5TZW5kU3RlcBIkCgVkZWxheRgEIAEoCzIVLnNlcnZpY2UuYXBpLlN0ZXBXYWl0EicKBmRpZ2VzdBgFIAEoCzIXLnNlcnZpY2UuYXBpLkRpZ2VzdFN0ZXASKwoIdGhyb3R0bGUYBiABKAsyGS5zZXJ2aWNlLmFwaS5UaHJvdHRsZVN0ZXASMAoLYXdhaXRfaW5ib3gYByABKAsyGy5zZXJ2aWNlLmFwaS5Bd2FpdEluYm94U3RlcCKCAgoYTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDwoHdXNlcl9pZBgDIAEoCRI0CgtwcmVmZXJlbmNlcxgEIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgHIAEoAyLtAgohVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjQDxIuCghjaGFubmVscxgEIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgFIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gAiAEBEjYKBXN0ZXBzGAcgAygLMh0uc2VydmljZS5hcGkuTm90aWZpY2F0aW9uU3RlcEIIukgFkgECEBRCEQoPX3JlY29yZF92ZXJzaW9uIlkKIlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJlCh5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1JlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQiVgofR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZRIzCgh3b3JrZmxvdxgBIAEoCzIhLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93IlcKIExpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUinAEKIUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXNwb25zZRI0Cgl3b3JrZmxvd3MYASADKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiaAohRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlkKIkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyLvAQolVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIbCgd1c2VyX2lkGAIgASgJQgq6SAdyBRABGP8BEjQKC3ByZWZlcmVuY2VzGAMgASgLMh8uc2VydmljZS5hcGkuUHJlZmVyZW5jZVNldHRpbmdzEhsKDnJlY29yZF92ZXJzaW9uGAQgASgDSACIAQFCEQoPX3JlY29yZF92ZXJzaW9uIl0KJlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlEjMKBHVzZXIYASABKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXIihgEKIkdldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ASJaCiNHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIqABCiRMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKgAQolTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXNwb25zZRI0CgV1c2VycxgBIAMoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiiQEKJURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ASJdCiZEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIugBCiFQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudFJlcXVlc3QSNgoHY2hhbm5lbBgBIAEoCUIlukgiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBI0Cgdjb250ZW50GAIgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnRCBrpIA8gBARIoCgdwYXlsb2FkGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgpzdWJzY3JpYmVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKDAQoiUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEg0KBXRpdGxlGAIgASgJEgwKBGJvZHkYAyABKAkSEQoJdGV4dF9ib2R5GAQgASgJEhwKFHVucmVzb2x2ZWRfdmFyaWFibGVzGAUgAygJMtgQChtOb3RpZmljYXRpb25Xb3JrZmxvd1NlcnZpY2US5gEKGlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93Ei4uc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Gi8uc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJnyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCPDoBKmIId29ya2Zsb3caLS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fRLVAQoXR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3cSKy5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1JlcXVlc3QaLC5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlIl/K8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCOWIId29ya2Zsb3cSLS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fRLEAQoZTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93cxItLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0Gi4uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93c1Jlc3BvbnNlIkjK8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIgEh4vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3MS4wEKGkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93Ei4uc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Gi8uc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJkyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYLT5JMCOWIId29ya2Zsb3cqLS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fRL+AQoeVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEjIuc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBozLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlInPK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJIOgEqYgR1c2VyGj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9Eu0BChtHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISLy5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjAuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBwIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwJFYgR1c2VyEj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EuUBCh1MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VycxIxLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVxdWVzdBoyLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVzcG9uc2UiXcrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAKC0+STAjUSMy9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fS91c2VycxL7AQoeRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEjIuc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBozLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlInDK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJFYgR1c2VyKj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EvMBChpQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudBIuLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVxdWVzdBovLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2UidMrzGB4IARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAXS8xgdbm90aWZpY2F0aW9uLXdvcmtmbG93IHByZXZpZXeC0+STAis6ASoiJi9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93czpwcmV2aWV3YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
 
 /**
  * The content on one channel. The texts are templates over payload, subscriber and more.
@@ -207,6 +207,13 @@ export type NotificationWorkflow = Message<"service.api.NotificationWorkflow"> &
    * @generated from field: int64 record_version = 9;
    */
   recordVersion: bigint;
+
+  /**
+   * What happens to a notification before and between its messages, in order. Without steps all channels are sent at once.
+   *
+   * @generated from field: repeated service.api.NotificationStep steps = 10;
+   */
+  steps: NotificationStep[];
 };
 
 /**
@@ -215,6 +222,250 @@ export type NotificationWorkflow = Message<"service.api.NotificationWorkflow"> &
  */
 export const NotificationWorkflowSchema: GenMessage<NotificationWorkflow> = /*@__PURE__*/
   messageDesc(file_service_api_notification_workflow, 2);
+
+/**
+ * When a wait ends: exactly one of for_s, until and at.
+ *
+ * @generated from message service.api.StepWait
+ */
+export type StepWait = Message<"service.api.StepWait"> & {
+  /**
+   * After this many seconds, at most 366 days.
+   *
+   * @generated from field: int64 for_s = 1;
+   */
+  forS: bigint;
+
+  /**
+   * At the time that this CEL expression returns, as a timestamp or as RFC 3339 text, such as
+   * "timestamp(payload.starts_at) - duration('24h')". At once if it is in the past; at most 366 days away. The run stops
+   * if the expression fails.
+   *
+   * @generated from field: string until = 2;
+   */
+  until: string;
+
+  /**
+   * At the next time of day, such as 09:00.
+   *
+   * @generated from field: string at = 3;
+   */
+  at: string;
+
+  /**
+   * With at: only on these days: mon, tue, wed, thu, fri, sat, sun; on all when empty.
+   *
+   * @generated from field: repeated string days = 4;
+   */
+  days: string[];
+
+  /**
+   * With at: the time zone as an IANA name; when empty, the subscriber's, or UTC if that is not known.
+   *
+   * @generated from field: string timezone = 5;
+   */
+  timezone: string;
+};
+
+/**
+ * Describes the message service.api.StepWait.
+ * Use `create(StepWaitSchema)` to create a new message.
+ */
+export const StepWaitSchema: GenMessage<StepWait> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 3);
+
+/**
+ * Sends messages. Preferences are checked when the step is reached and again when a message is sent.
+ *
+ * @generated from message service.api.SendStep
+ */
+export type SendStep = Message<"service.api.SendStep"> & {
+  /**
+   * The channels; the workflow must have content for each of them.
+   *
+   * @generated from field: repeated string channels = 1;
+   */
+  channels: string[];
+};
+
+/**
+ * Describes the message service.api.SendStep.
+ * Use `create(SendStepSchema)` to create a new message.
+ */
+export const SendStepSchema: GenMessage<SendStep> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 4);
+
+/**
+ * Collects triggers of the workflow for the same subscriber and key into one notification. The first trigger opens the
+ * digest, and the following steps run once when its window ends. Templates read digest.count and digest.events.
+ *
+ * @generated from message service.api.DigestStep
+ */
+export type DigestStep = Message<"service.api.DigestStep"> & {
+  /**
+   * A CEL expression whose result separates digests, such as payload.project_id; one digest per subscriber when empty.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * When the window ends, counted from the first trigger.
+   *
+   * @generated from field: service.api.StepWait window = 2;
+   */
+  window?: StepWait | undefined;
+
+  /**
+   * How many payloads are kept for templates, 100 when 0. Later ones, and those beyond 1 MiB, are only counted.
+   *
+   * @generated from field: int32 events_max = 3;
+   */
+  eventsMax: number;
+};
+
+/**
+ * Describes the message service.api.DigestStep.
+ * Use `create(DigestStepSchema)` to create a new message.
+ */
+export const DigestStepSchema: GenMessage<DigestStep> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 5);
+
+/**
+ * Ends the run when the subscriber has passed this step too often within the window.
+ *
+ * @generated from message service.api.ThrottleStep
+ */
+export type ThrottleStep = Message<"service.api.ThrottleStep"> & {
+  /**
+   * How many runs may pass within the window.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * The length of the sliding window in seconds, at most 30 days.
+   *
+   * @generated from field: int64 window_s = 2;
+   */
+  windowS: bigint;
+
+  /**
+   * A CEL expression whose result is counted separately, such as payload.project_id; one count per subscriber when empty.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message service.api.ThrottleStep.
+ * Use `create(ThrottleStepSchema)` to create a new message.
+ */
+export const ThrottleStepSchema: GenMessage<ThrottleStep> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 6);
+
+/**
+ * Waits until the subscriber has seen or read the inbox message of an earlier step, but no longer than for_s. Whether it
+ * was seen is in steps.<key>.seen and steps.<key>.read for conditions of later steps.
+ *
+ * @generated from message service.api.AwaitInboxStep
+ */
+export type AwaitInboxStep = Message<"service.api.AwaitInboxStep"> & {
+  /**
+   * The key of an earlier step that sends to in_app.
+   *
+   * @generated from field: string step = 1;
+   */
+  step: string;
+
+  /**
+   * "seen" or "read"; a message that was read was also seen.
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * The longest wait in seconds, at most 366 days.
+   *
+   * @generated from field: int64 for_s = 3;
+   */
+  forS: bigint;
+};
+
+/**
+ * Describes the message service.api.AwaitInboxStep.
+ * Use `create(AwaitInboxStepSchema)` to create a new message.
+ */
+export const AwaitInboxStepSchema: GenMessage<AwaitInboxStep> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 7);
+
+/**
+ * One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox.
+ *
+ * @generated from message service.api.NotificationStep
+ */
+export type NotificationStep = Message<"service.api.NotificationStep"> & {
+  /**
+   * The key, unique in the workflow: a lower-case letter, then letters and digits, separated by single underscores (for
+   * example: reminder_mail).
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * A CEL condition over payload, subscriber, preferences, steps, digest, workflow_key, topic_key, context_keys and
+   * user_id. If it is false or fails to evaluate, the step is skipped and the next one follows.
+   *
+   * @generated from field: string condition = 2;
+   */
+  condition: string;
+
+  /**
+   * Sends messages.
+   *
+   * @generated from field: service.api.SendStep send = 3;
+   */
+  send?: SendStep | undefined;
+
+  /**
+   * Waits.
+   *
+   * @generated from field: service.api.StepWait delay = 4;
+   */
+  delay?: StepWait | undefined;
+
+  /**
+   * Collects triggers into one notification.
+   *
+   * @generated from field: service.api.DigestStep digest = 5;
+   */
+  digest?: DigestStep | undefined;
+
+  /**
+   * Limits how often a subscriber is notified.
+   *
+   * @generated from field: service.api.ThrottleStep throttle = 6;
+   */
+  throttle?: ThrottleStep | undefined;
+
+  /**
+   * Waits for an inbox message to be seen or read.
+   *
+   * @generated from field: service.api.AwaitInboxStep await_inbox = 7;
+   */
+  awaitInbox?: AwaitInboxStep | undefined;
+};
+
+/**
+ * Describes the message service.api.NotificationStep.
+ * Use `create(NotificationStepSchema)` to create a new message.
+ */
+export const NotificationStepSchema: GenMessage<NotificationStep> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 8);
 
 /**
  * The author's preferences of a workflow for one user: layer 2.
@@ -277,7 +528,7 @@ export type NotificationWorkflowUser = Message<"service.api.NotificationWorkflow
  * Use `create(NotificationWorkflowUserSchema)` to create a new message.
  */
 export const NotificationWorkflowUserSchema: GenMessage<NotificationWorkflowUser> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 3);
+  messageDesc(file_service_api_notification_workflow, 9);
 
 /**
  * A whole workflow. Absent fields are cleared.
@@ -326,6 +577,13 @@ export type UpsertNotificationWorkflowRequest = Message<"service.api.UpsertNotif
    * @generated from field: optional int64 record_version = 6;
    */
   recordVersion?: bigint | undefined;
+
+  /**
+   * What happens before and between messages, in order. Without steps all channels are sent at once.
+   *
+   * @generated from field: repeated service.api.NotificationStep steps = 7;
+   */
+  steps: NotificationStep[];
 };
 
 /**
@@ -333,7 +591,7 @@ export type UpsertNotificationWorkflowRequest = Message<"service.api.UpsertNotif
  * Use `create(UpsertNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowRequestSchema: GenMessage<UpsertNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 4);
+  messageDesc(file_service_api_notification_workflow, 10);
 
 /**
  * The current workflow.
@@ -354,7 +612,7 @@ export type UpsertNotificationWorkflowResponse = Message<"service.api.UpsertNoti
  * Use `create(UpsertNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowResponseSchema: GenMessage<UpsertNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 5);
+  messageDesc(file_service_api_notification_workflow, 11);
 
 /**
  * Identifies a workflow.
@@ -375,7 +633,7 @@ export type GetNotificationWorkflowRequest = Message<"service.api.GetNotificatio
  * Use `create(GetNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const GetNotificationWorkflowRequestSchema: GenMessage<GetNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 6);
+  messageDesc(file_service_api_notification_workflow, 12);
 
 /**
  * The requested workflow.
@@ -396,7 +654,7 @@ export type GetNotificationWorkflowResponse = Message<"service.api.GetNotificati
  * Use `create(GetNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const GetNotificationWorkflowResponseSchema: GenMessage<GetNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 7);
+  messageDesc(file_service_api_notification_workflow, 13);
 
 /**
  * Request for a page of workflows.
@@ -431,7 +689,7 @@ export type ListNotificationWorkflowsRequest = Message<"service.api.ListNotifica
  * Use `create(ListNotificationWorkflowsRequestSchema)` to create a new message.
  */
 export const ListNotificationWorkflowsRequestSchema: GenMessage<ListNotificationWorkflowsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 8);
+  messageDesc(file_service_api_notification_workflow, 14);
 
 /**
  * A page of workflows.
@@ -473,7 +731,7 @@ export type ListNotificationWorkflowsResponse = Message<"service.api.ListNotific
  * Use `create(ListNotificationWorkflowsResponseSchema)` to create a new message.
  */
 export const ListNotificationWorkflowsResponseSchema: GenMessage<ListNotificationWorkflowsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 9);
+  messageDesc(file_service_api_notification_workflow, 15);
 
 /**
  * Selects the workflow to delete.
@@ -494,7 +752,7 @@ export type DeleteNotificationWorkflowRequest = Message<"service.api.DeleteNotif
  * Use `create(DeleteNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowRequestSchema: GenMessage<DeleteNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 10);
+  messageDesc(file_service_api_notification_workflow, 16);
 
 /**
  * The deleted workflow.
@@ -515,7 +773,7 @@ export type DeleteNotificationWorkflowResponse = Message<"service.api.DeleteNoti
  * Use `create(DeleteNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowResponseSchema: GenMessage<DeleteNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 11);
+  messageDesc(file_service_api_notification_workflow, 17);
 
 /**
  * The author's preferences of a workflow for one user.
@@ -557,7 +815,7 @@ export type UpsertNotificationWorkflowUserRequest = Message<"service.api.UpsertN
  * Use `create(UpsertNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowUserRequestSchema: GenMessage<UpsertNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 12);
+  messageDesc(file_service_api_notification_workflow, 18);
 
 /**
  * The current preferences for the user.
@@ -578,7 +836,7 @@ export type UpsertNotificationWorkflowUserResponse = Message<"service.api.Upsert
  * Use `create(UpsertNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowUserResponseSchema: GenMessage<UpsertNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 13);
+  messageDesc(file_service_api_notification_workflow, 19);
 
 /**
  * Identifies a user of a workflow.
@@ -606,7 +864,7 @@ export type GetNotificationWorkflowUserRequest = Message<"service.api.GetNotific
  * Use `create(GetNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const GetNotificationWorkflowUserRequestSchema: GenMessage<GetNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 14);
+  messageDesc(file_service_api_notification_workflow, 20);
 
 /**
  * The preferences for the user.
@@ -627,7 +885,7 @@ export type GetNotificationWorkflowUserResponse = Message<"service.api.GetNotifi
  * Use `create(GetNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const GetNotificationWorkflowUserResponseSchema: GenMessage<GetNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 15);
+  messageDesc(file_service_api_notification_workflow, 21);
 
 /**
  * Request for a page of a workflow's users.
@@ -669,7 +927,7 @@ export type ListNotificationWorkflowUsersRequest = Message<"service.api.ListNoti
  * Use `create(ListNotificationWorkflowUsersRequestSchema)` to create a new message.
  */
 export const ListNotificationWorkflowUsersRequestSchema: GenMessage<ListNotificationWorkflowUsersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 16);
+  messageDesc(file_service_api_notification_workflow, 22);
 
 /**
  * A page of a workflow's users.
@@ -711,7 +969,7 @@ export type ListNotificationWorkflowUsersResponse = Message<"service.api.ListNot
  * Use `create(ListNotificationWorkflowUsersResponseSchema)` to create a new message.
  */
 export const ListNotificationWorkflowUsersResponseSchema: GenMessage<ListNotificationWorkflowUsersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 17);
+  messageDesc(file_service_api_notification_workflow, 23);
 
 /**
  * Selects the user whose preferences to delete.
@@ -739,7 +997,7 @@ export type DeleteNotificationWorkflowUserRequest = Message<"service.api.DeleteN
  * Use `create(DeleteNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowUserRequestSchema: GenMessage<DeleteNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 18);
+  messageDesc(file_service_api_notification_workflow, 24);
 
 /**
  * The deleted preferences.
@@ -760,7 +1018,7 @@ export type DeleteNotificationWorkflowUserResponse = Message<"service.api.Delete
  * Use `create(DeleteNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowUserResponseSchema: GenMessage<DeleteNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 19);
+  messageDesc(file_service_api_notification_workflow, 25);
 
 /**
  * Content to render.
@@ -802,7 +1060,7 @@ export type PreviewNotificationContentRequest = Message<"service.api.PreviewNoti
  * Use `create(PreviewNotificationContentRequestSchema)` to create a new message.
  */
 export const PreviewNotificationContentRequestSchema: GenMessage<PreviewNotificationContentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 20);
+  messageDesc(file_service_api_notification_workflow, 26);
 
 /**
  * The rendered content.
@@ -851,7 +1109,7 @@ export type PreviewNotificationContentResponse = Message<"service.api.PreviewNot
  * Use `create(PreviewNotificationContentResponseSchema)` to create a new message.
  */
 export const PreviewNotificationContentResponseSchema: GenMessage<PreviewNotificationContentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 21);
+  messageDesc(file_service_api_notification_workflow, 27);
 
 /**
  * Notification workflows: the content of one kind of notification on each channel, and the author's preferences for

@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { ItemOffer } from "./item_offer_pb.ts";
 import { file_service_api_item_offer } from "./item_offer_pb.ts";
@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/queue.proto.
  */
 export const file_service_api_queue: GenFile = /*@__PURE__*/
-  fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGki0wIKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMieQoRTGlzdFF1ZXVlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgl0ZW5hbnRfaWQYBCABKAlCB7pIBHICGEASEwoLcGF1c2VkX29ubHkYBSABKAgiewoSTGlzdFF1ZXVlc1Jlc3BvbnNlEiIKBnF1ZXVlcxgBIAMoCzISLnNlcnZpY2UuYXBpLlF1ZXVlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIzChVHZXRRdWV1ZVN0YXR1c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjsKFkdldFF1ZXVlU3RhdHVzUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJJChFQYXVzZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AyI3ChJQYXVzZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSIwChJSZXN1bWVRdWV1ZVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjgKE1Jlc3VtZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJpChFEcmFpblF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHgoJbWF4X2l0ZW1zGAIgASgFQgu6SAgaBhigjQYoARIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIkQKEkRyYWluUXVldWVSZXNwb25zZRIVCg1kcmFpbmVkX2NvdW50GAEgASgDEhcKD3JlbWFpbmluZ19kZXB0aBgCIAEoAyKIAQoLSXRlbUZhaWx1cmUSDwoHYXR0ZW1wdBgBIAEoBRItCglmYWlsZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3JlYXNvbl9jb2RlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIUCgxyZWNpcGllbnRfaWQYBSABKAkiYQoPQXNzaWdubWVudFJldHJ5Eg0KBXRyaWVzGAEgASgFEg4KBnJlYXNvbhgCIAEoCRIvCgtuZXh0X3RyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAixQUKCVF1ZXVlSXRlbRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDQoFc3RhdGUYBSABKAkSEwoLaG9sZF9yZWFzb24YBiABKAkSDAoEdHlwZRgHIAEoCRILCgNrZXkYCCABKAkSKwoKYXR0cmlidXRlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHcGF5bG9hZBgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIcHJpb3JpdHkYCyABKAUSLwoLZW5xdWV1ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgPIAEoBRItCglsZWFzZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEGxlYXNlX2V4cGlyZXNfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtzdXJ2aXZvcl9pZBgTIAEoCRIqCghmYWlsdXJlcxgUIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEjAKCmFzc2lnbm1lbnQYFSABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkSJgoGb2ZmZXJzGB4gAygLMhYuc2VydmljZS5hcGkuSXRlbU9mZmVyIp8BChVMaXN0UXVldWVJdGVtc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgdwb29sX2lkGAQgASgJQgm6SAZyBBABGEASFgoFc3RhdGUYBSABKAlCB7pIBHICGCASHQoMcmVjaXBpZW50X2lkGAYgASgJQge6SARyAhhAIoIBChZMaXN0UXVldWVJdGVtc1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJTChNHZXRRdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEAiPAoUR2V0UXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbSJwChZDYW5jZWxRdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyI/ChdDYW5jZWxRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtIncKFkFzc2lnblF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIfCgxyZWNpcGllbnRfaWQYAyABKAlCCbpIBnIEEAEYQCI/ChdBc3NpZ25RdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtInEKF1JlbGVhc2VRdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyJAChhSZWxlYXNlUXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbTKMDgoMUXVldWVTZXJ2aWNlEn0KCkxpc3RRdWV1ZXMSHi5zZXJ2aWNlLmFwaS5MaXN0UXVldWVzUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZXNSZXNwb25zZSIuyvMYFwgBEAIYASABKgVxdWV1ZTIEcmVhZFACgtPkkwINEgsvYXBpL3F1ZXVlcxK8AQoOR2V0UXVldWVTdGF0dXMSIi5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVN0YXR1c1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVN0YXR1c1Jlc3BvbnNlImHK8xgyCAEQAhgBIAEqBXF1ZXVlMgRyZWFkggEaEhhHZXQgdGhlIHN0YXRlIG9mIGEgcXVldWWC0+STAiViBXF1ZXVlEhwvYXBpL3F1ZXVlcy97cG9vbF9pZH0vc3RhdHVzEqEBCgpQYXVzZVF1ZXVlEh4uc2VydmljZS5hcGkuUGF1c2VRdWV1ZVJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5QYXVzZVF1ZXVlUmVzcG9uc2UiUsrzGCEIARACGAEgASoFcXVldWUyBXdyaXRlQgVhZG1pblAFWAGC0+STAic6ASpiBXF1ZXVlIhsvYXBpL3F1ZXVlcy97cG9vbF9pZH0vcGF1c2USpQEKC1Jlc3VtZVF1ZXVlEh8uc2VydmljZS5hcGkuUmVzdW1lUXVldWVSZXF1ZXN0GiAuc2VydmljZS5hcGkuUmVzdW1lUXVldWVSZXNwb25zZSJTyvMYIQgBEAIYASABKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAYLT5JMCKDoBKmIFcXVldWUiHC9hcGkvcXVldWVzL3twb29sX2lkfS9yZXN1bWUSmgEKCkRyYWluUXVldWUSHi5zZXJ2aWNlLmFwaS5EcmFpblF1ZXVlUmVxdWVzdBofLnNlcnZpY2UuYXBpLkRyYWluUXVldWVSZXNwb25zZSJLyvMYIQgBEAIYASABKgVxdWV1ZTIFd3JpdGVCBWFkbWluUBRYAYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2RyYWluEqYBCg5MaXN0UXVldWVJdGVtcxIiLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZUl0ZW1zUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZUl0ZW1zUmVzcG9uc2UiS8rzGBcIARACGAEgASoFcXVldWUyBHJlYWRQAtLzGAlpdGVtIGxpc3SC0+STAh0SGy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcxKzAQoMR2V0UXVldWVJdGVtEiAuc2VydmljZS5hcGkuR2V0UXVldWVJdGVtUmVxdWVzdBohLnNlcnZpY2UuYXBpLkdldFF1ZXVlSXRlbVJlc3BvbnNlIl7K8xgVCAEQAhgBIAEqBXF1ZXVlMgRyZWFk0vMYCGl0ZW0gZ2V0gtPkkwIzYgRpdGVtEisvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9Es4BCg9DYW5jZWxRdWV1ZUl0ZW0SIy5zZXJ2aWNlLmFwaS5DYW5jZWxRdWV1ZUl0ZW1SZXF1ZXN0GiQuc2VydmljZS5hcGkuQ2FuY2VsUXVldWVJdGVtUmVzcG9uc2UicMrzGBoIARACGAEgASoFcXVldWUyBXdyaXRlUAJYAdLzGAtpdGVtIGNhbmNlbILT5JMCPToBKmIEaXRlbSIyL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9jYW5jZWwSzgEKD0Fzc2lnblF1ZXVlSXRlbRIjLnNlcnZpY2UuYXBpLkFzc2lnblF1ZXVlSXRlbVJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5Bc3NpZ25RdWV1ZUl0ZW1SZXNwb25zZSJwyvMYGggBEAIYASABKgVxdWV1ZTIFd3JpdGVQAlgB0vMYC2l0ZW0gYXNzaWdugtPkkwI9OgEqYgRpdGVtIjIvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2Fzc2lnbhLTAQoQUmVsZWFzZVF1ZXVlSXRlbRIkLnNlcnZpY2UuYXBpLlJlbGVhc2VRdWV1ZUl0ZW1SZXF1ZXN0GiUuc2VydmljZS5hcGkuUmVsZWFzZVF1ZXVlSXRlbVJlc3BvbnNlInLK8xgaCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZVACWAHS8xgMaXRlbSByZWxlYXNlgtPkkwI+OgEqYgRpdGVtIjMvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L3JlbGVhc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_options_governance]);
+  fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGki0wIKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMieQoRTGlzdFF1ZXVlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgl0ZW5hbnRfaWQYBCABKAlCB7pIBHICGEASEwoLcGF1c2VkX29ubHkYBSABKAgiewoSTGlzdFF1ZXVlc1Jlc3BvbnNlEiIKBnF1ZXVlcxgBIAMoCzISLnNlcnZpY2UuYXBpLlF1ZXVlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIzChVHZXRRdWV1ZVN0YXR1c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjsKFkdldFF1ZXVlU3RhdHVzUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJJChFQYXVzZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AyI3ChJQYXVzZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSIwChJSZXN1bWVRdWV1ZVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjgKE1Jlc3VtZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJpChFEcmFpblF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHgoJbWF4X2l0ZW1zGAIgASgFQgu6SAgaBhigjQYoARIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIkQKEkRyYWluUXVldWVSZXNwb25zZRIVCg1kcmFpbmVkX2NvdW50GAEgASgDEhcKD3JlbWFpbmluZ19kZXB0aBgCIAEoAyKIAQoLSXRlbUZhaWx1cmUSDwoHYXR0ZW1wdBgBIAEoBRItCglmYWlsZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3JlYXNvbl9jb2RlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIUCgxyZWNpcGllbnRfaWQYBSABKAkiYQoPQXNzaWdubWVudFJldHJ5Eg0KBXRyaWVzGAEgASgFEg4KBnJlYXNvbhgCIAEoCRIvCgtuZXh0X3RyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiwAYKCVF1ZXVlSXRlbRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDQoFc3RhdGUYBSABKAkSEwoLaG9sZF9yZWFzb24YBiABKAkSDAoEdHlwZRgHIAEoCRILCgNrZXkYCCABKAkSKwoKYXR0cmlidXRlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHcGF5bG9hZBgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIcHJpb3JpdHkYCyABKAUSLwoLZW5xdWV1ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgPIAEoBRItCglsZWFzZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEGxlYXNlX2V4cGlyZXNfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtzdXJ2aXZvcl9pZBgTIAEoCRIqCghmYWlsdXJlcxgUIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEjAKCmFzc2lnbm1lbnQYFSABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkSJgoGb2ZmZXJzGB4gAygLMhYuc2VydmljZS5hcGkuSXRlbU9mZmVyEiYKBnJlc3VsdBgoIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIrCghwcm9ncmVzcxgpIAEoCzIZLnNlcnZpY2UuYXBpLkl0ZW1Qcm9ncmVzcxINCgVhZnRlchgqIAMoCRIVCg1hZnRlcl9mYWlsdXJlGCsgASgJIm8KDEl0ZW1Qcm9ncmVzcxIPCgdwZXJjZW50GAEgASgBEgwKBG5vdGUYAiABKAkSDwoHYXR0ZW1wdBgDIAEoBRIvCgtyZXBvcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinwEKFUxpc3RRdWV1ZUl0ZW1zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEhoKB3Bvb2xfaWQYBCABKAlCCbpIBnIEEAEYQBIWCgVzdGF0ZRgFIAEoCUIHukgEcgIYIBIdCgxyZWNpcGllbnRfaWQYBiABKAlCB7pIBHICGEAiggEKFkxpc3RRdWV1ZUl0ZW1zUmVzcG9uc2USJQoFaXRlbXMYASADKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIm4KE0dldFF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoACI8ChRHZXRRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtInAKFkNhbmNlbFF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIj8KF0NhbmNlbFF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0idwoWQXNzaWduUXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh8KDHJlY2lwaWVudF9pZBgDIAEoCUIJukgGcgQQARhAIj8KF0Fzc2lnblF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0icQoXUmVsZWFzZVF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIkAKGFJlbGVhc2VRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtMowOCgxRdWV1ZVNlcnZpY2USfQoKTGlzdFF1ZXVlcxIeLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZXNSZXF1ZXN0Gh8uc2VydmljZS5hcGkuTGlzdFF1ZXVlc1Jlc3BvbnNlIi7K8xgXCAEQAhgBIAEqBXF1ZXVlMgRyZWFkUAKC0+STAg0SCy9hcGkvcXVldWVzErwBCg5HZXRRdWV1ZVN0YXR1cxIiLnNlcnZpY2UuYXBpLkdldFF1ZXVlU3RhdHVzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkdldFF1ZXVlU3RhdHVzUmVzcG9uc2UiYcrzGDIIARACGAEgASoFcXVldWUyBHJlYWSCARoSGEdldCB0aGUgc3RhdGUgb2YgYSBxdWV1ZYLT5JMCJWIFcXVldWUSHC9hcGkvcXVldWVzL3twb29sX2lkfS9zdGF0dXMSoQEKClBhdXNlUXVldWUSHi5zZXJ2aWNlLmFwaS5QYXVzZVF1ZXVlUmVxdWVzdBofLnNlcnZpY2UuYXBpLlBhdXNlUXVldWVSZXNwb25zZSJSyvMYIQgBEAIYASABKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAYLT5JMCJzoBKmIFcXVldWUiGy9hcGkvcXVldWVzL3twb29sX2lkfS9wYXVzZRKlAQoLUmVzdW1lUXVldWUSHy5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlcXVlc3QaIC5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlc3BvbnNlIlPK8xghCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QBVgBgtPkkwIoOgEqYgVxdWV1ZSIcL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3Jlc3VtZRKaAQoKRHJhaW5RdWV1ZRIeLnNlcnZpY2UuYXBpLkRyYWluUXVldWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuRHJhaW5RdWV1ZVJlc3BvbnNlIkvK8xghCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QFFgBgtPkkwIgOgEqIhsvYXBpL3F1ZXVlcy97cG9vbF9pZH0vZHJhaW4SpgEKDkxpc3RRdWV1ZUl0ZW1zEiIuc2VydmljZS5hcGkuTGlzdFF1ZXVlSXRlbXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdFF1ZXVlSXRlbXNSZXNwb25zZSJLyvMYFwgBEAIYASABKgVxdWV1ZTIEcmVhZFAC0vMYCWl0ZW0gbGlzdILT5JMCHRIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zErMBCgxHZXRRdWV1ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5HZXRRdWV1ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0UXVldWVJdGVtUmVzcG9uc2UiXsrzGBUIARACGAEgASoFcXVldWUyBHJlYWTS8xgIaXRlbSBnZXSC0+STAjNiBGl0ZW0SKy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0SzgEKD0NhbmNlbFF1ZXVlSXRlbRIjLnNlcnZpY2UuYXBpLkNhbmNlbFF1ZXVlSXRlbVJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DYW5jZWxRdWV1ZUl0ZW1SZXNwb25zZSJwyvMYGggBEAIYASABKgVxdWV1ZTIFd3JpdGVQAlgB0vMYC2l0ZW0gY2FuY2VsgtPkkwI9OgEqYgRpdGVtIjIvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2NhbmNlbBLOAQoPQXNzaWduUXVldWVJdGVtEiMuc2VydmljZS5hcGkuQXNzaWduUXVldWVJdGVtUmVxdWVzdBokLnNlcnZpY2UuYXBpLkFzc2lnblF1ZXVlSXRlbVJlc3BvbnNlInDK8xgaCAEQAhgBIAEqBXF1ZXVlMgV3cml0ZVACWAHS8xgLaXRlbSBhc3NpZ26C0+STAj06ASpiBGl0ZW0iMi9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vYXNzaWduEtMBChBSZWxlYXNlUXVldWVJdGVtEiQuc2VydmljZS5hcGkuUmVsZWFzZVF1ZXVlSXRlbVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZWxlYXNlUXVldWVJdGVtUmVzcG9uc2UicsrzGBoIARACGAEgASoFcXVldWUyBXdyaXRlUAJYAdLzGAxpdGVtIHJlbGVhc2WC0+STAj46ASpiBGl0ZW0iMy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vcmVsZWFzZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_options_governance]);
 
 /**
  * The status of a pool's queue.
@@ -552,8 +552,8 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
   state: string;
 
   /**
-   * What holds it: not_before, retry, rule, debounce or offer. Its admission explanation says what limits the leasing of
-   * a ready item. An item with offer is offered to its recipient until due_at.
+   * What holds it: not_before, retry, rule, debounce, dependency or offer. Its admission explanation says what limits the
+   * leasing of a ready item. An item with offer is offered to its recipient until due_at.
    *
    * @generated from field: string hold_reason = 6;
    */
@@ -670,6 +670,34 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
    * @generated from field: repeated service.api.ItemOffer offers = 30;
    */
   offers: ItemOffer[];
+
+  /**
+   * The result that its worker reported on completion; absent if there is none.
+   *
+   * @generated from field: google.protobuf.Value result = 40;
+   */
+  result?: Value | undefined;
+
+  /**
+   * The last reported progress of an item that has not ended.
+   *
+   * @generated from field: service.api.ItemProgress progress = 41;
+   */
+  progress?: ItemProgress | undefined;
+
+  /**
+   * The items that it was routed to wait for.
+   *
+   * @generated from field: repeated string after = 42;
+   */
+  after: string[];
+
+  /**
+   * What happens if an item that it waits for ends without being completed: cancel or run. Empty if it waits for none.
+   *
+   * @generated from field: string after_failure = 43;
+   */
+  afterFailure: string;
 };
 
 /**
@@ -678,6 +706,48 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
  */
 export const QueueItemSchema: GenMessage<QueueItem> = /*@__PURE__*/
   messageDesc(file_service_api_queue, 13);
+
+/**
+ * The progress of an attempt.
+ *
+ * @generated from message service.api.ItemProgress
+ */
+export type ItemProgress = Message<"service.api.ItemProgress"> & {
+  /**
+   * How much of the work is done, in percent.
+   *
+   * @generated from field: double percent = 1;
+   */
+  percent: number;
+
+  /**
+   * The worker's note.
+   *
+   * @generated from field: string note = 2;
+   */
+  note: string;
+
+  /**
+   * The number of the attempt.
+   *
+   * @generated from field: int32 attempt = 3;
+   */
+  attempt: number;
+
+  /**
+   * When it was reported.
+   *
+   * @generated from field: google.protobuf.Timestamp reported_at = 4;
+   */
+  reportedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.ItemProgress.
+ * Use `create(ItemProgressSchema)` to create a new message.
+ */
+export const ItemProgressSchema: GenMessage<ItemProgress> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 14);
 
 /**
  * Request for a page of items.
@@ -733,7 +803,7 @@ export type ListQueueItemsRequest = Message<"service.api.ListQueueItemsRequest">
  * Use `create(ListQueueItemsRequestSchema)` to create a new message.
  */
 export const ListQueueItemsRequestSchema: GenMessage<ListQueueItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 14);
+  messageDesc(file_service_api_queue, 15);
 
 /**
  * A page of items.
@@ -775,7 +845,7 @@ export type ListQueueItemsResponse = Message<"service.api.ListQueueItemsResponse
  * Use `create(ListQueueItemsResponseSchema)` to create a new message.
  */
 export const ListQueueItemsResponseSchema: GenMessage<ListQueueItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 15);
+  messageDesc(file_service_api_queue, 16);
 
 /**
  * Identifies an item.
@@ -796,6 +866,13 @@ export type GetQueueItemRequest = Message<"service.api.GetQueueItemRequest"> & {
    * @generated from field: string queue_item_id = 2;
    */
   queueItemId: string;
+
+  /**
+   * Seconds to wait for the end of the item.
+   *
+   * @generated from field: int32 wait_s = 3;
+   */
+  waitS: number;
 };
 
 /**
@@ -803,7 +880,7 @@ export type GetQueueItemRequest = Message<"service.api.GetQueueItemRequest"> & {
  * Use `create(GetQueueItemRequestSchema)` to create a new message.
  */
 export const GetQueueItemRequestSchema: GenMessage<GetQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 16);
+  messageDesc(file_service_api_queue, 17);
 
 /**
  * The requested item.
@@ -824,7 +901,7 @@ export type GetQueueItemResponse = Message<"service.api.GetQueueItemResponse"> &
  * Use `create(GetQueueItemResponseSchema)` to create a new message.
  */
 export const GetQueueItemResponseSchema: GenMessage<GetQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 17);
+  messageDesc(file_service_api_queue, 18);
 
 /**
  * Selects the item to cancel.
@@ -859,7 +936,7 @@ export type CancelQueueItemRequest = Message<"service.api.CancelQueueItemRequest
  * Use `create(CancelQueueItemRequestSchema)` to create a new message.
  */
 export const CancelQueueItemRequestSchema: GenMessage<CancelQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 18);
+  messageDesc(file_service_api_queue, 19);
 
 /**
  * The cancelled item.
@@ -880,7 +957,7 @@ export type CancelQueueItemResponse = Message<"service.api.CancelQueueItemRespon
  * Use `create(CancelQueueItemResponseSchema)` to create a new message.
  */
 export const CancelQueueItemResponseSchema: GenMessage<CancelQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 19);
+  messageDesc(file_service_api_queue, 20);
 
 /**
  * Selects the item and its recipient.
@@ -915,7 +992,7 @@ export type AssignQueueItemRequest = Message<"service.api.AssignQueueItemRequest
  * Use `create(AssignQueueItemRequestSchema)` to create a new message.
  */
 export const AssignQueueItemRequestSchema: GenMessage<AssignQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 20);
+  messageDesc(file_service_api_queue, 21);
 
 /**
  * The assigned item.
@@ -936,7 +1013,7 @@ export type AssignQueueItemResponse = Message<"service.api.AssignQueueItemRespon
  * Use `create(AssignQueueItemResponseSchema)` to create a new message.
  */
 export const AssignQueueItemResponseSchema: GenMessage<AssignQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 21);
+  messageDesc(file_service_api_queue, 22);
 
 /**
  * Selects the leased item.
@@ -971,7 +1048,7 @@ export type ReleaseQueueItemRequest = Message<"service.api.ReleaseQueueItemReque
  * Use `create(ReleaseQueueItemRequestSchema)` to create a new message.
  */
 export const ReleaseQueueItemRequestSchema: GenMessage<ReleaseQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 22);
+  messageDesc(file_service_api_queue, 23);
 
 /**
  * The released item.
@@ -992,7 +1069,7 @@ export type ReleaseQueueItemResponse = Message<"service.api.ReleaseQueueItemResp
  * Use `create(ReleaseQueueItemResponseSchema)` to create a new message.
  */
 export const ReleaseQueueItemResponseSchema: GenMessage<ReleaseQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 23);
+  messageDesc(file_service_api_queue, 24);
 
 /**
  * Queues: the items that wait in pools, and the control of them.
@@ -1061,7 +1138,8 @@ export const QueueService: GenService<{
     output: typeof ListQueueItemsResponseSchema;
   },
   /**
-   * Returns one item of a queue.
+   * Returns one item of a queue. With wait_s, waits until the item has ended, and returns its current state at the latest
+   * after that time.
    *
    * @generated from rpc service.api.QueueService.GetQueueItem
    */

@@ -134,7 +134,7 @@ export type Subscriber = Message<"service.api.Subscriber"> & {
 
   /**
    * Since when the email address is suppressed: a provider reported that it no longer exists, or that its owner
-   * unsubscribed or complained. Changing the address ends it.
+   * unsubscribed or complained, or a caller suppressed it. It ends when the suppression is deleted.
    *
    * @generated from field: google.protobuf.Timestamp email_suppressed_at = 16;
    */
@@ -235,7 +235,8 @@ export type ChannelEndpoint = Message<"service.api.ChannelEndpoint"> & {
 
   /**
    * Since when it is suppressed: the provider reported that it no longer exists, or that its owner unsubscribed or
-   * complained. Remove and add it to use it again.
+   * complained, or a caller suppressed it. It ends when the suppression is deleted; a push token that is added again is
+   * used again.
    *
    * @generated from field: google.protobuf.Timestamp suppressed_at = 11;
    */

@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "./violation_pb.ts";
 import { file_service_api_violation } from "./violation_pb.ts";
@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/work.proto.
  */
 export const file_service_api_work: GenFile = /*@__PURE__*/
-  fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSKmAQoNQ29tcGxldGVkSXRlbRIgCg1xdWV1ZV9pdGVtX2lkGAEgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAiABKAlCCbpIBnIEEAEYQBIjCgRjb3N0GAMgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBCABKAFCB7pIBBICQAFIAYgBAUIHCgVfY29zdEIICgZfc2NvcmUiuwEKCkZhaWxlZEl0ZW0SIAoNcXVldWVfaXRlbV9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAIgASgJQgm6SAZyBBABGEASFgoJcmV0cnlhYmxlGAMgASgISACIAQESKwoLcmVhc29uX2NvZGUYBCABKAlCFrpIE3IRGEAyDV5bYS16MC05Xy5dKiQSGAoGcmVhc29uGAUgASgJQgi6SAVyAxjoB0IMCgpfcmV0cnlhYmxlIrMCChFMZWFzZUl0ZW1zUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoJbWF4X2l0ZW1zGAIgASgFQgq6SAcaBRjoBygAEhkKBndhaXRfcxgDIAEoBUIJukgGGgQYFCgAEh0KDHJlY2lwaWVudF9pZBgEIAEoCUIHukgEcgIYQBIcCgdsZWFzZV9zGAUgASgFQgu6SAgaBhjA0QIoABI9Cgljb21wbGV0ZWQYBiADKAsyGi5zZXJ2aWNlLmFwaS5Db21wbGV0ZWRJdGVtQg66SAuSAQgQ6AciA9gBAxI3CgZmYWlsZWQYByADKAsyFy5zZXJ2aWNlLmFwaS5GYWlsZWRJdGVtQg66SAuSAQgQ6AciA9gBAxITCgtyZXBvcnRfb25seRgIIAEoCCLxAgoKTGVhc2VkSXRlbRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg8KB3Bvb2xfaWQYAiABKAkSFAoMcmVjaXBpZW50X2lkGAMgASgJEgwKBHR5cGUYBCABKAkSCwoDa2V5GAUgASgJEisKCmF0dHJpYnV0ZXMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3BheWxvYWQYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCHByaW9yaXR5GAggASgFEg8KB2F0dGVtcHQYCSABKAUSFAoMbWF4X2F0dGVtcHRzGAogASgFEhMKC2xlYXNlX3Rva2VuGAsgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2VucXVldWVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmChJMZWFzZUl0ZW1zUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy5zZXJ2aWNlLmFwaS5MZWFzZWRJdGVtEigKB3Jlc3VsdHMYAiADKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0IokBCgtXb3JrUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoMcmVjaXBpZW50X2lkGAIgASgJQge6SARyAhhAEiEKDW1heF9pbl9mbGlnaHQYAyABKAVCCrpIBxoFGOgHKAASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiNgoMV29ya1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcuc2VydmljZS5hcGkuTGVhc2VkSXRlbSJUCgVMZWFzZRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpIBChRIZWFydGJlYXRJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiOgoVSGVhcnRiZWF0SXRlbVJlc3BvbnNlEiEKBWxlYXNlGAEgASgLMhIuc2VydmljZS5hcGkuTGVhc2UitwEKCldvcmtSZXN1bHQSFQoNcXVldWVfaXRlbV9pZBgBIAEoCRINCgVzdGF0ZRgCIAEoCRIsCghyZXRyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZXJyb3JfY29kZRgEIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAUgASgJEioKCnZpb2xhdGlvbnMYBiADKAsyFi5zZXJ2aWNlLmFwaS5WaW9sYXRpb24iyAEKE0NvbXBsZXRlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEiMKBGNvc3QYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBQgcKBV9jb3N0QggKBl9zY29yZSI/ChRDb21wbGV0ZUl0ZW1SZXNwb25zZRInCgZyZXN1bHQYASABKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0ItwBCg9GYWlsSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgEIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAUgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgGIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI7ChBGYWlsSXRlbVJlc3BvbnNlEicKBnJlc3VsdBgBIAEoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQiTQoJTGVhc2VkUmVmEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAImsKFENvbXBsZXRlSXRlbXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI3CgVpdGVtcxgCIAMoCzIWLnNlcnZpY2UuYXBpLkxlYXNlZFJlZkIQukgNkgEKCAEQ6AciA9gBAyJBChVDb21wbGV0ZUl0ZW1zUmVzcG9uc2USKAoHcmVzdWx0cxgBIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQi1AEKEEZhaWxJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjcKBWl0ZW1zGAIgAygLMhYuc2VydmljZS5hcGkuTGVhc2VkUmVmQhC6SA2SAQoIARDoByID2AEDEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI9ChFGYWlsSXRlbXNSZXNwb25zZRIoCgdyZXN1bHRzGAEgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdDKACgoLV29ya1NlcnZpY2USoAEKCkxlYXNlSXRlbXMSHi5zZXJ2aWNlLmFwaS5MZWFzZUl0ZW1zUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxlYXNlSXRlbXNSZXNwb25zZSJRyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgKaXRlbSBsZWFzZYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2xlYXNlEo4BCgRXb3JrEhguc2VydmljZS5hcGkuV29ya1JlcXVlc3QaGS5zZXJ2aWNlLmFwaS5Xb3JrUmVzcG9uc2UiT8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQBVgB0vMYCWl0ZW0gd29ya4LT5JMCHzoBKiIaL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3dvcmswARLOAQoNSGVhcnRiZWF0SXRlbRIhLnNlcnZpY2UuYXBpLkhlYXJ0YmVhdEl0ZW1SZXF1ZXN0GiIuc2VydmljZS5hcGkuSGVhcnRiZWF0SXRlbVJlc3BvbnNlInbK8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUAFYAdLzGA5pdGVtIGhlYXJ0YmVhdILT5JMCQToBKmIFbGVhc2UiNS9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vaGVhcnRiZWF0EsoBCgxDb21wbGV0ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtUmVzcG9uc2UidcrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYDWl0ZW0gY29tcGxldGWC0+STAkE6ASpiBnJlc3VsdCI0L2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9jb21wbGV0ZRK2AQoIRmFpbEl0ZW0SHC5zZXJ2aWNlLmFwaS5GYWlsSXRlbVJlcXVlc3QaHS5zZXJ2aWNlLmFwaS5GYWlsSXRlbVJlc3BvbnNlIm3K8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUAFYAdLzGAlpdGVtIGZhaWyC0+STAj06ASpiBnJlc3VsdCIwL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9mYWlsErsBCg1Db21wbGV0ZUl0ZW1zEiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1zUmVzcG9uc2UiY8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQClgB0vMYE2l0ZW0gY29tcGxldGUtYmF0Y2iC0+STAik6ASoiJC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpjb21wbGV0ZRKnAQoJRmFpbEl0ZW1zEh0uc2VydmljZS5hcGkuRmFpbEl0ZW1zUmVxdWVzdBoeLnNlcnZpY2UuYXBpLkZhaWxJdGVtc1Jlc3BvbnNlIlvK8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUApYAdLzGA9pdGVtIGZhaWwtYmF0Y2iC0+STAiU6ASoiIC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpmYWlsYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
+  fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSLOAQoNQ29tcGxldGVkSXRlbRIgCg1xdWV1ZV9pdGVtX2lkGAEgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAiABKAlCCbpIBnIEEAEYQBIjCgRjb3N0GAMgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBCABKAFCB7pIBBICQAFIAYgBARImCgZyZXN1bHQYBSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBwoFX2Nvc3RCCAoGX3Njb3JlIrsBCgpGYWlsZWRJdGVtEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSKzAgoRTGVhc2VJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KCW1heF9pdGVtcxgCIAEoBUIKukgHGgUY6AcoABIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoABIdCgxyZWNpcGllbnRfaWQYBCABKAlCB7pIBHICGEASHAoHbGVhc2VfcxgFIAEoBUILukgIGgYYwNECKAASPQoJY29tcGxldGVkGAYgAygLMhouc2VydmljZS5hcGkuQ29tcGxldGVkSXRlbUIOukgLkgEIEOgHIgPYAQMSNwoGZmFpbGVkGAcgAygLMhcuc2VydmljZS5hcGkuRmFpbGVkSXRlbUIOukgLkgEIEOgHIgPYAQMSEwoLcmVwb3J0X29ubHkYCCABKAgi8QIKCkxlYXNlZEl0ZW0SFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIPCgdwb29sX2lkGAIgASgJEhQKDHJlY2lwaWVudF9pZBgDIAEoCRIMCgR0eXBlGAQgASgJEgsKA2tleRgFIAEoCRIrCgphdHRyaWJ1dGVzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIoCgdwYXlsb2FkGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghwcmlvcml0eRgIIAEoBRIPCgdhdHRlbXB0GAkgASgFEhQKDG1heF9hdHRlbXB0cxgKIAEoBRITCgtsZWFzZV90b2tlbhgLIAEoCRI0ChBsZWFzZV9leHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtlbnF1ZXVlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoSTGVhc2VJdGVtc1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcuc2VydmljZS5hcGkuTGVhc2VkSXRlbRIoCgdyZXN1bHRzGAIgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdCKJAQoLV29ya1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIhCg1tYXhfaW5fZmxpZ2h0GAMgASgFQgq6SAcaBRjoBygAEhwKB2xlYXNlX3MYBCABKAVCC7pICBoGGMDRAigAIjYKDFdvcmtSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkxlYXNlZEl0ZW0iVAoFTGVhc2USFQoNcXVldWVfaXRlbV9pZBgBIAEoCRI0ChBsZWFzZV9leHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKSAQoUSGVhcnRiZWF0SXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEhwKB2xlYXNlX3MYBCABKAVCC7pICBoGGMDRAigAIjoKFUhlYXJ0YmVhdEl0ZW1SZXNwb25zZRIhCgVsZWFzZRgBIAEoCzISLnNlcnZpY2UuYXBpLkxlYXNlItkBChlSZXBvcnRJdGVtUHJvZ3Jlc3NSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAyABKAlCCbpIBnIEEAEYQBIoCgdwZXJjZW50GAQgASgBQhe6SBQSEhkAAAAAAABZQCkAAAAAAAAAABIWCgRub3RlGAUgASgJQgi6SAVyAxj0AxIcCgdsZWFzZV9zGAYgASgFQgu6SAgaBhjA0QIoACI/ChpSZXBvcnRJdGVtUHJvZ3Jlc3NSZXNwb25zZRIhCgVsZWFzZRgBIAEoCzISLnNlcnZpY2UuYXBpLkxlYXNlIrcBCgpXb3JrUmVzdWx0EhUKDXF1ZXVlX2l0ZW1faWQYASABKAkSDQoFc3RhdGUYAiABKAkSLAoIcmV0cnlfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmVycm9yX2NvZGUYBCABKAkSFQoNZXJyb3JfbWVzc2FnZRgFIAEoCRIqCgp2aW9sYXRpb25zGAYgAygLMhYuc2VydmljZS5hcGkuVmlvbGF0aW9uIvABChNDb21wbGV0ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAyABKAlCCbpIBnIEEAEYQBIjCgRjb3N0GAQgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBSABKAFCB7pIBBICQAFIAYgBARImCgZyZXN1bHQYBiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBwoFX2Nvc3RCCAoGX3Njb3JlIj8KFENvbXBsZXRlSXRlbVJlc3BvbnNlEicKBnJlc3VsdBgBIAEoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQi3AEKD0ZhaWxJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASFgoJcmV0cnlhYmxlGAQgASgISACIAQESKwoLcmVhc29uX2NvZGUYBSABKAlCFrpIE3IRGEAyDV5bYS16MC05Xy5dKiQSGAoGcmVhc29uGAYgASgJQgi6SAVyAxjoB0IMCgpfcmV0cnlhYmxlIjsKEEZhaWxJdGVtUmVzcG9uc2USJwoGcmVzdWx0GAEgASgLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdCJ1CglMZWFzZWRSZWYSIAoNcXVldWVfaXRlbV9pZBgBIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAIgASgJQgm6SAZyBBABGEASJgoGcmVzdWx0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlImsKFENvbXBsZXRlSXRlbXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI3CgVpdGVtcxgCIAMoCzIWLnNlcnZpY2UuYXBpLkxlYXNlZFJlZkIQukgNkgEKCAEQ6AciA9gBAyJBChVDb21wbGV0ZUl0ZW1zUmVzcG9uc2USKAoHcmVzdWx0cxgBIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQi1AEKEEZhaWxJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjcKBWl0ZW1zGAIgAygLMhYuc2VydmljZS5hcGkuTGVhc2VkUmVmQhC6SA2SAQoIARDoByID2AEDEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI9ChFGYWlsSXRlbXNSZXNwb25zZRIoCgdyZXN1bHRzGAEgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdDLeCwoLV29ya1NlcnZpY2USoAEKCkxlYXNlSXRlbXMSHi5zZXJ2aWNlLmFwaS5MZWFzZUl0ZW1zUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxlYXNlSXRlbXNSZXNwb25zZSJRyvMYGQgBEAIYASABKgR3b3JrMgV3cml0ZVABWAHS8xgKaXRlbSBsZWFzZYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2xlYXNlEo4BCgRXb3JrEhguc2VydmljZS5hcGkuV29ya1JlcXVlc3QaGS5zZXJ2aWNlLmFwaS5Xb3JrUmVzcG9uc2UiT8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQBVgB0vMYCWl0ZW0gd29ya4LT5JMCHzoBKiIaL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3dvcmswARLOAQoNSGVhcnRiZWF0SXRlbRIhLnNlcnZpY2UuYXBpLkhlYXJ0YmVhdEl0ZW1SZXF1ZXN0GiIuc2VydmljZS5hcGkuSGVhcnRiZWF0SXRlbVJlc3BvbnNlInbK8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUAFYAdLzGA5pdGVtIGhlYXJ0YmVhdILT5JMCQToBKmIFbGVhc2UiNS9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vaGVhcnRiZWF0EtsBChJSZXBvcnRJdGVtUHJvZ3Jlc3MSJi5zZXJ2aWNlLmFwaS5SZXBvcnRJdGVtUHJvZ3Jlc3NSZXF1ZXN0Gicuc2VydmljZS5hcGkuUmVwb3J0SXRlbVByb2dyZXNzUmVzcG9uc2UidMrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYDWl0ZW0gcHJvZ3Jlc3OC0+STAkA6ASpiBWxlYXNlIjQvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L3Byb2dyZXNzEsoBCgxDb21wbGV0ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtUmVzcG9uc2UidcrzGBkIARACGAEgASoEd29yazIFd3JpdGVQAVgB0vMYDWl0ZW0gY29tcGxldGWC0+STAkE6ASpiBnJlc3VsdCI0L2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9jb21wbGV0ZRK2AQoIRmFpbEl0ZW0SHC5zZXJ2aWNlLmFwaS5GYWlsSXRlbVJlcXVlc3QaHS5zZXJ2aWNlLmFwaS5GYWlsSXRlbVJlc3BvbnNlIm3K8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUAFYAdLzGAlpdGVtIGZhaWyC0+STAj06ASpiBnJlc3VsdCIwL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9mYWlsErsBCg1Db21wbGV0ZUl0ZW1zEiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1zUmVzcG9uc2UiY8rzGBkIARACGAEgASoEd29yazIFd3JpdGVQClgB0vMYE2l0ZW0gY29tcGxldGUtYmF0Y2iC0+STAik6ASoiJC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpjb21wbGV0ZRKnAQoJRmFpbEl0ZW1zEh0uc2VydmljZS5hcGkuRmFpbEl0ZW1zUmVxdWVzdBoeLnNlcnZpY2UuYXBpLkZhaWxJdGVtc1Jlc3BvbnNlIlvK8xgZCAEQAhgBIAEqBHdvcmsyBXdyaXRlUApYAdLzGA9pdGVtIGZhaWwtYmF0Y2iC0+STAiU6ASoiIC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpmYWlsYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
 
 /**
  * A completed item, as reported with LeaseItems.
@@ -52,6 +52,13 @@ export type CompletedItem = Message<"service.api.CompletedItem"> & {
    * @generated from field: optional double score = 4;
    */
   score?: number | undefined;
+
+  /**
+   * The result of the work, any JSON value of at most 64 KiB. It is stored with the item.
+   *
+   * @generated from field: google.protobuf.Value result = 5;
+   */
+  result?: Value | undefined;
 };
 
 /**
@@ -233,7 +240,8 @@ export type LeasedItem = Message<"service.api.LeasedItem"> & {
   attributes?: JsonObject | undefined;
 
   /**
-   * The payload for the worker.
+   * The payload for the worker. In a pool whose debounce takes all items, the list `payloads` in it has the payload of each
+   * item of the window.
    *
    * @generated from field: google.protobuf.Struct payload = 7;
    */
@@ -472,6 +480,83 @@ export const HeartbeatItemResponseSchema: GenMessage<HeartbeatItemResponse> = /*
   messageDesc(file_service_api_work, 9);
 
 /**
+ * Reports the progress of a leased item.
+ *
+ * @generated from message service.api.ReportItemProgressRequest
+ */
+export type ReportItemProgressRequest = Message<"service.api.ReportItemProgressRequest"> & {
+  /**
+   * The pool.
+   *
+   * @generated from field: string pool_id = 1;
+   */
+  poolId: string;
+
+  /**
+   * The item.
+   *
+   * @generated from field: string queue_item_id = 2;
+   */
+  queueItemId: string;
+
+  /**
+   * The token of the lease.
+   *
+   * @generated from field: string lease_token = 3;
+   */
+  leaseToken: string;
+
+  /**
+   * How much of the work is done, in percent.
+   *
+   * @generated from field: double percent = 4;
+   */
+  percent: number;
+
+  /**
+   * A note for people.
+   *
+   * @generated from field: string note = 5;
+   */
+  note: string;
+
+  /**
+   * Seconds from now until the lease expires; the pool's value when 0. A lease is never shortened.
+   *
+   * @generated from field: int32 lease_s = 6;
+   */
+  leaseS: number;
+};
+
+/**
+ * Describes the message service.api.ReportItemProgressRequest.
+ * Use `create(ReportItemProgressRequestSchema)` to create a new message.
+ */
+export const ReportItemProgressRequestSchema: GenMessage<ReportItemProgressRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 10);
+
+/**
+ * The extended lease.
+ *
+ * @generated from message service.api.ReportItemProgressResponse
+ */
+export type ReportItemProgressResponse = Message<"service.api.ReportItemProgressResponse"> & {
+  /**
+   * The lease.
+   *
+   * @generated from field: service.api.Lease lease = 1;
+   */
+  lease?: Lease | undefined;
+};
+
+/**
+ * Describes the message service.api.ReportItemProgressResponse.
+ * Use `create(ReportItemProgressResponseSchema)` to create a new message.
+ */
+export const ReportItemProgressResponseSchema: GenMessage<ReportItemProgressResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 11);
+
+/**
  * The result for an item.
  *
  * @generated from message service.api.WorkResult
@@ -525,7 +610,7 @@ export type WorkResult = Message<"service.api.WorkResult"> & {
  * Use `create(WorkResultSchema)` to create a new message.
  */
 export const WorkResultSchema: GenMessage<WorkResult> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 10);
+  messageDesc(file_service_api_work, 12);
 
 /**
  * Reports that an item is done.
@@ -567,6 +652,13 @@ export type CompleteItemRequest = Message<"service.api.CompleteItemRequest"> & {
    * @generated from field: optional double score = 5;
    */
   score?: number | undefined;
+
+  /**
+   * The result of the work, any JSON value of at most 64 KiB. It is stored with the item.
+   *
+   * @generated from field: google.protobuf.Value result = 6;
+   */
+  result?: Value | undefined;
 };
 
 /**
@@ -574,7 +666,7 @@ export type CompleteItemRequest = Message<"service.api.CompleteItemRequest"> & {
  * Use `create(CompleteItemRequestSchema)` to create a new message.
  */
 export const CompleteItemRequestSchema: GenMessage<CompleteItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 11);
+  messageDesc(file_service_api_work, 13);
 
 /**
  * The current state of the item.
@@ -595,7 +687,7 @@ export type CompleteItemResponse = Message<"service.api.CompleteItemResponse"> &
  * Use `create(CompleteItemResponseSchema)` to create a new message.
  */
 export const CompleteItemResponseSchema: GenMessage<CompleteItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 12);
+  messageDesc(file_service_api_work, 14);
 
 /**
  * Reports a failed attempt.
@@ -651,7 +743,7 @@ export type FailItemRequest = Message<"service.api.FailItemRequest"> & {
  * Use `create(FailItemRequestSchema)` to create a new message.
  */
 export const FailItemRequestSchema: GenMessage<FailItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 13);
+  messageDesc(file_service_api_work, 15);
 
 /**
  * The current state of the item.
@@ -672,7 +764,7 @@ export type FailItemResponse = Message<"service.api.FailItemResponse"> & {
  * Use `create(FailItemResponseSchema)` to create a new message.
  */
 export const FailItemResponseSchema: GenMessage<FailItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 14);
+  messageDesc(file_service_api_work, 16);
 
 /**
  * An item and its lease.
@@ -693,6 +785,13 @@ export type LeasedRef = Message<"service.api.LeasedRef"> & {
    * @generated from field: string lease_token = 2;
    */
   leaseToken: string;
+
+  /**
+   * The result of a completed item, any JSON value of at most 64 KiB. A failed item cannot have one.
+   *
+   * @generated from field: google.protobuf.Value result = 3;
+   */
+  result?: Value | undefined;
 };
 
 /**
@@ -700,7 +799,7 @@ export type LeasedRef = Message<"service.api.LeasedRef"> & {
  * Use `create(LeasedRefSchema)` to create a new message.
  */
 export const LeasedRefSchema: GenMessage<LeasedRef> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 15);
+  messageDesc(file_service_api_work, 17);
 
 /**
  * Reports that many items are done.
@@ -729,7 +828,7 @@ export type CompleteItemsRequest = Message<"service.api.CompleteItemsRequest"> &
  * Use `create(CompleteItemsRequestSchema)` to create a new message.
  */
 export const CompleteItemsRequestSchema: GenMessage<CompleteItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 16);
+  messageDesc(file_service_api_work, 18);
 
 /**
  * The results, in order.
@@ -750,7 +849,7 @@ export type CompleteItemsResponse = Message<"service.api.CompleteItemsResponse">
  * Use `create(CompleteItemsResponseSchema)` to create a new message.
  */
 export const CompleteItemsResponseSchema: GenMessage<CompleteItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 17);
+  messageDesc(file_service_api_work, 19);
 
 /**
  * Reports many failed attempts.
@@ -800,7 +899,7 @@ export type FailItemsRequest = Message<"service.api.FailItemsRequest"> & {
  * Use `create(FailItemsRequestSchema)` to create a new message.
  */
 export const FailItemsRequestSchema: GenMessage<FailItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 18);
+  messageDesc(file_service_api_work, 20);
 
 /**
  * The results, in order.
@@ -821,7 +920,7 @@ export type FailItemsResponse = Message<"service.api.FailItemsResponse"> & {
  * Use `create(FailItemsResponseSchema)` to create a new message.
  */
 export const FailItemsResponseSchema: GenMessage<FailItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 19);
+  messageDesc(file_service_api_work, 21);
 
 /**
  * Work: how workers lease items, extend leases and report results.
@@ -864,6 +963,16 @@ export const WorkService: GenService<{
     methodKind: "unary";
     input: typeof HeartbeatItemRequestSchema;
     output: typeof HeartbeatItemResponseSchema;
+  },
+  /**
+   * Reports the progress of a leased item, and extends its lease like a heartbeat.
+   *
+   * @generated from rpc service.api.WorkService.ReportItemProgress
+   */
+  reportItemProgress: {
+    methodKind: "unary";
+    input: typeof ReportItemProgressRequestSchema;
+    output: typeof ReportItemProgressResponseSchema;
   },
   /**
    * Reports that an item is done.

@@ -7,6 +7,7 @@
  * connect-sessions: the hosted page on which end users connect their accounts.
  * actions: the execution of actions, with records.
  * triggers: subscriptions to what happens in those accounts.
+ * messaging: notifications that are sent through actions.
  * marketplace: packs of manifests, workflows, notifications and rules, and their installations.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
@@ -18,12 +19,14 @@ import { createConnectSessions } from "./connect-sessions/index.ts";
 import { type ConnectionCheck, createConnections } from "./connections/index.ts";
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createMarketplace, type MarketplaceSources } from "./marketplace/index.ts";
+import { createMessaging } from "./messaging/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
 export type { ActionUse } from "./actions/index.ts";
 export type { Connection, ConnectionFault, Connections, OpenConnection } from "./connections/index.ts";
 export { packName, readPackFile, readSignedPack, signPack, writeSignedPack } from "./marketplace/index.ts";
+export type { MessageEvent, MessageOutcome, MessageProvider, Messaging } from "./messaging/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -73,6 +76,7 @@ export function createConnectors(parts: Parts) {
     retentionDays: parts.config["connector.trigger_event_retention_days"],
     idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
   });
+  const messaging = createMessaging({ ...parts, catalogue, http, perform: actions.perform });
   const { packRecords, findUses, ...sources } = parts.marketplace;
   const marketplace = createMarketplace({
     ...parts,
@@ -97,6 +101,8 @@ export function createConnectors(parts: Parts) {
     jobs: [...connections.jobs, ...connectSessions.jobs, ...actions.jobs, ...triggers.jobs],
     workers: [actions.sweeper, triggers.worker],
     connections,
+    /** Sends notifications through the actions of manifests. */
+    messaging,
     /** The pages on which end users connect their accounts. */
     connectPages: connectSessions.pages,
     /** Whether a tenant can execute an action. */

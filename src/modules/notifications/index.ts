@@ -8,10 +8,10 @@
  * broadcasts, deliveries, inbox and outbox.
  */
 import type { Area, AreaParts } from "../area.ts";
-import type { Connections } from "../connectors/index.ts";
+import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
-import { createDispatch, deliveryExplainer, deliveryUsage } from "./dispatch/index.ts";
+import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
@@ -25,6 +25,8 @@ export type { SubscriberTokens } from "./subscribers/index.ts";
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
+  /** Sends notifications through providers of the connector catalogue. */
+  readonly messaging: Messaging;
   readonly quotas: Quotas;
   /** Signs subscriber tokens. */
   readonly subscriberTokenSecret: Buffer;
@@ -91,6 +93,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...dispatch.handlers.subscribers,
       },
       "service.api.SubscriberTokenService": subscriberTokens.handlers,
+      "service.api.SuppressionService": subscribers.suppressionHandlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
       "service.api.LayoutService": layouts.handlers,
@@ -101,13 +104,13 @@ export function createNotifications({ config, ...parts }: Parts) {
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
     jobs: [...topics.jobs, ...dispatch.jobs],
-    workers: [dispatch.expander, dispatch.dispatcher],
+    workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
     /** What is metered. */
     usageSources: [deliveryUsage],
-    explainers: [deliveryExplainer],
+    explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
     /** Identifies subscribers by their tokens. */

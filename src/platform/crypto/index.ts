@@ -15,6 +15,7 @@ export { type Reencryptable, type Reencryption, reencrypt, type StaleValue } fro
 export { SealError, type SealFault } from "./seal-error.ts";
 export { sealedTable } from "./sealed-table.ts";
 export { type AwsCredentials, signAws } from "./sign-aws.ts";
+export { type JwtParts, signJwt } from "./signed-jwt.ts";
 export {
   createStatementKey,
   digestOfStatement,

@@ -14,6 +14,8 @@ export interface EgressCall {
   readonly bytesMax?: number;
   /** Resolves as soon as the status is known, with an empty body, so that a broken body cannot turn success into failure. */
   readonly ignoreBody?: boolean;
+  /** Speaks HTTP/2, for servers that accept nothing else. */
+  readonly http2?: boolean;
   readonly signal?: AbortSignal;
 }
 

@@ -5,6 +5,7 @@ import type { Metrics } from "../telemetry/index.ts";
 import { createAgents, pinTo } from "./agents.ts";
 import { type CheckedAddress, type Egress, type EgressCall, EgressError } from "./egress.ts";
 import { exchange } from "./exchange.ts";
+import { createHttp2Sessions } from "./http2-exchange.ts";
 import { createPolicy, type Objection, type PolicySettings } from "./policy.ts";
 import { createSystemResolver, type Resolver } from "./resolver.ts";
 import { parseHost, parseTarget, urlRefusal } from "./target.ts";
@@ -46,6 +47,7 @@ export function createEgress({
 }: Options): EgressGuard {
   const policy = createPolicy(settings);
   const agents = createAgents(ca);
+  const sessions = createHttp2Sessions(ca);
   const objections = metrics.counter({
     name: "egress_objections_total",
     help: "Connections that the egress policy objects to, by reason and outcome (refused or let through).",
@@ -92,7 +94,10 @@ export function createEgress({
       validateHead(call);
       return withLimits(call, target.host, async (signal) => {
         const addresses = await check(target.host, target.isAddress, signal);
-        return exchange({ target, call, pin: pinTo(addresses), agents, signal });
+        const pin = pinTo(addresses);
+        return call.http2
+          ? sessions.exchange({ target, call, pin, signal })
+          : exchange({ target, call, pin, agents, signal });
       });
     },
 
@@ -113,6 +118,7 @@ export function createEgress({
     close() {
       agents.http.destroy();
       agents.https.destroy();
+      sessions.close();
     },
   };
 }

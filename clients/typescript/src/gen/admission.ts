@@ -57,7 +57,7 @@ export type AdmissionPreview = {
   readonly not_before?: string;
   /** The verdict of each constraint, in order: first those evaluated on arrival, then those evaluated at lease time. */
   readonly verdicts: readonly ConstraintVerdict[];
-  /** deduplicated: the item that occupies the group. */
+  /** deduplicated: the item that occupies the group. debounced: the waiting item that would take the payload, if any. */
   readonly existing_queue_item_id: string;
   /** Waiting items that it would replace. */
   readonly superseded_queue_item_ids: readonly string[];
@@ -71,7 +71,7 @@ export type ConstraintVerdict = {
   readonly constraint_kind: string;
   /** The group of the item. Its key is never shown. */
   readonly group_id: string;
-  /** admit, replace, cancel_running, debounce, hold, deduplicate or reject; not_asked when an earlier constraint decides. */
+  /** admit, replace, cancel_running, debounce, collect, hold, deduplicate or reject; not_asked when an earlier constraint decides. */
   readonly verdict: string;
   /** When the constraint lets the item proceed, if known. */
   readonly not_before?: string;
@@ -109,6 +109,20 @@ export type AdmissionExplanation = {
   readonly verdicts: readonly ConstraintVerdict[];
   /** The search for a recipient, if no constraint holds the item and no recipient was found yet. */
   readonly assignment?: AssignmentRetry;
+  /** The items that it was routed to wait for, in the order of the request. */
+  readonly dependencies: readonly ItemDependency[];
+};
+
+/** An item that another item waits for. */
+export type ItemDependency = {
+  /** The item, as it was named. */
+  readonly queue_item_id: string;
+  /** Its pool; empty if the item is no longer stored. */
+  readonly pool_id: string;
+  /** Its state; empty if the item is no longer stored. If another item replaced it, this is the state of the last replacement. */
+  readonly state: string;
+  /** The item that replaced it; empty if none did. */
+  readonly survivor_id: string;
 };
 
 /** Request for a page of groups. */

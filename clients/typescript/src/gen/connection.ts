@@ -16,7 +16,7 @@ export interface ConnectionService {
   /** Lists the connections of the caller's tenant, revoked ones included, oldest first. */
   list(request?: ListConnectionsRequest, options?: CallOptions): List<Connection>;
 
-  /** Changes the fields that are present. New credentials take the place of the current ones, which stay in use until the provider has accepted the new ones; they must belong to the same account. A grant of OAuth is replaced by a connect session that reconnects the connection. */
+  /** Changes the fields that are present. New settings and credentials take the place of the current ones, which stay in use until the provider has accepted the new ones; they must belong to the same account. A grant of OAuth is replaced by a connect session that reconnects the connection. */
   update(request: UpdateConnectionRequest, options?: CallOptions): Promise<Connection>;
 
   /** Revokes a connection permanently. The grant is revoked at the provider if it offers that, then the credentials are deleted. A revoked connection stays unchanged. */
@@ -71,7 +71,7 @@ export type CreateConnectionRequest = {
   /** When it expires; never when absent. */
   readonly expires_at?: string | Date;
   /** How requests are authenticated; the provider's default mode when empty. With oauth2, the credentials are an existing grant: access_token, refresh_token or both. */
-  readonly auth_mode?: "" | "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "aws_sigv4" | "none";
+  readonly auth_mode?: "" | "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "signed_jwt" | "aws_sigv4" | "none";
   /** The provider config whose OAuth app obtained the grant; required for a refresh with oauth2. */
   readonly provider_config_id?: string;
 };
@@ -182,6 +182,8 @@ export type UpdateConnectionRequest = {
   readonly expires_at?: string | Date;
   /** The expected version of the record; unconditional when absent. */
   readonly record_version?: number;
+  /** Replaces all settings, for example with another sender. They are tested together with the credentials. At most 16 KiB as JSON. */
+  readonly settings?: object;
 };
 
 /** Selects the connection to revoke. */

@@ -88,7 +88,7 @@ export type ListProvidersRequest = {
   /** Only those of this category. */
   readonly category?: "crm" | "communication" | "developer_tools" | "productivity" | "payments" | "accounting" | "support" | "marketing" | "storage" | "analytics" | "incident" | "ai" | "commerce" | "calendar" | "email" | "data" | "generic";
   /** Only those of providers with this authentication mode. */
-  readonly auth_mode?: "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "aws_sigv4" | "none";
+  readonly auth_mode?: "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "signed_jwt" | "aws_sigv4" | "none";
   /** Only those in this runtime status. */
   readonly runtime_status?: "executable" | "catalog_only" | "deprecated" | "unconfigured" | "disabled";
   /** Only those from this source. */
@@ -131,7 +131,7 @@ export type ConnectorProvider = {
 
 /** A way to authenticate at a provider. */
 export type ConnectorAuthMode = {
-  /** oauth2, oauth2_cc, api_key, basic, two_step, jwt, aws_sigv4 or none. */
+  /** oauth2, oauth2_cc, api_key, basic, two_step, jwt, signed_jwt, aws_sigv4 or none. */
   readonly mode: string;
   /** The credentials that are asked for. */
   readonly fields: readonly ConnectorField[];
@@ -194,7 +194,7 @@ export type ListActionsRequest = {
   /** Only those in this runtime status. */
   readonly runtime_status?: "executable" | "catalog_only" | "deprecated" | "unconfigured" | "disabled";
   /** Only those of providers with this authentication mode. */
-  readonly auth_mode?: "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "aws_sigv4" | "none";
+  readonly auth_mode?: "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "signed_jwt" | "aws_sigv4" | "none";
 };
 
 /** An operation of a provider. */
@@ -302,7 +302,7 @@ export type ListTriggersRequest = {
   /** Only those in this runtime status. */
   readonly runtime_status?: "executable" | "catalog_only" | "deprecated" | "unconfigured" | "disabled";
   /** Only those of providers with this authentication mode. */
-  readonly auth_mode?: "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "aws_sigv4" | "none";
+  readonly auth_mode?: "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "signed_jwt" | "aws_sigv4" | "none";
 };
 
 /** Something that happens at a provider. */

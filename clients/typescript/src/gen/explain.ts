@@ -5,7 +5,7 @@ import type { Transport } from "../transport/transport.ts";
 
 /** Explanations: what happened to something, why, and what it waits for. */
 export interface ExplainService {
-  /** Explains a routing decision, a queue item, a notification delivery, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is. The caller needs the scope that reads records of that kind. */
+  /** Explains a routing decision, a queue item, a notification delivery, a notification run, a webhook delivery, a workflow run or an execution of a connector action by its id, whichever it is. The caller needs the scope that reads records of that kind. */
   explain(request: ExplainRequest, options?: CallOptions): Promise<Explanation>;
 }
 
@@ -20,7 +20,7 @@ export function createExplainService(transport: Transport): ExplainService {
 
 /** Names what to explain. */
 export type ExplainRequest = {
-  /** The id of a decision, a queue item, a notification delivery, a workflow run or an execution. The webhook deliveries of an event have the id of the event. */
+  /** The id of a decision, a queue item, a notification delivery, a notification run, a workflow run or an execution. The webhook deliveries of an event have the id of the event. */
   readonly id: string;
   /** Whom the question is about: the id or the name of a recipient, or the id of a webhook endpoint. The explanation then says first why it did or did not get the item or the event. */
   readonly about?: string;
@@ -30,7 +30,7 @@ export type ExplainRequest = {
 export type Explanation = {
   /** The id that was asked about. */
   readonly id: string;
-  /** decision, queue_item, notification_delivery, webhook_delivery, workflow_run or connector_execution. A routed item is both a decision and a queue item with the same id; the explanation has both. */
+  /** decision, queue_item, notification_delivery, notification_run, webhook_delivery, workflow_run or connector_execution. A routed item is both a decision and a queue item with the same id; the explanation has both. */
   readonly kinds: readonly string[];
   /** The current status. */
   readonly status: string;

@@ -87,6 +87,74 @@ export type ChannelContentInput = {
   readonly strict_variables?: boolean;
 };
 
+/** One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox. */
+export type NotificationStepInput = {
+  /** The key, unique in the workflow: a lower-case letter, then letters and digits, separated by single underscores (for example: reminder_mail). */
+  readonly key: string;
+  /** A CEL condition over payload, subscriber, preferences, steps, digest, workflow_key, topic_key, context_keys and user_id. If it is false or fails to evaluate, the step is skipped and the next one follows. */
+  readonly condition?: string;
+  /** Sends messages. */
+  readonly send?: SendStepInput;
+  /** Waits. */
+  readonly delay?: StepWaitInput;
+  /** Collects triggers into one notification. */
+  readonly digest?: DigestStepInput;
+  /** Limits how often a subscriber is notified. */
+  readonly throttle?: ThrottleStepInput;
+  /** Waits for an inbox message to be seen or read. */
+  readonly await_inbox?: AwaitInboxStepInput;
+};
+
+/** Sends messages. Preferences are checked when the step is reached and again when a message is sent. */
+export type SendStepInput = {
+  /** The channels; the workflow must have content for each of them. */
+  readonly channels: readonly ("email" | "sms" | "push" | "chat" | "in_app")[];
+};
+
+/** When a wait ends: exactly one of for_s, until and at. */
+export type StepWaitInput = {
+  /** After this many seconds, at most 366 days. */
+  readonly for_s?: number;
+  /** At the time that this CEL expression returns, as a timestamp or as RFC 3339 text, such as "timestamp(payload.starts_at) - duration('24h')". At once if it is in the past; at most 366 days away. The run stops if the expression fails. */
+  readonly until?: string;
+  /** At the next time of day, such as 09:00. */
+  readonly at?: string;
+  /** With at: only on these days: mon, tue, wed, thu, fri, sat, sun; on all when empty. */
+  readonly days?: readonly ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+  /** With at: the time zone as an IANA name; when empty, the subscriber's, or UTC if that is not known. */
+  readonly timezone?: string;
+};
+
+/** Collects triggers of the workflow for the same subscriber and key into one notification. The first trigger opens the digest, and the following steps run once when its window ends. Templates read digest.count and digest.events. */
+export type DigestStepInput = {
+  /** A CEL expression whose result separates digests, such as payload.project_id; one digest per subscriber when empty. */
+  readonly key?: string;
+  /** When the window ends, counted from the first trigger. */
+  readonly window: StepWaitInput;
+  /** How many payloads are kept for templates, 100 when 0. Later ones, and those beyond 1 MiB, are only counted. */
+  readonly events_max?: number;
+};
+
+/** Ends the run when the subscriber has passed this step too often within the window. */
+export type ThrottleStepInput = {
+  /** How many runs may pass within the window. */
+  readonly limit: number;
+  /** The length of the sliding window in seconds, at most 30 days. */
+  readonly window_s: number;
+  /** A CEL expression whose result is counted separately, such as payload.project_id; one count per subscriber when empty. */
+  readonly key?: string;
+};
+
+/** Waits until the subscriber has seen or read the inbox message of an earlier step, but no longer than for_s. Whether it was seen is in steps.<key>.seen and steps.<key>.read for conditions of later steps. */
+export type AwaitInboxStepInput = {
+  /** The key of an earlier step that sends to in_app. */
+  readonly step: string;
+  /** "seen" or "read"; a message that was read was also seen. */
+  readonly state: "seen" | "read";
+  /** The longest wait in seconds, at most 366 days. */
+  readonly for_s: number;
+};
+
 /** A whole workflow. Absent fields are cleared. */
 export type UpsertNotificationWorkflowRequest = {
   /** The key: letters and digits, separated by single dots, underscores or hyphens (for example: order.shipped). */
@@ -101,6 +169,8 @@ export type UpsertNotificationWorkflowRequest = {
   readonly preferences?: PreferenceSettingsInput;
   /** Makes the change conditional on this version; 0 requires that there is no such workflow. */
   readonly record_version?: number;
+  /** What happens before and between messages, in order. Without steps all channels are sent at once. */
+  readonly steps?: readonly NotificationStepInput[];
 };
 
 /** The content of one kind of notification, and the author's preferences for everybody. */
@@ -123,6 +193,8 @@ export type NotificationWorkflow = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
+  /** What happens to a notification before and between its messages, in order. Without steps all channels are sent at once. */
+  readonly steps: readonly NotificationStep[];
 };
 
 /** The content of each channel; nothing is sent on absent channels. */
@@ -157,6 +229,74 @@ export type ChannelContent = {
   readonly data?: JsonObject;
   /** Whether a missing template variable is a failure; otherwise it is rendered as empty. */
   readonly strict_variables: boolean;
+};
+
+/** One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox. */
+export type NotificationStep = {
+  /** The key, unique in the workflow: a lower-case letter, then letters and digits, separated by single underscores (for example: reminder_mail). */
+  readonly key: string;
+  /** A CEL condition over payload, subscriber, preferences, steps, digest, workflow_key, topic_key, context_keys and user_id. If it is false or fails to evaluate, the step is skipped and the next one follows. */
+  readonly condition: string;
+  /** Sends messages. */
+  readonly send?: SendStep;
+  /** Waits. */
+  readonly delay?: StepWait;
+  /** Collects triggers into one notification. */
+  readonly digest?: DigestStep;
+  /** Limits how often a subscriber is notified. */
+  readonly throttle?: ThrottleStep;
+  /** Waits for an inbox message to be seen or read. */
+  readonly await_inbox?: AwaitInboxStep;
+};
+
+/** Sends messages. Preferences are checked when the step is reached and again when a message is sent. */
+export type SendStep = {
+  /** The channels; the workflow must have content for each of them. */
+  readonly channels: readonly string[];
+};
+
+/** When a wait ends: exactly one of for_s, until and at. */
+export type StepWait = {
+  /** After this many seconds, at most 366 days. */
+  readonly for_s: number;
+  /** At the time that this CEL expression returns, as a timestamp or as RFC 3339 text, such as "timestamp(payload.starts_at) - duration('24h')". At once if it is in the past; at most 366 days away. The run stops if the expression fails. */
+  readonly until: string;
+  /** At the next time of day, such as 09:00. */
+  readonly at: string;
+  /** With at: only on these days: mon, tue, wed, thu, fri, sat, sun; on all when empty. */
+  readonly days: readonly string[];
+  /** With at: the time zone as an IANA name; when empty, the subscriber's, or UTC if that is not known. */
+  readonly timezone: string;
+};
+
+/** Collects triggers of the workflow for the same subscriber and key into one notification. The first trigger opens the digest, and the following steps run once when its window ends. Templates read digest.count and digest.events. */
+export type DigestStep = {
+  /** A CEL expression whose result separates digests, such as payload.project_id; one digest per subscriber when empty. */
+  readonly key: string;
+  /** When the window ends, counted from the first trigger. */
+  readonly window?: StepWait;
+  /** How many payloads are kept for templates, 100 when 0. Later ones, and those beyond 1 MiB, are only counted. */
+  readonly events_max: number;
+};
+
+/** Ends the run when the subscriber has passed this step too often within the window. */
+export type ThrottleStep = {
+  /** How many runs may pass within the window. */
+  readonly limit: number;
+  /** The length of the sliding window in seconds, at most 30 days. */
+  readonly window_s: number;
+  /** A CEL expression whose result is counted separately, such as payload.project_id; one count per subscriber when empty. */
+  readonly key: string;
+};
+
+/** Waits until the subscriber has seen or read the inbox message of an earlier step, but no longer than for_s. Whether it was seen is in steps.<key>.seen and steps.<key>.read for conditions of later steps. */
+export type AwaitInboxStep = {
+  /** The key of an earlier step that sends to in_app. */
+  readonly step: string;
+  /** "seen" or "read"; a message that was read was also seen. */
+  readonly state: string;
+  /** The longest wait in seconds, at most 366 days. */
+  readonly for_s: number;
 };
 
 /** Identifies a workflow. */

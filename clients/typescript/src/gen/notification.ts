@@ -34,6 +34,15 @@ export interface NotificationService {
   /** Retries a dead letter. The subscriber's preferences are checked again. */
   redriveDeadLetter(request: RedriveNotificationDeadLetterRequest, options?: CallOptions): Promise<NotificationDeadLetter>;
 
+  /** Lists runs, newest first, or those of one trigger, oldest first: the way of each recipient through the steps of a workflow. */
+  listRuns(request?: ListNotificationRunsRequest, options?: CallOptions): List<NotificationRun>;
+
+  /** Returns one run with the outcome of each step. */
+  getRun(request: GetNotificationRunRequest, options?: CallOptions): Promise<NotificationRun>;
+
+  /** Cancels what a trigger has not sent yet: its waiting runs and its messages that wait in the queue. Its events leave open digests. What has been handed over to a provider is not recalled. */
+  cancel(request: CancelNotificationRequest, options?: CallOptions): Promise<CancelNotificationResponse>;
+
   /** Retries the open dead letters that match a filter, oldest first, at most 1,000 at a time. With preview, they are only counted. The subscribers' preferences are checked again. */
   redriveDeadLetters(request?: RedriveNotificationDeadLettersRequest, options?: CallOptions): Promise<RedriveNotificationDeadLettersResponse>;
 }
@@ -48,6 +57,9 @@ const notificationServiceOperations = {
   cancelBroadcast: { verb: "POST", path: "/api/v2/notifications/broadcasts/{transaction_id}:cancel", body: "*", keyed: true },
   listDeadLetters: { verb: "GET", path: "/api/v2/notifications/dead-letters", result: "cursor" },
   redriveDeadLetter: { verb: "POST", path: "/api/v2/notifications/dead-letters/{dead_letter_id}:redrive", body: "*", keyed: true },
+  listRuns: { verb: "GET", path: "/api/v2/notifications/runs", result: "cursor" },
+  getRun: { verb: "GET", path: "/api/v2/notifications/runs/{run_id}" },
+  cancel: { verb: "POST", path: "/api/v2/notifications/triggers/{transaction_id}:cancel", body: "*", keyed: true },
   redriveDeadLetters: { verb: "POST", path: "/api/v2/notifications/dead-letters:redrive", body: "*", keyed: true },
 } as const satisfies Record<keyof NotificationService, Operation>;
 
@@ -140,6 +152,8 @@ export type TriggerNotificationResponse = {
   readonly outcomes: readonly TriggerOutcome[];
   /** The broadcast, if a topic was notified. */
   readonly broadcast?: Broadcast;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly run_id: string;
 };
 
 /** The outcome of one message of a trigger. */
@@ -148,7 +162,7 @@ export type TriggerOutcome = {
   readonly channel: string;
   /** The endpoint; empty for the inbox and for an address of the subscriber's profile. */
   readonly endpoint_id: string;
-  /** "sent", "failed" or "skipped". A message that waits for another attempt is "failed" and retryable. */
+  /** "sent", "failed", "skipped" or "held". A message that waits for another attempt is "failed" and retryable; one that waits for the end of quiet hours is "held". */
   readonly outcome: string;
   /** The delivery, which has the later states of the message. */
   readonly delivery_id: string;
@@ -160,7 +174,7 @@ export type TriggerOutcome = {
   readonly failure_detail: string;
   /** Whether it will be retried automatically. */
   readonly retryable: boolean;
-  /** When it will be retried, if it will. */
+  /** When it will be retried or sent, if it will. */
   readonly next_attempt_at?: string;
   /** The reason code of the preference decision. */
   readonly preference_reason_code: string;
@@ -246,6 +260,8 @@ export type TriggerBatchResult = {
   readonly error_field: string;
   /** The error in words. */
   readonly error_message: string;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly run_id: string;
 };
 
 /** Lists deliveries. */
@@ -336,6 +352,8 @@ export type Delivery = {
   readonly sent_at?: string;
   /** When it ended. */
   readonly completed_at?: string;
+  /** The step of the workflow that sent it; empty if the workflow has no steps. */
+  readonly step_key: string;
 };
 
 /** Returns one delivery. */
@@ -468,6 +486,94 @@ export type RedriveNotificationDeadLetterRequest = {
   readonly dead_letter_id: string;
   /** The reason. */
   readonly reason?: string;
+};
+
+/** Lists runs. */
+export type ListNotificationRunsRequest = {
+  /** Only runs of this trigger. */
+  readonly transaction_id?: string;
+  /** Maximum number of items per page. */
+  readonly limit?: number;
+  /** Cursor from a previous response; the first page when empty. */
+  readonly cursor?: string;
+  /** Number of items to skip. */
+  readonly offset?: number;
+};
+
+/** The way of one recipient through the steps of a workflow. */
+export type NotificationRun = {
+  /** The id, a ULID. */
+  readonly id: string;
+  /** The owning tenant. */
+  readonly tenant_id: string;
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The topic through which the subscriber was reached; empty for a single trigger. */
+  readonly topic_key: string;
+  /** "waiting" (for a time or a node), "running", "collected" (in a digest that another run leads), "completed", "stopped" (before its last step) or "cancelled". */
+  readonly status: string;
+  /** Why it ended, if not by its last step: digested, throttled, subscriber_not_found, subscriber_inactive, payload_expired, step_removed, expression_error, cancelled or failed. */
+  readonly reason: string;
+  /** The step that it waits in; empty before the first step and after the last. */
+  readonly step_key: string;
+  /** When it continues. */
+  readonly wake_at?: string;
+  /** The run that leads the digest that it was collected into. */
+  readonly leader_run_id: string;
+  /** What happened, in order. */
+  readonly outcomes: readonly StepOutcome[];
+  /** How many triggers its digest collected; 0 without a digest. */
+  readonly digest_count: number;
+  /** When it was created. */
+  readonly created_at?: string;
+  /** When it last changed. */
+  readonly updated_at?: string;
+};
+
+/** The outcome of one step of a run. */
+export type StepOutcome = {
+  /** The step. */
+  readonly step_key: string;
+  /** "send", "delay", "digest", "throttle" or "await_inbox". */
+  readonly kind: string;
+  /** "sent" (handed over to the queue), "skipped", "waiting", "waited", "collected", "passed", "throttled", "seen", "read" or "timed_out". */
+  readonly outcome: string;
+  /** Why it was skipped: condition_false, condition_error, not_requested, not_allowed, no_address or no_message. */
+  readonly reason: string;
+  /** The outcome in words. */
+  readonly detail: string;
+  /** Until when it waits or waited. */
+  readonly until?: string;
+  /** The deliveries that it created. */
+  readonly delivery_ids: readonly string[];
+  /** When it happened. */
+  readonly at?: string;
+};
+
+/** Identifies a run. */
+export type GetNotificationRunRequest = {
+  /** The run. */
+  readonly run_id: string;
+};
+
+/** Names the trigger to cancel. */
+export type CancelNotificationRequest = {
+  /** The trigger. */
+  readonly transaction_id: string;
+};
+
+/** What was cancelled. */
+export type CancelNotificationResponse = {
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** How many runs were cancelled, at most 10,000. The others of a larger broadcast are cancelled when they wake. */
+  readonly cancelled_runs: number;
+  /** How many queued messages were cancelled, at most 10,000. */
+  readonly cancelled_deliveries: number;
 };
 
 /** Selects dead letters; an empty field matches all. */

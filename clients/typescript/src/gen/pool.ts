@@ -184,8 +184,8 @@ export type PoolConfigAdmissionDebounceInput = {
   readonly period_s?: number;
   /** The maximum delay of an item in seconds; default 60, at least period_s. */
   readonly max_delay_s?: number;
-  /** Which item proceeds: last. */
-  readonly take?: "last";
+  /** What proceeds at the end of the window: last (default: the last item), first (the first item) or all (the first item with the payloads of all items). */
+  readonly take?: "last" | "first" | "all";
 };
 
 /** A number of items per period for each key. */
@@ -438,7 +438,7 @@ export type PoolConfigAdmissionDebounce = {
   readonly period_s?: number;
   /** The maximum delay of an item in seconds; default 60, at least period_s. */
   readonly max_delay_s?: number;
-  /** Which item proceeds: last. */
+  /** What proceeds at the end of the window: last (default: the last item), first (the first item) or all (the first item with the payloads of all items). */
   readonly take?: string;
 };
 

@@ -43,6 +43,8 @@ export type QuietHoursInput = {
   readonly timezone?: string;
   /** The time ranges in which nothing is sent. */
   readonly ranges?: readonly QuietRangeInput[];
+  /** What happens to a message in quiet hours: "skip", also when empty, never sends it; "hold" sends it when they end, if preferences still allow it. */
+  readonly mode?: "skip" | "hold";
 };
 
 /** A time range on some days of the week. */
@@ -99,6 +101,8 @@ export type QuietHours = {
   readonly timezone: string;
   /** The time ranges in which nothing is sent. */
   readonly ranges: readonly QuietRange[];
+  /** What happens to a message in quiet hours: "skip", also when empty, never sends it; "hold" sends it when they end, if preferences still allow it. */
+  readonly mode: string;
 };
 
 /** A time range on some days of the week. */
@@ -151,12 +155,14 @@ export type ChannelDecision = {
   readonly channel: string;
   /** Whether it is used. */
   readonly allowed: boolean;
-  /** The reason: allowed_default, allowed_by_layer, allowed_read_only, denied_by_layer, denied_read_only, denied_quiet_hours, denied_channel_condition, denied_condition_error, denied_subscriber_inactive or denied_not_requested. */
+  /** The reason: allowed_default, allowed_by_layer, allowed_read_only, denied_by_layer, denied_read_only, denied_quiet_hours, held_quiet_hours, denied_channel_condition, denied_condition_error, denied_subscriber_inactive or denied_not_requested. */
   readonly reason_code: string;
   /** The deciding layer, from 1 to 5; 0 when none decided. */
   readonly winning_layer?: number;
   /** The effect of each layer, from 1 to 5. */
   readonly trace: readonly LayerTrace[];
+  /** When quiet hours end, if a message would be held until then. */
+  readonly held_until?: string;
 };
 
 /** The effect of one layer on the decision for one channel. */

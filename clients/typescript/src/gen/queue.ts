@@ -3,7 +3,7 @@ import { bindOperations } from "../transport/bind.ts";
 import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import type { ItemOffer } from "./item-offer.ts";
 
 /** Queues: the items that wait in pools, and the control of them. */
@@ -26,7 +26,7 @@ export interface QueueService {
   /** Lists the items of a pool's queue, newest first. */
   listItems(request: ListQueueItemsRequest, options?: CallOptions): List<QueueItem>;
 
-  /** Returns one item of a queue. */
+  /** Returns one item of a queue. With wait_s, waits until the item has ended, and returns its current state at the latest after that time. */
   getItem(request: GetQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
 
   /** Cancels an unfinished item. */
@@ -195,7 +195,7 @@ export type QueueItem = {
   readonly recipient_id: string;
   /** pending, held, ready, leased, completed, dead_lettered, cancelled, expired, drained or superseded. */
   readonly state: string;
-  /** What holds it: not_before, retry, rule, debounce or offer. Its admission explanation says what limits the leasing of a ready item. An item with offer is offered to its recipient until due_at. */
+  /** What holds it: not_before, retry, rule, debounce, dependency or offer. Its admission explanation says what limits the leasing of a ready item. An item with offer is offered to its recipient until due_at. */
   readonly hold_reason: string;
   /** The item's type. */
   readonly type: string;
@@ -229,6 +229,26 @@ export type QueueItem = {
   readonly assignment?: AssignmentRetry;
   /** The latest offers to recipients, oldest first, at most 50; only in pools with reservations. */
   readonly offers: readonly ItemOffer[];
+  /** The result that its worker reported on completion; absent if there is none. */
+  readonly result?: JsonValue;
+  /** The last reported progress of an item that has not ended. */
+  readonly progress?: ItemProgress;
+  /** The items that it was routed to wait for. */
+  readonly after: readonly string[];
+  /** What happens if an item that it waits for ends without being completed: cancel or run. Empty if it waits for none. */
+  readonly after_failure: string;
+};
+
+/** The progress of an attempt. */
+export type ItemProgress = {
+  /** How much of the work is done, in percent. */
+  readonly percent: number;
+  /** The worker's note. */
+  readonly note: string;
+  /** The number of the attempt. */
+  readonly attempt: number;
+  /** When it was reported. */
+  readonly reported_at?: string;
 };
 
 /** Identifies an item. */
@@ -237,6 +257,8 @@ export type GetQueueItemRequest = {
   readonly pool_id: string;
   /** The item. */
   readonly queue_item_id: string;
+  /** Seconds to wait for the end of the item. */
+  readonly wait_s?: number;
 };
 
 /** Selects the item to cancel. */

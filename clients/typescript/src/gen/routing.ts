@@ -79,6 +79,10 @@ export type RouteItemInput = {
   readonly ttl_s?: number;
   /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
   readonly reject_as_error?: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after?: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure?: "" | "cancel" | "run";
 };
 
 /** Requirements of an item for its recipient. */
@@ -115,6 +119,10 @@ export type RouteRequest = {
   readonly dry_run?: boolean;
   /** Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew. */
   readonly reject_as_error?: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after?: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure?: "" | "cancel" | "run";
 };
 
 /** Which recipient gets an item, and why. */
@@ -145,7 +153,7 @@ export type Decision = {
   readonly experiment_keys: readonly string[];
   /** When a held item proceeds, if known. */
   readonly due_at?: string;
-  /** The earlier item, if this one is a duplicate of it. */
+  /** The earlier item, if this one is a duplicate of it or its payload was added to it. */
   readonly existing_item_id: string;
   /** When it was decided. */
   readonly decided_at?: string;
@@ -167,7 +175,7 @@ export type Decision = {
 
 /** One step that led to a decision. */
 export type TraceStep = {
-  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool. */
+  /** The kind of step: rule, requirement, eligibility, strategy, fallback, admission, redirect, pool, dependency. */
   readonly step: string;
   /** The subject of the step, such as a rule's id. */
   readonly id: string;
@@ -315,6 +323,10 @@ export type RouteItem = {
   readonly ttl_s: number;
   /** Whether a rejection is the error of this item instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects it, ROUTING_FAILED if a rule does. */
   readonly reject_as_error: boolean;
+  /** Items that must end before this one can be leased. They can be in any pool that the caller may use. */
+  readonly after: readonly string[];
+  /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
+  readonly after_failure: string;
 };
 
 /** Requirements of an item for its recipient. */

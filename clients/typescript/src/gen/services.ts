@@ -50,6 +50,7 @@ import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
 import { createSubscriberTokenService, type SubscriberTokenService } from "./subscriber-token.ts";
+import { createSuppressionService, type SuppressionService } from "./suppression.ts";
 import { createTenantService, type TenantService } from "./tenant.ts";
 import { createTopicService, type TopicService } from "./topic.ts";
 import { createTriggerSubscriptionService, type TriggerSubscriptionService } from "./trigger-subscription.ts";
@@ -116,6 +117,7 @@ export interface Services {
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
   readonly subscriberTokens: SubscriberTokenService;
+  readonly suppressions: SuppressionService;
   readonly tenants: TenantService;
   readonly topics: TopicService;
   readonly triggerSubscriptions: TriggerSubscriptionService;
@@ -184,6 +186,7 @@ export function createServices(transport: Transport): Services {
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),
     subscriberTokens: createSubscriberTokenService(transport),
+    suppressions: createSuppressionService(transport),
     tenants: createTenantService(transport),
     topics: createTopicService(transport),
     triggerSubscriptions: createTriggerSubscriptionService(transport),

@@ -136,7 +136,7 @@ export type Subscriber = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
-  /** Since when the email address is suppressed: a provider reported that it no longer exists, or that its owner unsubscribed or complained. Changing the address ends it. */
+  /** Since when the email address is suppressed: a provider reported that it no longer exists, or that its owner unsubscribed or complained, or a caller suppressed it. It ends when the suppression is deleted. */
   readonly email_suppressed_at?: string;
   /** Since when the phone number is suppressed. */
   readonly phone_suppressed_at?: string;
@@ -294,7 +294,7 @@ export type ChannelEndpoint = {
   readonly metadata?: JsonObject;
   /** When it was last added. */
   readonly last_used_at?: string;
-  /** Since when it is suppressed: the provider reported that it no longer exists, or that its owner unsubscribed or complained. Remove and add it to use it again. */
+  /** Since when it is suppressed: the provider reported that it no longer exists, or that its owner unsubscribed or complained, or a caller suppressed it. It ends when the suppression is deleted; a push token that is added again is used again. */
   readonly suppressed_at?: string;
   /** When it was created. */
   readonly created_at?: string;

@@ -17,6 +17,9 @@ export interface WorkService {
   /** Extends the lease of an item. */
   heartbeatItem(request: HeartbeatItemRequest, options?: CallOptions): Promise<Lease>;
 
+  /** Reports the progress of a leased item, and extends its lease like a heartbeat. */
+  reportItemProgress(request: ReportItemProgressRequest, options?: CallOptions): Promise<Lease>;
+
   /** Reports that an item is done. */
   completeItem(request: CompleteItemRequest, options?: CallOptions): Promise<WorkResult>;
 
@@ -34,6 +37,7 @@ const workServiceOperations = {
   leaseItems: { verb: "POST", path: "/api/queues/{pool_id}/lease", body: "*", keyed: true },
   work: { verb: "POST", path: "/api/queues/{pool_id}/work", body: "*", result: "stream" },
   heartbeatItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/heartbeat", body: "*", keyed: true },
+  reportItemProgress: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/progress", body: "*", keyed: true },
   completeItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/complete", body: "*", keyed: true },
   failItem: { verb: "POST", path: "/api/queues/{pool_id}/items/{queue_item_id}/fail", body: "*", keyed: true },
   completeItems: { verb: "POST", path: "/api/queues/{pool_id}/items:complete", body: "*", keyed: true },
@@ -59,7 +63,7 @@ export type LeasedItem = {
   readonly key: string;
   /** The attributes for rules. */
   readonly attributes?: JsonObject;
-  /** The payload for the worker. */
+  /** The payload for the worker. In a pool whose debounce takes all items, the list `payloads` in it has the payload of each item of the window. */
   readonly payload?: JsonObject;
   /** Higher is leased first. */
   readonly priority: number;
@@ -85,6 +89,8 @@ export type CompletedItem = {
   readonly cost?: number;
   /** A quality score. */
   readonly score?: number;
+  /** The result of the work, any JSON value of at most 64 KiB. It is stored with the item. */
+  readonly result?: unknown;
 };
 
 /** A failed attempt, as reported with LeaseItems. */
@@ -183,6 +189,22 @@ export type Lease = {
   readonly lease_expires_at?: string;
 };
 
+/** Reports the progress of a leased item. */
+export type ReportItemProgressRequest = {
+  /** The pool. */
+  readonly pool_id: string;
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The token of the lease. */
+  readonly lease_token: string;
+  /** How much of the work is done, in percent. */
+  readonly percent?: number;
+  /** A note for people. */
+  readonly note?: string;
+  /** Seconds from now until the lease expires; the pool's value when 0. A lease is never shortened. */
+  readonly lease_s?: number;
+};
+
 /** Reports that an item is done. */
 export type CompleteItemRequest = {
   /** The pool. */
@@ -195,6 +217,8 @@ export type CompleteItemRequest = {
   readonly cost?: number;
   /** A quality score. */
   readonly score?: number;
+  /** The result of the work, any JSON value of at most 64 KiB. It is stored with the item. */
+  readonly result?: unknown;
 };
 
 /** Reports a failed attempt. */
@@ -219,6 +243,8 @@ export type LeasedRef = {
   readonly queue_item_id: string;
   /** The token of the lease. */
   readonly lease_token: string;
+  /** The result of a completed item, any JSON value of at most 64 KiB. A failed item cannot have one. */
+  readonly result?: unknown;
 };
 
 /** Reports that many items are done. */

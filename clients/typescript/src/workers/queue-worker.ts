@@ -4,11 +4,24 @@ import type { Transport } from "../transport/transport.ts";
 import type { Job, LeaseState, Report, ReportOutcome, Worker, WorkerOptions, WorkProtocol } from "./work-protocol.ts";
 import { createWorker } from "./worker.ts";
 
-/** What a handler of items can say about its result. */
-export interface ItemResult {
+/** What a handler of items can say about its work. */
+export interface ItemRating {
   readonly cost?: number;
   /** A quality score. */
   readonly score?: number;
+}
+
+/** What a handler of items gets besides its item. */
+export interface ItemContext {
+  /** Is aborted when the lease is lost or the worker must stop. */
+  readonly signal: AbortSignal;
+  /**
+   * Reports how much of the work is done, in percent, with a note for people. Resolves when it is stored, and never rejects:
+   * an error is told to `onError`.
+   */
+  progress(percent: number, note?: string): Promise<void>;
+  /** Sets the cost and the score that are reported with the completion. */
+  rate(rating: ItemRating): void;
 }
 
 /** Settings of a worker for the items of a pool. */
@@ -19,15 +32,23 @@ export interface QueueWorkerOptions extends WorkerOptions {
   /** The lease of an item in seconds, which heartbeats extend; default 30. A crashed worker's items return after it. */
   readonly leaseSeconds?: number;
   /**
-   * Processes an item. The item is completed when it returns, and failed when it throws. Items can arrive more than once, so
-   * it must be able to repeat its work. The signal is aborted when the lease is lost or the worker must stop.
+   * Processes an item. The item is completed when it returns, and failed when it throws. The returned value is the result of
+   * the item, any JSON value of at most 64 KiB. Items can arrive more than once, so it must be able to repeat its work.
    */
-  readonly handle: (item: LeasedItem, context: { readonly signal: AbortSignal }) => Promise<ItemResult> | Promise<void>;
+  readonly handle: (item: LeasedItem, context: ItemContext) => Promise<unknown>;
+}
+
+/** How an item was completed. */
+interface Completion extends ItemRating {
+  readonly result: unknown;
+  /** The length of the result as JSON. */
+  readonly resultChars: number;
 }
 
 /** The longest wait for items in one call, in seconds. */
 const waitS = 20;
 const callGraceMs = 10_000;
+const leaseDefaultS = 30;
 
 /** The number of heartbeats that are sent at the same time. */
 const heartbeatsAtOnce = 10;
@@ -35,20 +56,54 @@ const heartbeatsAtOnce = 10;
 /** Creates a worker for the items of a pool. */
 export function createQueueWorker(client: { readonly transport: Transport }, options: QueueWorkerOptions): Worker {
   const { handle, concurrency = 10, onError = () => {} } = options;
-  return createWorker<LeasedItem, ItemResult | undefined>({
+  const service = createWorkService(client.transport);
+
+  async function reportProgress(job: Job<LeasedItem>, percent: number, note: string): Promise<void> {
+    const { pool_id, queue_item_id, lease_token } = job.work;
+    const report = {
+      pool_id,
+      queue_item_id,
+      lease_token,
+      percent,
+      note,
+      lease_s: options.leaseSeconds ?? leaseDefaultS,
+    };
+    try {
+      const sentAtMs = performance.now();
+      // A report can be repeated without a key.
+      await service.reportItemProgress(report, { idempotencyKey: null, signal: job.controller.signal });
+      job.extendedAtMs = sentAtMs;
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return createWorker<LeasedItem, Completion>({
     protocol: queueProtocol(client.transport, options),
-    handle: async ({ work, controller }) => (await handle(work, { signal: controller.signal })) ?? undefined,
+    async handle(job) {
+      let rating: ItemRating = {};
+      const result = await handle(job.work, {
+        signal: job.controller.signal,
+        progress: (percent, note = "") => reportProgress(job, percent, note),
+        rate: (next) => {
+          rating = next;
+        },
+      });
+      // A value that is no JSON fails its own item, and not the call that reports it.
+      const resultChars = JSON.stringify(result)?.length ?? 0;
+      return { ...rating, result, resultChars };
+    },
     concurrency,
     onError,
   });
 }
 
-type ItemReport = Report<LeasedItem, ItemResult | undefined>;
+type ItemReport = Report<LeasedItem, Completion>;
 
 function queueProtocol(
   transport: Transport,
-  { poolId, recipientId, leaseSeconds = 30 }: QueueWorkerOptions,
-): WorkProtocol<LeasedItem, ItemResult | undefined> {
+  { poolId, recipientId, leaseSeconds = leaseDefaultS }: QueueWorkerOptions,
+): WorkProtocol<LeasedItem, Completion> {
   const service = createWorkService(transport);
   const pool = { pool_id: poolId, ...(recipientId !== undefined && { recipient_id: recipientId }) };
 
@@ -71,6 +126,7 @@ function queueProtocol(
 
   return {
     reportsMax: 1000,
+    reportChars: (report) => (report.failure === undefined ? report.result.resultChars : 0),
     leaseMs: () => leaseSeconds * 1000,
     report,
     async lease(count, reports, signal) {
@@ -105,7 +161,8 @@ function toReports(reports: readonly ItemReport[]): Pick<LeaseItemsRequest, "com
   const completed = reports.flatMap((report) => {
     if (report.failure !== undefined) return [];
     const { queue_item_id, lease_token } = report.job.work;
-    return [{ queue_item_id, lease_token, cost: report.result?.cost, score: report.result?.score }];
+    const { cost, score, result } = report.result;
+    return [{ queue_item_id, lease_token, cost, score, result }];
   });
   const failed = reports.flatMap(({ job, failure }) => {
     if (failure === undefined) return [];

@@ -8,6 +8,9 @@ const lingerMs = 10;
 
 const backoff = { initialMs: 200, maxMs: 5_000 };
 
+/** The most characters of results in one call. A character has at most three bytes, and a request at most 4 MiB. */
+const callCharsMax = 1_000_000;
+
 /** How often a stopping worker sends its last reports. */
 const lastTries = 5;
 
@@ -36,8 +39,14 @@ export function createReporter<Work, Result>(
   let sending: Promise<void> | undefined;
   let failures = 0;
 
+  /** Takes as many reports as one call can carry, and at least one. */
   function take(): readonly Report<Work, Result>[] {
-    return pending.splice(0, protocol.reportsMax);
+    let count = 0;
+    for (let chars = 0; count < Math.min(pending.length, protocol.reportsMax); count++) {
+      chars += protocol.reportChars?.(pending[count]!) ?? 0;
+      if (count > 0 && chars > callCharsMax) break;
+    }
+    return pending.splice(0, count);
   }
 
   function settle(reports: readonly Report<Work, Result>[], outcomes: readonly ReportOutcome[]): void {

@@ -4,6 +4,8 @@ import type { WorkFailure } from "./work-failure.ts";
 export interface WorkProtocol<Work, Result> {
   /** The most reports of one call. */
   readonly reportsMax: number;
+  /** The size of a report's result; reports without it are small. */
+  reportChars?(report: Report<Work, Result>): number;
   /** Sends reports, leases the next work in the same call if possible, and waits for work if there is none. */
   lease(count: number, reports: readonly Report<Work, Result>[], signal: AbortSignal): Promise<Leased<Work>>;
   /** Sends reports. Returns one outcome for each, in order. */

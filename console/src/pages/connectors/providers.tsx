@@ -11,7 +11,7 @@ import { Chips, Facts, Notice, Status } from "../../ui/text";
 import { ConnectButton } from "./connect";
 
 const catalog = createConnectorCatalogService(transport);
-const modes = ["oauth2", "oauth2_cc", "api_key", "basic", "two_step", "jwt", "aws_sigv4", "none"];
+const modes = ["oauth2", "oauth2_cc", "api_key", "basic", "two_step", "jwt", "signed_jwt", "aws_sigv4", "none"];
 
 const columns: readonly Column<ConnectorProvider>[] = [
   { title: "Provider", value: ({ name }) => name },

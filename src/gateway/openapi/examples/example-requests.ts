@@ -368,6 +368,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CompleteConnectSessionRequest: { completion_code: "correct-horse-battery-staple", end_user_id: "user-42" },
   CreateIntegrationRequest: { channel: "chat", ...integration },
   UpdateIntegrationRequest: { ...integration, name: "Order room at night" },
+  CreateSuppressionRequest: { channel: "email", identity: "ada@example.com", note: "Asked by phone." },
+  ListSuppressionsRequest: { channel: "email", reason: "bounced" },
   CreateLayoutRequest: { ...layout, channel: "email", is_default: true },
   UpdateLayoutRequest: { ...layout, name: "Letter with address", version: 1 },
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },
@@ -408,6 +410,14 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     start: "2026-01-31T00:00:00Z",
     end: "2026-01-31T06:00:00Z",
     step_s: 60,
+  },
+  RouteRequest: {
+    type: "order.created",
+    key: "A-1001",
+    attributes: { language: "de" },
+    requirements: { skills: { german: 3 } },
+    payload: { order: "A-1001" },
+    priority: 10,
   },
   PreviewAdmissionRequest: { item: { type: "order.created", key: "A-1001", attributes: { language: "de" } } },
   UpsertSubscriberBatchRequest: {
@@ -456,6 +466,11 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
       in_app: { title: "On its way", body: "Order {{ payload.order_id }} comes with {{ payload.carrier }}." },
     },
     preferences,
+    steps: [
+      { key: "inbox", send: { channels: ["in_app"] } },
+      { key: "unread", await_inbox: { step: "inbox", state: "read", for_s: 900 } },
+      { key: "mail", condition: "!steps.inbox.read", send: { channels: ["email"] } },
+    ],
   },
   UpsertNotificationWorkflowUserRequest: { preferences },
   PreviewNotificationContentRequest: {

@@ -26,6 +26,7 @@ import { createActionService } from "./action-service.ts";
 import { notExecutable } from "./domain/action-failure.ts";
 import { createActionExecutor } from "./execution/action-executor.ts";
 import { createRateLimits } from "./execution/rate-limits.ts";
+import { createUnrecordedActions, type PerformAction } from "./execution/unrecorded-action.ts";
 import { createExecutionExplainer } from "./execution-explainer.ts";
 import { actionHandlers } from "./handler.ts";
 import {
@@ -35,6 +36,7 @@ import {
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
 
+export type { ActionCall, ActionRefusal, ActionResult, PerformAction } from "./execution/unrecorded-action.ts";
 export { executionUsage } from "./records/usage-source.ts";
 
 /** The input schema of an action that can be executed, or why it cannot. */
@@ -49,6 +51,8 @@ export interface Actions {
   readonly explainer: Explainer;
   /** Whether a tenant can execute an action. */
   checkUse(tenantId: TenantId, actionKey: string): Promise<ActionUse>;
+  /** Executes an action once, without a record. */
+  readonly perform: PerformAction;
   /** Resolves when no execution is in progress. */
   idle(): Promise<void>;
 }
@@ -93,6 +97,7 @@ export function createActions(parts: Parts): Actions {
       const refusal = notExecutable(found.action);
       return refusal === undefined ? { inputSchema: found.action.inputSchema } : { reason: refusal.message };
     },
+    perform: createUnrecordedActions({ clock, executor, rateLimits }),
     async idle() {
       await service.idle();
       await writer.idle();

@@ -6,12 +6,20 @@ import { changedFields, isEmptyChange } from "../../../platform/records/index.ts
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue } from "../manifests/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
-import { type Connection, type Credentials, checkExpiry, checkSizes, type EndUser } from "./domain/connection.ts";
+import {
+  type Connection,
+  type Credentials,
+  checkExpiry,
+  checkSizes,
+  type EndUser,
+  hasTokens,
+  type SealedConnection,
+} from "./domain/connection.ts";
 import { fitFields } from "./domain/field-check.ts";
 import { grantEnd } from "./domain/refresh-policy.ts";
 import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
 import { eventData, replaceGrant } from "./grant-service.ts";
-import { sealCredentials } from "./sealed-credentials.ts";
+import { openCredentials, sealCredentials } from "./sealed-credentials.ts";
 import { type ConnectionParts, invalidFields } from "./service.ts";
 import { connectionStore } from "./store.ts";
 
@@ -19,14 +27,17 @@ import { connectionStore } from "./store.ts";
 export interface ConnectionChange {
   readonly name?: string | undefined;
   readonly endUser?: EndUser | undefined;
+  readonly settings?: Connection["settings"] | undefined;
   readonly credentials?: Credentials | undefined;
   /** When the new credentials expire. */
   readonly expiresAt: Date | null;
 }
 
-/** New credentials that the provider has accepted, for the connection as it was when they were tested. */
+/** New settings or credentials that the provider has accepted, for the connection as it was when they were tested. */
 export interface TestedCredentials {
   readonly credentialVersion: number;
+  readonly settings: Connection["settings"];
+  readonly credentials: Credentials;
   /** Undefined if no manifest describes how to test them. */
   readonly grant: ProvenGrant | undefined;
 }
@@ -48,9 +59,10 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
   async function testCredentials(
     { tenantId, nowMs }: Context,
     current: Connection,
+    settings: Connection["settings"],
     credentials: Credentials,
   ): Promise<ProvenGrant | undefined> {
-    const { providerKey, authMode: mode, settings, providerConfigId: configId } = current;
+    const { providerKey, authMode: mode, providerConfigId: configId } = current;
     if (mode === "oauth2") {
       throw fail("FAILED_PRECONDITION", {
         public: "The access of this connection was granted with OAuth. Reconnect it with a connect session.",
@@ -81,24 +93,36 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
     return { ...proven, captured, scopes: proven.scopes.length === 0 ? current.scopes : proven.scopes };
   }
 
+  /** The stored credentials without the tokens that the service obtained with them. */
+  function currentFields(sealed: SealedConnection): Credentials {
+    const credentials = openCredentials(keyring, sealed);
+    if (credentials === undefined) {
+      throw fail("CONNECTION_UNUSABLE", { public: "The current credentials cannot be read. Set credentials as well." });
+    }
+    if (!hasTokens(sealed.authMode)) return credentials;
+    const { access_token: _, refresh_token: __, ...fields } = credentials;
+    return fields;
+  }
+
   return {
-    /** Tests new credentials before the transaction of the call, because no transaction may be open during the requests. */
+    /** Tests new settings and credentials before the transaction of the call, because no transaction may be open during the requests. */
     async prepare(
       context: Context,
       id: string,
-      { credentials, expiresAt }: ConnectionChange,
+      { settings, credentials, expiresAt }: ConnectionChange,
       expectedVersion: number | undefined,
     ): Promise<TestedCredentials | undefined> {
-      if (credentials === undefined) {
-        if (expiresAt !== null) throw invalid("expires_at", "credentials", "is only for new credentials: set both");
-        return undefined;
+      if (credentials === undefined && expiresAt !== null) {
+        throw invalid("expires_at", "credentials", "is only for new credentials: set both");
       }
-      checkSizes({}, credentials);
+      if (credentials === undefined && settings === undefined) return undefined;
+      checkSizes(settings ?? {}, credentials ?? {});
       checkExpiry(expiresAt, context.nowMs);
-      const found = await connectionStore(context.sql).find(context.tenantId, id);
+      const found = await connectionStore(context.sql).findSealed(context.tenantId, id);
       const current = unchangedRecord(requireLive(found), expectedVersion, "connection");
-      const { credentialVersion } = current;
-      return { credentialVersion, grant: await testCredentials(context, current, credentials) };
+      const next = { settings: settings ?? current.settings, credentials: credentials ?? currentFields(current) };
+      const grant = await testCredentials(context, current, next.settings, next.credentials);
+      return { ...next, credentialVersion: current.credentialVersion, grant };
     },
 
     /** Changes a connection in the transaction of the call. */
@@ -110,19 +134,20 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
       tested: TestedCredentials | undefined,
     ): Promise<Connection> {
       const { sql, tenantId, nowMs, afterCommit } = context;
-      const { name, endUser, credentials, expiresAt } = change;
+      const { name, endUser, settings, credentials } = change;
       const store = connectionStore(sql);
       const current = unchangedRecord(requireLive(await store.lock(tenantId, id)), expectedVersion, "connection");
-      if (isEmptyChange({ name, endUser, credentials })) return current;
+      if (isEmptyChange({ name, endUser, settings, credentials })) return current;
       const now = new Date(nowMs);
-      if (credentials !== undefined && tested !== undefined) {
+      const expiresAt = credentials === undefined ? current.expiresAt : change.expiresAt;
+      if (tested !== undefined) {
         // The credentials were replaced or refreshed since the test.
         if (tested.credentialVersion !== current.credentialVersion) throw new PrepareAgain();
         const { grant } = tested;
         if (grant === undefined) {
-          const sealed = sealCredentials(keyring, current, credentials);
+          const sealed = sealCredentials(keyring, current, tested.credentials);
           const end = grantEnd({ canRenew: false, expiresAt, lifetimeS: undefined }, nowMs);
-          await store.replaceSealed(tenantId, id, { ...sealed, expiresAt, ...end }, now);
+          await store.replaceSealed(tenantId, id, { ...sealed, settings: tested.settings, expiresAt, ...end }, now);
         } else {
           await replaceGrant(
             context,
@@ -136,7 +161,7 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
       }
       if (name !== undefined || endUser !== undefined) await store.update(tenantId, id, { name, endUser }, now);
       const updated = (await store.find(tenantId, id))!;
-      const fields = changedFields({ name, end_user: endUser, credentials });
+      const fields = changedFields({ name, end_user: endUser, settings, credentials });
       await events.record(context, "connection.updated", id, { ...eventData(updated), fields });
       afterCommit(() => cache.changed(updated));
       return updated;
@@ -144,7 +169,7 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
   };
 }
 
-function requireLive(connection: Connection | undefined): Connection {
+function requireLive<C extends Connection>(connection: C | undefined): C {
   if (connection === undefined) throw notFound("connection");
   if (connection.status !== "revoked") return connection;
   throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Create another one." });

@@ -112,10 +112,11 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
   };
 }
 
-function toChange({ name, endUser, credentials, expiresAt }: UpdateConnectionRequest): ConnectionChange {
+function toChange({ name, endUser, settings, credentials, expiresAt }: UpdateConnectionRequest): ConnectionChange {
   return {
     name,
     endUser: endUser && { id: endUser.id, email: endUser.email, displayName: endUser.displayName },
+    settings,
     credentials: Object.keys(credentials).length === 0 ? undefined : credentials,
     expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
   };

@@ -150,17 +150,19 @@ export function connectionStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id}`;
     },
 
-    /** Replaces sealed credentials that no manifest describes. The caller holds a lock. */
+    /** Replaces settings and sealed credentials that no manifest describes. The caller holds a lock. */
     async replaceSealed(
       tenantId: TenantId,
       id: string,
-      { ciphertext, keyId, expiresAt, ...end }: Pick<SealedConnection, "ciphertext" | "keyId" | "expiresAt"> & GrantEnd,
+      connection: Pick<SealedConnection, "ciphertext" | "keyId" | "settings" | "expiresAt"> & GrantEnd,
       now: Date,
     ): Promise<void> {
       await sql`
-        update connector_connections set ciphertext = ${ciphertext}, key_id = ${keyId},
-          credential_version = credential_version + 1, expires_at = ${expiresAt}, status = 'active', status_reason = '',
-          grant_expires_at = ${end.grantExpiresAt}, reauth_notice_at = ${end.reauthNoticeAt}, updated_at = ${now}, record_version = record_version + 1
+        update connector_connections set ciphertext = ${connection.ciphertext}, key_id = ${connection.keyId},
+          settings = ${sql.json(connection.settings as never)}, credential_version = credential_version + 1,
+          expires_at = ${connection.expiresAt}, status = 'active', status_reason = '',
+          grant_expires_at = ${connection.grantExpiresAt}, reauth_notice_at = ${connection.reauthNoticeAt},
+          updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}`;
     },
 

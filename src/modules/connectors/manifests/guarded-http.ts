@@ -14,7 +14,7 @@ export interface SendLimits {
 export interface GuardedHttp {
   /** Redirects are returned and never followed. Every failure is an EgressError. */
   send(
-    provider: Pick<Provider, "hosts">,
+    provider: Pick<Provider, "hosts"> & Partial<Pick<Provider, "httpVersion">>,
     settings: Readonly<Record<string, unknown>>,
     request: HttpRequest,
     limits: SendLimits,
@@ -26,7 +26,12 @@ const bytesMaxDefault = 1024 * 1024;
 /** Creates the sender. The manifest's hosts are enforced in every egress mode, also where the egress policy only reports. */
 export function createGuardedHttp(egress: Egress): GuardedHttp {
   return {
-    async send({ hosts }, settings, { method, url, headers, body }, { timeoutMs, bytesMax = bytesMaxDefault, signal }) {
+    async send(
+      { hosts, httpVersion },
+      settings,
+      { method, url, headers, body },
+      { timeoutMs, bytesMax = bytesMaxDefault, signal },
+    ) {
       const target = URL.parse(url);
       if (target === null) throw new EgressError("invalid_url", "The URL is not valid.", false);
       if (!hosts.allows(target, settings)) {
@@ -38,6 +43,7 @@ export function createGuardedHttp(egress: Egress): GuardedHttp {
         headers,
         timeoutMs,
         bytesMax,
+        ...(httpVersion === "2" && { http2: true }),
         ...(body !== undefined && { body }),
         ...(signal !== undefined && { signal }),
       });

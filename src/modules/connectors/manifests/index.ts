@@ -44,19 +44,30 @@ export type {
   NoAuth,
   OAuth2Auth,
   OAuth2ClientAuth,
+  SignedJwtAuth,
   TokenEndpoint,
   TokenExpiry,
   TwoStepAuth,
 } from "./domain/auth-spec.ts";
 export { checkInput } from "./domain/check-input.ts";
 export type { HostList } from "./domain/host-list.ts";
-export { valueAt } from "./domain/json-pointer.ts";
+export { valueAt, valuesAt } from "./domain/json-pointer.ts";
 export { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
+export type {
+  CallbackSpec,
+  FailureRule,
+  MessageChannel,
+  MessageEventKind,
+  MessageFailure,
+  MessageSpec,
+  SendSpec,
+  SnsVerifySpec,
+} from "./domain/message-spec.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
 export { createRedactor, type Redactor, secretsOf } from "./domain/redaction/redactor.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
 export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
-export type { RequestValues } from "./domain/request/values.ts";
+export { RenderError, type RequestValues, renderText, renderValue } from "./domain/request/values.ts";
 export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
 export { readOutput } from "./domain/response/output.ts";
 export {

@@ -50,6 +50,8 @@ import { subscriptionStore } from "./subscriptions/subscription-store.ts";
 import { findSubscriptionUses } from "./subscriptions/subscription-uses.ts";
 import { createTriggerMetrics } from "./trigger-metrics.ts";
 
+export { challengeReply, readDelivery } from "./intake/delivery-reader.ts";
+export { isSameText, isVerified, type ReadDelivery } from "./intake/verification.ts";
 export type { CompileTemplate, EnvironmentLookup, FindPoolId };
 
 /** What the module needs of connections. */

@@ -6,13 +6,14 @@
  * lane: one of two queues, so that broadcasts never delay single sends. hand-over: recording which integration may have
  * a message before it is sent. settlement: saving the outcome of an attempt. dead letter: a delivery or broadcast page
  * that failed permanently. redrive: retrying a dead letter. observation: evidence of what happened to a message after it
- * was sent. inbox: the messages of the channel in_app. outbox: messages that no integration serves, stored for
+ * was sent. run: the way of one recipient through the steps of a workflow. inbox: the messages of the channel in_app. outbox: messages that no integration serves, stored for
  * developers.
  */
 
 import type { InboxService } from "../../../../gen/service/api/inbox_pb.ts";
 import type { NotificationService } from "../../../../gen/service/api/notification_pb.ts";
 import type { OutboxService } from "../../../../gen/service/api/outbox_pb.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -48,6 +49,10 @@ import { createMessagePreparer } from "./message/message-preparation.ts";
 import { createObservationService, type ObservationService } from "./observations/observation-service.ts";
 import { outboxHandlers } from "./outbox/outbox-handler.ts";
 import { deleteExpiredNotificationsJob } from "./retention-job.ts";
+import { createCancellation } from "./runs/cancellation.ts";
+import { runHandlers } from "./runs/run-handler.ts";
+import { runStore } from "./runs/run-store.ts";
+import { createRunWorker, type RunWorker, runTopic } from "./runs/run-worker.ts";
 import { createTriggerBatchService } from "./triggers/trigger-batch-service.ts";
 import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
@@ -56,6 +61,7 @@ import { createWorkflowLookup } from "./triggers/workflow-lookup.ts";
 
 export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
+export { runExplainer } from "./runs/run-explainer.ts";
 
 interface Parts {
   readonly db: Database;
@@ -110,6 +116,8 @@ export interface Dispatch {
   readonly expander: BroadcastExpander;
   /** Sends queued deliveries, on nodes that do background work. */
   readonly dispatcher: Dispatcher;
+  /** Takes runs through the steps of their workflows, on nodes that do background work. */
+  readonly runs: RunWorker;
   /** Accepts a provider's callback about messages that it accepted. */
   readonly receive: ObservationService["receive"];
   /** Resolves when no send that a caller waits for is in progress. */
@@ -128,11 +136,12 @@ export function createDispatch(parts: Parts): Dispatch {
   const wakeDispatch = () => signals.wake(dispatchTopic);
   const payloadRetentionMs = settings.payloadRetentionDays * dayMs;
   const hasQueue = queue !== "none";
+  const wakeRuns = () => signals.wake(runTopic);
   const prepare = createMessagePreparer({ ...parts, outbox: settings.outbox });
   const send = createMessageSender({ ...parts, prepare });
   const reporter = createDeliveryReporter(parts);
   const settler = createSettler({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
-  const sending = { ...parts, prepare, send, settler, reporter, verifiedOnly, wakeInbox };
+  const sending = { ...parts, prepare, send, settler, reporter, verifiedOnly, wakeInbox, wakeRuns, holds: hasQueue };
   const writer = createTriggerWriter({ ...parts, reporter });
   const findWorkflow = createWorkflowLookup({ ...parts, allowUnknownWorkflows: settings.allowUnknownWorkflows });
   const accepting = { ...sending, writer, findWorkflow, hasQueue, payloadRetentionMs, wakeExpander, wakeDispatch };
@@ -141,13 +150,21 @@ export function createDispatch(parts: Parts): Dispatch {
   const broadcasts = createBroadcastService(accepting);
   const deadLetters = createDeadLetterService({ events, wakeExpander, wakeDispatch });
   const observations = createObservationService(parts);
+  /** Wakes runs that wait for inbox messages to be seen or read. */
+  const onInboxChange = async ({ sql, tenantId, afterCommit }: Context, messageIds: readonly string[]) => {
+    if ((await runStore(sql).wakeAwaiting(tenantId, messageIds)) > 0) afterCommit(wakeRuns);
+  };
   return {
     handlers: {
       notifications: {
         ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),
         ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
+        ...runHandlers({ cursors, cancel: createCancellation({ events, reporter, wakeRuns }) }),
       },
-      inbox: inboxHandlers({ ...parts, feed, service: createInboxService({ events, observations, wakeInbox }) }),
+      inbox: inboxHandlers({
+        ...{ ...parts, feed },
+        service: createInboxService({ events, observations, wakeInbox, onInboxChange }),
+      }),
       outbox: outboxHandlers(cursors),
       subscribers: reachHandlers(createReachService({ ...parts, outbox: settings.outbox, verifiedOnly })),
     },
@@ -159,6 +176,7 @@ export function createDispatch(parts: Parts): Dispatch {
       wakeDispatch,
     }),
     dispatcher: createDispatcher({ ...sending, enabled: settings.enabled }),
+    runs: createRunWorker({ ...sending, enabled: settings.enabled, payloadRetentionMs, wakeDispatch }),
     receive: observations.receive,
     async idle() {
       await triggers.idle();

@@ -4,6 +4,8 @@ import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { broadcastStore } from "./broadcasts/broadcast-store.ts";
 import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
 import { deleteExpiredPayloads, deliveryStore } from "./delivery/delivery-store.ts";
+import { runStore } from "./runs/run-store.ts";
+import { throttleStore } from "./runs/throttle-store.ts";
 
 interface Parts {
   readonly sql: Sql;
@@ -29,6 +31,8 @@ export function deleteExpiredNotificationsJob({ sql, clock, retentionDays, platf
         await all((limit) => deliveryStore(sql).deleteEnded(tenantId, beforeMs, limit));
       }
       await all((limit) => broadcastStore(sql).deleteEnded(new Date(beforeMs), limit));
+      await all((limit) => runStore(sql).deleteEnded(new Date(beforeMs), limit));
+      await all((limit) => throttleStore(sql).deleteExpired(new Date(nowMs), limit));
       await all((limit) => deleteExpiredPayloads(sql, new Date(nowMs), limit));
       await all((limit) => deadLetterStore(sql).expire(new Date(nowMs), limit));
       await all((limit) => deadLetterStore(sql).deleteExpired(new Date(beforeMs), limit));

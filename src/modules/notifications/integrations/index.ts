@@ -27,7 +27,7 @@ export interface Integrations {
     values: ConditionValues,
     except: ReadonlySet<string>,
     /** Whether the provider is acceptable for the message. */
-    accepts: (providerKey: string) => boolean,
+    accepts: (providerKey: string) => Promise<boolean>,
   ): Promise<Integration | SelectionFault>;
   /** Throws when an address cannot be pinned to a connection. */
   readonly checkConnection: IntegrationService["checkConnection"];
@@ -57,7 +57,11 @@ export function createIntegrations({ side, cursors, ...parts }: Parts): Integrat
   return {
     handlers: integrationHandlers(service, cursors),
     async choose(tenantId, channel, values, except, accepts) {
-      return chooseIntegration(await selections.get(tenantId), channel, values, except, accepts);
+      const selection = await selections.get(tenantId);
+      const keys = [...new Set(selection.candidates.get(channel)?.map(({ integration }) => integration.providerKey))];
+      const answers = await Promise.all(keys.map(accepts));
+      const accepted = new Set(keys.filter((_, nth) => answers[nth]));
+      return chooseIntegration(selection, channel, values, except, (key) => accepted.has(key));
     },
     checkConnection: service.checkConnection,
     async find(tenantId, id) {

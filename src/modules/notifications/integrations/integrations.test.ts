@@ -26,6 +26,7 @@ import {
   type Database,
 } from "../../../platform/db/index.ts";
 import type { Connection } from "../../connectors/index.ts";
+import type { Channel } from "../subscribers/index.ts";
 import { integrationsMax } from "./domain/integration.ts";
 import { createIntegrations } from "./index.ts";
 
@@ -38,6 +39,13 @@ const connections = new Map<string, Pick<Connection, "providerKey" | "status">>(
   ["mail-3", { providerKey: "smtp", status: "needs_reauth" }],
   ["sms-1", { providerKey: "http_sms", status: "active" }],
 ]);
+const keys: Readonly<Record<Channel, readonly string[]>> = {
+  email: ["smtp", "development"],
+  sms: ["http_sms", "development"],
+  push: [],
+  chat: [],
+  in_app: ["in_app"],
+};
 const parts = {
   cursors: createCursors(randomBytes(32)),
   changes,
@@ -46,9 +54,14 @@ const parts = {
     find: async (_sql: unknown, _tenantId: unknown, id: string) => connections.get(id) as Connection | undefined,
   },
   providers: {
-    keys: { email: ["smtp", "development"], sms: ["http_sms", "development"], push: [], chat: [], in_app: ["in_app"] },
-    needsConnection: (key: string) => key === "smtp" || key === "http_sms",
-    acceptsAddress: () => true,
+    async find(_tenantId: unknown, key: string) {
+      const channels = (Object.keys(keys) as Channel[]).filter((channel) => keys[channel].includes(key));
+      const needsConnection = key === "smtp" || key === "http_sms";
+      return channels.length === 0
+        ? undefined
+        : { channels, needsConnection, markup: undefined, missingSettings: () => [], acceptsAddress: () => true };
+    },
+    keysOf: async (channel: Channel) => keys[channel],
   },
 };
 const integrations = createIntegrations({ ...parts, side: db });
@@ -185,7 +198,10 @@ test("another tenant's integration is not found", async () => {
   await assert.rejects(remove(other, id), failsWith("NOT_FOUND", /^No such integration\.$/));
   await assert.rejects(replace(other, id), failsWith("NOT_FOUND"));
   assert.equal(await integrations.find(other.tenantId, id), undefined);
-  assert.equal(await integrations.choose(other.tenantId, "email", values, noneExcluded, () => true), "none_active");
+  assert.equal(
+    await integrations.choose(other.tenantId, "email", values, noneExcluded, async () => true),
+    "none_active",
+  );
 });
 
 test("the lookup for a callback fills no cache", async () => {
@@ -215,7 +231,9 @@ async function selectedName(
   more = {},
   accepts: (providerKey: string) => boolean = () => true,
 ): Promise<string> {
-  const found = await integrations.choose(tenantId, "email", { ...values, ...more }, except, accepts);
+  const found = await integrations.choose(tenantId, "email", { ...values, ...more }, except, async (key) =>
+    accepts(key),
+  );
   return typeof found === "string" ? found : found.name;
 }
 

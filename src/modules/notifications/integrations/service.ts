@@ -23,7 +23,7 @@ export interface IntegrationParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly connections: Pick<Connections, "find">;
-  readonly providers: Pick<Providers, "keys" | "needsConnection" | "acceptsAddress">;
+  readonly providers: Pick<Providers, "find" | "keysOf">;
 }
 
 /** The use cases of integrations. */
@@ -42,11 +42,12 @@ export function createIntegrationService({ events, changes, connections, provide
     const { providerKey, connectionId, condition, metadata } = details;
     checkMetadata(metadata);
     checkCondition(condition);
-    const serves = providers.keys[channel];
-    if (!serves.includes(providerKey)) {
+    const provider = await providers.find(tenantId, providerKey);
+    if (!provider?.channels.includes(channel)) {
+      const serves = await providers.keysOf(channel);
       throw invalid("provider_key", "channel", `must be a provider that serves ${channel}: ${serves.join(", ")}`);
     }
-    if (!providers.needsConnection(providerKey)) {
+    if (!provider.needsConnection) {
       if (connectionId === "") return;
       throw invalid("connection_id", "connection", `must be empty: ${providerKey} needs no connection`);
     }
@@ -58,6 +59,10 @@ export function createIntegrationService({ events, changes, connections, provide
     }
     if (connection.providerKey !== providerKey) {
       throw invalid("connection_id", "provider", `must be a connection of ${providerKey}`);
+    }
+    const missing = provider.missingSettings(channel, connection.settings);
+    if (missing.length > 0) {
+      throw invalid("connection_id", "settings", `must be a connection with the settings ${missing.join(", ")}`);
     }
   }
 
@@ -71,9 +76,16 @@ export function createIntegrationService({ events, changes, connections, provide
     ): Promise<void> {
       const connection = await connections.find(sql, tenantId, connectionId);
       if (connection === undefined || connection.status === "revoked") throw notFound("connection");
-      const serves = providers.keys[channel].filter((key) => providers.needsConnection(key));
-      const compatible = serves.filter((key) => providers.acceptsAddress(key, address));
-      if (compatible.includes(connection.providerKey)) return;
+      const accepts = async (key: string) => {
+        const provider = await providers.find(tenantId, key);
+        return (
+          provider?.needsConnection && provider.channels.includes(channel) && provider.acceptsAddress(channel, address)
+        );
+      };
+      if (await accepts(connection.providerKey)) return;
+      const keys = await providers.keysOf(channel);
+      const isCompatible = await Promise.all(keys.map(accepts));
+      const compatible = keys.filter((_, nth) => isCompatible[nth]);
       const wanted =
         compatible.length === 0
           ? "must be empty for this address"

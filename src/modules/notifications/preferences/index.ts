@@ -4,6 +4,7 @@
  * notification workflow: the content of one kind of notification on each channel. layer: a source of preferences, from
  * the workflow's default to the subscriber's setting in a topic. row: the settings of one layer. read-only: stronger
  * layers cannot change the channel. resolver: decides each channel from all rows; domain/resolver.ts states its rules.
+ * step: what happens to a notification before or between its messages.
  */
 import type { NotificationWorkflowService as Rpc } from "../../../../gen/service/api/notification_workflow_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
@@ -17,6 +18,16 @@ import type { Layers, SubscriberLayers } from "./domain/layers.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
+import {
+  type InboxState,
+  longestRunMs,
+  type Step,
+  type StepAction,
+  type StepWait,
+  stepVariables,
+  waitSecondsMax,
+} from "./domain/step.ts";
+import { nextTimeMs } from "./domain/wall-clock.ts";
 import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/workflow.ts";
 import { type ReadLayers, readLayers } from "./layer-reader.ts";
 import { type PreferenceHandlers, preferenceHandlers } from "./preference-handler.ts";
@@ -34,16 +45,21 @@ export type {
   CheckTemplate,
   Engine,
   HasLayout,
+  InboxState,
   Layers,
   NotificationWorkflow,
   PreferenceSettings,
   ReasonCode,
   Resolution,
   ResolveInput,
+  Step,
+  StepAction,
+  StepWait,
   SubscriberLayers,
   TemplateProblem,
   TracedResolution,
 };
+export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
 
 /** The module's public API. */
 export interface Preferences extends WorkflowSnapshots {

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   ChannelDecisionSchema,
   type Preference as PreferenceMessage,
@@ -73,12 +74,13 @@ function fromPreference(preference: Preference): PreferenceMessage {
   });
 }
 
-function fromDecision({ channel, allowed, reasonCode, winningLayer, trace }: TracedResolution) {
+function fromDecision({ channel, allowed, reasonCode, winningLayer, heldUntilMs, trace }: TracedResolution) {
   return create(ChannelDecisionSchema, {
     channel,
     allowed,
     reasonCode,
     winningLayer,
+    heldUntil: heldUntilMs === undefined ? undefined : timestampFromMs(heldUntilMs),
     trace: trace.map((item) => ({ ...item })),
   });
 }

@@ -42,6 +42,7 @@ export function toSettings({
     schedule: schedule && {
       timezone: schedule.timezone,
       ranges: schedule.ranges.map(({ days, start, end }) => ({ days: days as Day[], start, end })),
+      ...(schedule.mode === "hold" && { mode: "hold" }),
     },
     readOnly,
     condition,
@@ -60,9 +61,10 @@ export function fromSettings({ all, channels: given, schedule, readOnly, conditi
   };
 }
 
-function quietHours({ timezone, ranges }: NonNullable<PreferenceSettings["schedule"]>): QuietHoursMessage {
+function quietHours({ timezone, ranges, mode }: NonNullable<PreferenceSettings["schedule"]>): QuietHoursMessage {
   return create(QuietHoursSchema, {
     timezone,
     ranges: ranges.map(({ days, ...hours }) => ({ days: [...days], ...hours })),
+    mode: mode ?? "skip",
   });
 }

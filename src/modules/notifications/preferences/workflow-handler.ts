@@ -28,6 +28,7 @@ import { previewContent } from "./content-preview.ts";
 import { channels, emptySettings, type PreferenceSettings } from "./domain/settings.ts";
 import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
 import { fieldNames, fromSettings, toSettings } from "./settings-message.ts";
+import { fromSteps, toSteps } from "./step-message.ts";
 import type { WorkflowService } from "./workflow-service.ts";
 import { workflowStore } from "./workflow-store.ts";
 import { workflowUserStore } from "./workflow-user-store.ts";
@@ -116,16 +117,18 @@ export function toContent(request: UpsertNotificationWorkflowRequest): WorkflowC
     description: request.description,
     channels: toContents(request.channels),
     preferences: request.preferences && toSettings(request.preferences),
+    steps: toSteps(request.steps),
   };
 }
 
 /** Converts the replaceable fields to those of a message. */
-export function fromContent({ name, description, channels: contents, preferences }: WorkflowContent) {
+export function fromContent({ name, description, channels: contents, preferences, steps }: WorkflowContent) {
   return {
     name,
     description,
     channels: fromContents(contents),
     preferences: preferences && settingsMessage(preferences),
+    steps: fromSteps(steps),
   };
 }
 

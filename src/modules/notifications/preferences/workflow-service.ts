@@ -8,6 +8,7 @@ import type { Channel } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents } from "./domain/content-validation.ts";
 import { checkSettings } from "./domain/preference-validation.ts";
 import { channels, type PreferenceSettings } from "./domain/settings.ts";
+import { checkSteps } from "./domain/step-validation.ts";
 import type { NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
 import { partialsIn } from "./template-check.ts";
 import { workflowStore } from "./workflow-store.ts";
@@ -80,6 +81,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       const { sql, tenantId, nowMs } = context;
       checkContents("channels", content.channels, checkTemplate);
       if (content.preferences !== undefined) checkSettings("preferences.", content.preferences);
+      checkSteps(content);
       await checkLayouts(context, content.channels);
       await checkPartials(context, content.channels);
       const store = workflowStore(sql);

@@ -9,22 +9,24 @@ type Row = Omit<NotificationWorkflow, "preferences"> & { readonly preferences: W
 /** SQL queries for notification workflows. */
 export function workflowStore(sql: Sql) {
   const columns = sql`
-    tenant_id, workflow_key, name, description, channels, preferences, created_at, updated_at, record_version`;
+    tenant_id, workflow_key, name, description, channels, preferences, steps, created_at, updated_at,
+    record_version`;
   const one = ([row]: Row[]) => (row === undefined ? undefined : toWorkflow(row));
   return {
     /** Inserts a workflow; undefined when its key is already used. */
     async insert(
       tenantId: TenantId,
       workflowKey: string,
-      { name, description, channels, preferences }: WorkflowContent,
+      { name, description, channels, preferences, steps }: WorkflowContent,
       now: Date,
     ): Promise<NotificationWorkflow | undefined> {
       return one(
         await sql<Row[]>`
           insert into notification_workflows (tenant_id, workflow_key, name, description, channels, preferences,
-            created_at, updated_at)
+            steps, created_at, updated_at)
           values (${tenantId}, ${workflowKey}, ${name}, ${description}, ${sql.json(channels as never)},
-            ${preferences === undefined ? null : sql.json(preferences as never)}, ${now}, ${now})
+            ${preferences === undefined ? null : sql.json(preferences as never)}, ${sql.json(steps as never)}, ${now},
+            ${now})
           on conflict (tenant_id, workflow_key) do nothing
           returning ${columns}`,
       );
@@ -34,7 +36,7 @@ export function workflowStore(sql: Sql) {
     async update(
       tenantId: TenantId,
       workflowKey: string,
-      { name, description, channels, preferences }: WorkflowContent,
+      { name, description, channels, preferences, steps }: WorkflowContent,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<NotificationWorkflow | undefined> {
@@ -43,6 +45,7 @@ export function workflowStore(sql: Sql) {
           update notification_workflows set
             name = ${name}, description = ${description}, channels = ${sql.json(channels as never)},
             preferences = ${preferences === undefined ? null : sql.json(preferences as never)},
+            steps = ${sql.json(steps as never)},
             updated_at = ${now}, record_version = record_version + 1
           where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
             and record_version = coalesce(${expectedVersion ?? null}::int, record_version)

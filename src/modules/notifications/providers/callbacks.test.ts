@@ -28,15 +28,15 @@ function signed(body: unknown, { at = nowMs, by = secret } = {}) {
     "webhook-timestamp": String(Math.floor(at / 1000)),
     "webhook-signature": signature,
   };
-  return { headers, rawBody: Buffer.from(text), url };
+  return { method: "POST" as const, headers, rawBody: Buffer.from(text), url };
 }
 
 for (const key of ["http_sms", "chat_webhook"]) {
   const connection = connectionTo(key, {}, { callback_secret: secret });
   const read = (request: ReturnType<typeof signed>) => providers.callback(key, connection, request);
 
-  test(`${key}: a signed callback reports events of messages`, () => {
-    assert.deepEqual(read(signed({ events: [event, { ...event, event_id: "e-2", kind: "read" }] })), [
+  test(`${key}: a signed callback reports events of messages`, async () => {
+    assert.deepEqual(await read(signed({ events: [event, { ...event, event_id: "e-2", kind: "read" }] })), [
       {
         providerMessageId: "m-1",
         providerEventId: "e-1",
@@ -56,16 +56,19 @@ for (const key of ["http_sms", "chat_webhook"]) {
         attributes: { reason: "unknown number" },
       },
     ]);
-    assert.deepEqual(read(signed({ events: [] })), []);
+    assert.deepEqual(await read(signed({ events: [] })), []);
   });
 
-  test(`${key}: during a secret rotation, one valid signature among several is enough`, () => {
+  test(`${key}: during a secret rotation, one valid signature among several is enough`, async () => {
     const request = signed({ events: [event] });
     const several = `v1,${Buffer.alloc(32).toString("base64")} ${request.headers["webhook-signature"]}`;
-    assert.notEqual(read({ ...request, headers: { ...request.headers, "webhook-signature": several } }), "refused");
+    assert.notEqual(
+      await read({ ...request, headers: { ...request.headers, "webhook-signature": several } }),
+      "refused",
+    );
   });
 
-  test(`${key}: an unsigned, altered, wrongly signed, old or future callback is refused`, () => {
+  test(`${key}: an unsigned, altered, wrongly signed, old or future callback is refused`, async () => {
     const good = signed({ events: [event] });
     const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: "" } });
     const refused = [
@@ -79,11 +82,11 @@ for (const key of ["http_sms", "chat_webhook"]) {
       signed({ events: [event] }, { at: nowMs - 301_000 }),
       signed({ events: [event] }, { at: nowMs + 301_000 }),
     ];
-    for (const [i, request] of refused.entries()) assert.equal(read(request), "refused", String(i));
-    assert.notEqual(read(signed({ events: [event] }, { at: nowMs - 299_000 })), "refused");
+    for (const [i, request] of refused.entries()) assert.equal(await read(request), "refused", String(i));
+    assert.notEqual(await read(signed({ events: [event] }, { at: nowMs - 299_000 })), "refused");
   });
 
-  test(`${key}: an authentic callback that cannot be parsed or stored is malformed as a whole`, () => {
+  test(`${key}: an authentic callback that cannot be parsed or stored is malformed as a whole`, async () => {
     const malformed: Readonly<Record<string, unknown>>[] = [
       { kind: "exploded" },
       { kind: "constructor" },
@@ -101,31 +104,40 @@ for (const key of ["http_sms", "chat_webhook"]) {
       { attributes: { deep: [{ reason: "\udc00" }] } },
     ];
     for (const change of malformed) {
-      assert.equal(read(signed({ events: [event, { ...event, ...change }] })), "malformed", JSON.stringify(change));
+      assert.equal(
+        await read(signed({ events: [event, { ...event, ...change }] })),
+        "malformed",
+        JSON.stringify(change),
+      );
     }
     const levels = 100_000;
     const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     const nested = JSON.stringify({ events: [{ ...event, attributes: "deep" }] }).replace('"deep"', deep);
     for (const body of ["no JSON", "null", { events: "none" }, { events: [event, null] }, nested]) {
-      assert.equal(read(signed(body)), "malformed", JSON.stringify(body).slice(0, 80));
+      assert.equal(await read(signed(body)), "malformed", JSON.stringify(body).slice(0, 80));
     }
     // Text that only resembles an escape is stored unchanged.
-    const [stored] = read(signed({ events: [{ ...event, attributes: { reason: "\\u0000 😀" } }] })) as ProviderEvent[];
+    const [stored] = (await read(
+      signed({ events: [{ ...event, attributes: { reason: "\\u0000 😀" } }] }),
+    )) as ProviderEvent[];
     assert.deepEqual(stored!.attributes, { reason: "\\u0000 😀" });
   });
 
-  test(`${key}: without a secret, or with another provider's connection, every callback is refused`, () => {
+  test(`${key}: without a secret, or with another provider's connection, every callback is refused`, async () => {
     const good = signed({ events: [event] });
-    assert.equal(providers.callback(key, connectionTo(key, {}), good), "refused");
-    assert.equal(providers.callback(key, undefined, good), "refused");
-    assert.equal(providers.callback(key, connectionTo("slack", {}, { callback_secret: secret }), good), "refused");
+    assert.equal(await providers.callback(key, connectionTo(key, {}), good), "refused");
+    assert.equal(await providers.callback(key, undefined, good), "refused");
+    assert.equal(
+      await providers.callback(key, connectionTo("slack", {}, { callback_secret: secret }), good),
+      "refused",
+    );
   });
 }
 
-test("attributes that are too large are dropped and the event is kept", () => {
+test("attributes that are too large are dropped and the event is kept", async () => {
   const connection = connectionTo("http_sms", {}, { callback_secret: secret });
   const large = { ...event, attributes: { text: "x".repeat(5000) } };
-  const [read] = providers.callback("http_sms", connection, signed({ events: [large] })) as unknown as [
+  const [read] = (await providers.callback("http_sms", connection, signed({ events: [large] }))) as unknown as [
     { attributes: object },
   ];
   assert.deepEqual(read.attributes, {});
@@ -142,13 +154,14 @@ function status(parameters: Readonly<Record<string, string>>, token = "a token o
       .map((name) => name + parameters[name])
       .join("");
   return {
+    method: "POST" as const,
     headers: { "x-twilio-signature": createHmac("sha1", token).update(text).digest("base64") },
     rawBody: Buffer.from(new URLSearchParams(parameters).toString()),
     url,
   };
 }
 
-test("twilio: a signed final status reports an event, and intermediate statuses report none", () => {
+test("twilio: a signed final status reports an event, and intermediate statuses report none", async () => {
   const read = (MessageStatus: string, ErrorCode = "") =>
     providers.callback("twilio", twilio, status({ MessageSid: "SM1", MessageStatus, ErrorCode, To: "+49 30 & more" }));
   const kinds = [
@@ -160,7 +173,7 @@ test("twilio: a signed final status reports an event, and intermediate statuses 
     ["failed", "30008", "rejected", ""],
   ] as const;
   for (const [name, code, kind, severity] of kinds) {
-    assert.deepEqual(read(name, code), [
+    assert.deepEqual(await read(name, code), [
       {
         providerMessageId: "SM1",
         providerEventId: `SM1.${name}`,
@@ -172,10 +185,10 @@ test("twilio: a signed final status reports an event, and intermediate statuses 
       },
     ]);
   }
-  for (const name of ["queued", "sending", "sent"]) assert.deepEqual(read(name), []);
+  for (const name of ["queued", "sending", "sent"]) assert.deepEqual(await read(name), []);
 });
 
-test("twilio: an unsigned, altered or wrongly signed callback, or one for another URL, is refused", () => {
+test("twilio: an unsigned, altered or wrongly signed callback, or one for another URL, is refused", async () => {
   const parameters = { MessageSid: "SM1", MessageStatus: "delivered" };
   const good = status(parameters);
   const refused = [
@@ -185,22 +198,23 @@ test("twilio: an unsigned, altered or wrongly signed callback, or one for anothe
     status(parameters, "another token"),
   ];
   for (const [i, request] of refused.entries()) {
-    assert.equal(providers.callback("twilio", twilio, request), "refused", String(i));
+    assert.equal(await providers.callback("twilio", twilio, request), "refused", String(i));
   }
-  assert.equal(providers.callback("twilio", connectionTo("twilio", {}), status(parameters, "")), "refused");
+  assert.equal(await providers.callback("twilio", connectionTo("twilio", {}), status(parameters, "")), "refused");
 });
 
-test("twilio: a status without a valid message id is malformed, and an unknown status reports no event", () => {
+test("twilio: a status without a valid message id is malformed, and an unknown status reports no event", async () => {
   const read = (parameters: Readonly<Record<string, string>>) =>
     providers.callback("twilio", twilio, status({ MessageStatus: "delivered", ...parameters }));
-  for (const MessageSid of ["", "SM\u0000", "SM 1", "SM".repeat(200)]) assert.equal(read({ MessageSid }), "malformed");
-  assert.equal(read({}), "malformed");
-  assert.deepEqual(read({ MessageSid: "SM1", MessageStatus: "constructor" }), []);
+  for (const MessageSid of ["", "SM\u0000", "SM 1", "SM".repeat(200)])
+    assert.equal(await read({ MessageSid }), "malformed");
+  assert.equal(await read({}), "malformed");
+  assert.deepEqual(await read({ MessageSid: "SM1", MessageStatus: "constructor" }), []);
 });
 
-test("callbacks of providers without callbacks are refused", () => {
+test("callbacks of providers without callbacks are refused", async () => {
   for (const key of ["smtp", "slack", "web_push", "fcm", "in_app", "development", "nobody"]) {
     const connection = connectionTo(key, {}, { callback_secret: secret });
-    assert.equal(providers.callback(key, connection, signed({ events: [event] })), "refused");
+    assert.equal(await providers.callback(key, connection, signed({ events: [event] })), "refused");
   }
 });

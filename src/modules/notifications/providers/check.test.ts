@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TenantId } from "../../../platform/access/index.ts";
 import { message, neverAborted, outcome, startProviders } from "./testing/provider-fixture.ts";
 import { serviceAccountKey, vapidKeys } from "./testing/push.ts";
 
@@ -34,7 +35,7 @@ const valid: Readonly<Record<string, Fields>> = {
 };
 
 const problems = (key: string, settings: Record<string, unknown>, credentials: Record<string, string>) =>
-  providers.check(key, undefined, settings, credentials).map(({ field, rule }) => `${field} ${rule}`);
+  providers.check(key, settings, credentials).map(({ field, rule }) => `${field} ${rule}`);
 
 for (const [key, [settings, credentials]] of Object.entries(valid)) {
   test(`${key}: the required fields are sufficient, and unknown fields are refused`, () => {
@@ -90,39 +91,45 @@ for (const [key, settings, credentials, problem] of refusals) {
   });
 }
 
-test("providers are listed by the channels that they serve", () => {
-  assert.deepEqual(providers.keys, {
-    email: ["smtp", "development"],
-    sms: ["http_sms", "twilio", "development"],
-    push: ["web_push", "fcm", "development"],
-    chat: ["slack", "chat_webhook", "development"],
-    in_app: ["in_app"],
-  });
+const tenantId = "01JXXXXXXXXXXXXXXXXXXXXXXX" as TenantId;
+
+test("providers are listed by the channels that they serve", async () => {
+  const channels = ["email", "sms", "push", "chat", "in_app"] as const;
+  assert.deepEqual(await Promise.all(channels.map(providers.keysOf)), [
+    ["smtp", "development"],
+    ["http_sms", "twilio", "development"],
+    ["web_push", "fcm", "development"],
+    ["slack", "chat_webhook", "development"],
+    ["in_app"],
+  ]);
   assert.deepEqual(problems("nobody", {}, {}), ["provider_key unknown"]);
   assert.deepEqual(problems("in_app", {}, {}), ["provider_key connection"]);
-  const [violation] = providers.check("smtp", "sms", ...valid.smtp!);
-  assert.equal(violation?.message, "must be a provider that serves sms: http_sms, twilio, development");
-  assert.equal(providers.needsConnection("development") || providers.needsConnection("in_app"), false);
-  assert.equal(providers.needsConnection("smtp"), true);
+  const needing = await Promise.all(["development", "in_app", "smtp"].map((key) => providers.find(tenantId, key)));
+  assert.deepEqual(
+    needing.map((found) => found?.needsConnection),
+    [false, false, true],
+  );
 });
 
-test("every provider accepts telephone numbers and mail addresses, but devices and chats need their own provider", () => {
-  const { keys, acceptsAddress } = startProviders();
-  const understanding = (channel: "sms" | "push" | "chat", providerKey: string, identity: string) =>
-    keys[channel].filter((key) => acceptsAddress(key, { providerKey, identity }));
-  assert.deepEqual(understanding("sms", "", "+4930901820"), ["http_sms", "twilio", "development"]);
-  assert.deepEqual(understanding("sms", "vonage", "+4930901820"), ["http_sms", "twilio", "development"]);
+test("every provider accepts telephone numbers and mail addresses, but devices and chats need their own provider", async () => {
+  const understanding = async (channel: "sms" | "push" | "chat", providerKey: string, identity: string) => {
+    const keys = await providers.keysOf(channel);
+    const found = await Promise.all(keys.map((key) => providers.find(tenantId, key)));
+    return keys.filter((_, nth) => found[nth]?.acceptsAddress(channel, { providerKey, identity }));
+  };
+  assert.deepEqual(await understanding("sms", "", "+4930901820"), ["http_sms", "twilio", "development"]);
+  assert.deepEqual(await understanding("sms", "vonage", "+4930901820"), ["http_sms", "twilio", "development"]);
   const browser = JSON.stringify({ endpoint: "https://push.example", keys: {} });
-  assert.deepEqual(understanding("push", "", browser), ["web_push", "development"]);
-  assert.deepEqual(understanding("push", "", "a-token"), ["fcm", "development"]);
-  assert.deepEqual(understanding("push", "fcm", "a-token"), ["fcm", "development"]);
-  assert.deepEqual(understanding("push", "apns", "a-token"), ["development"]);
-  assert.deepEqual(understanding("chat", "", "room"), ["slack", "chat_webhook", "development"]);
-  assert.deepEqual(understanding("chat", "slack", "U1"), ["slack", "development"]);
+  assert.deepEqual(await understanding("push", "", browser), ["web_push", "development"]);
+  assert.deepEqual(await understanding("push", "", "a-token"), ["fcm", "development"]);
+  assert.deepEqual(await understanding("push", "fcm", "a-token"), ["fcm", "development"]);
+  assert.deepEqual(await understanding("push", "apns", "a-token"), ["development"]);
+  assert.deepEqual(await understanding("chat", "", "room"), ["slack", "chat_webhook", "development"]);
+  assert.deepEqual(await understanding("chat", "slack", "U1"), ["slack", "development"]);
 });
 
 test("a violation never contains a secret", () => {
-  const violations = providers.check("fcm", undefined, valid.fcm![0], { private_key: "hunter2" });
+  const violations = providers.check("fcm", valid.fcm![0], { private_key: "hunter2" });
   assert.ok(!JSON.stringify(violations).includes("hunter2"));
 });
 

@@ -146,8 +146,8 @@ for (const key of Object.keys(providersOfHttp)) {
   });
 }
 
-test("the deduplicating providers are those that receive an idempotency key", () => {
-  assert.deepEqual(new Set(startProviders().deduplicating), idempotent);
+test("the deduplicating providers are those that receive an idempotency key", async () => {
+  assert.deepEqual(new Set(await startProviders().deduplicating()), idempotent);
 });
 
 test("http_sms posts JSON with a bearer token and the same idempotency key for every attempt", async () => {

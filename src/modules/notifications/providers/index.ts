@@ -3,20 +3,23 @@
  *
  * connection: the settings and credentials of a provider. failover: nothing was sent, and another provider may be tried.
  * outcome unknown: it is not known whether the provider accepted the message. callback: a provider's later report about
- * a message that it accepted. built-in provider: a provider that stores messages in this service.
+ * a message that it accepted. built-in provider: a provider that stores messages in this service. native provider: one with
+ * code of its own. All others are manifests of the connector catalogue.
  */
 
 import type { Violation } from "../../../errors/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { EgressGuard } from "../../../platform/egress/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { OpenConnection } from "../../connectors/index.ts";
+import type { MessageProvider, Messaging, OpenConnection } from "../../connectors/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { chatWebhook } from "./chat-webhook.ts";
 import { type FailureCode, type FailurePhase, failed } from "./domain/failure.ts";
 import { fieldViolations } from "./domain/fields.ts";
 import type {
   CallbackEvents,
+  CallbackReply,
   OutgoingMessage,
   Provider,
   ProviderCallback,
@@ -27,6 +30,7 @@ import type {
 } from "./domain/provider.ts";
 import { fcm } from "./fcm.ts";
 import { httpSms } from "./http-sms.ts";
+import { sendThroughManifest } from "./manifest-sends.ts";
 import { slack } from "./slack.ts";
 import { smtp } from "./smtp/smtp.ts";
 import { twilio } from "./twilio.ts";
@@ -46,20 +50,15 @@ export type {
 
 /** The module's public API. */
 export interface Providers {
-  /** The providers that serve each channel. */
-  readonly keys: Readonly<Record<Channel, readonly string[]>>;
-  /** Whether a provider can send to an address. */
-  acceptsAddress(providerKey: string, address: ProviderAddress): boolean;
+  /** The traits of a provider; undefined if the tenant has none with this key. */
+  find(tenantId: TenantId, providerKey: string): Promise<ProviderTraits | undefined>;
+  /** The providers of all tenants that serve a channel. */
+  keysOf(channel: Channel): Promise<readonly string[]>;
   /** The providers that deduplicate by idempotency key. */
-  readonly deduplicating: readonly string[];
-  /** The markup in which a provider interprets texts; undefined when they are plain, or HTML on email. */
-  markupOf(providerKey: string): ProviderMarkup | undefined;
-  /** Whether a provider needs a connection; built-in providers do not. */
-  needsConnection(providerKey: string): boolean;
-  /** The violations of a connection's settings and credentials, and of the channel if one is given. */
+  deduplicating(): Promise<readonly string[]>;
+  /** The violations of the settings and credentials of a native provider's connection. */
   check(
     providerKey: string,
-    channel: Channel | undefined,
     settings: Readonly<Record<string, unknown>>,
     credentials: Readonly<Record<string, string>>,
   ): Violation[];
@@ -71,9 +70,26 @@ export interface Providers {
     signal: AbortSignal,
   ): Promise<SendResult>;
   /** Authenticates and parses a provider's callback. */
-  callback(providerKey: string, connection: OpenConnection | undefined, request: ProviderCallback): CallbackEvents;
+  callback(
+    providerKey: string,
+    connection: OpenConnection | undefined,
+    request: ProviderCallback,
+  ): Promise<CallbackEvents | { readonly reply: CallbackReply }>;
   /** Closes idle connections. */
   close(): void;
+}
+
+/** What is known about a provider before a message is sent through it. */
+export interface ProviderTraits {
+  readonly channels: readonly Channel[];
+  /** Whether it needs a connection; built-in providers do not. */
+  readonly needsConnection: boolean;
+  /** The markup in which it interprets texts; undefined when they are plain, or HTML on email. */
+  readonly markup: ProviderMarkup | undefined;
+  /** The settings that messages of a channel need and a connection lacks. */
+  missingSettings(channel: Channel, settings: Readonly<Record<string, unknown>>): readonly string[];
+  /** Whether it can send to an address. */
+  acceptsAddress(channel: Channel, address: ProviderAddress): boolean;
 }
 
 /** An address and the provider that it was registered with; "" for none. */
@@ -86,6 +102,7 @@ interface Parts {
   readonly egress: EgressGuard;
   readonly clock: Clock;
   readonly log: Log;
+  readonly messaging: Messaging;
   /** CA certificates (PEM) for mail servers, instead of the default ones. */
   readonly ca?: string;
 }
@@ -96,10 +113,8 @@ const builtInProviders: Readonly<Record<string, readonly Channel[]>> = {
   development: ["email", "sms", "push", "chat"],
 };
 
-const channels: readonly Channel[] = ["email", "sms", "push", "chat", "in_app"];
-
 /** Creates the module. */
-export function createProviders({ egress, clock, log, ca }: Parts): Providers {
+export function createProviders({ egress, clock, log, ca, messaging }: Parts): Providers {
   const now = () => clock.now();
   const parts = { egress, now };
   const { urlRefusal } = egress;
@@ -115,28 +130,30 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
 
   const channelsOf = (key: string): readonly Channel[] =>
     external.get(key)?.channels ?? (Object.hasOwn(builtInProviders, key) ? builtInProviders[key]! : []);
-  const allKeys = [...external.keys(), ...Object.keys(builtInProviders)];
-  const keys = Object.fromEntries(
-    channels.map((channel) => [channel, allKeys.filter((key) => channelsOf(key).includes(channel))]),
-  ) as Record<Channel, string[]>;
+  const ownKeys = [...external.keys(), ...Object.keys(builtInProviders)];
+  const traits = new Map(ownKeys.map((key) => [key, traitsOf(key, channelsOf(key), external.get(key))]));
 
   return {
-    keys,
-    deduplicating: [...external].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key),
-    acceptsAddress(providerKey, { providerKey: registeredWith, identity }) {
-      const provider = external.get(providerKey);
-      // Built-in providers send to no address.
-      if (provider === undefined || provider.addresses === "shared" || registeredWith === providerKey) return true;
-      return registeredWith === "" && provider.addresses(identity);
+    async find(tenantId, providerKey) {
+      const own = traits.get(providerKey);
+      if (own !== undefined) return own;
+      const provider = await messaging.find(tenantId, providerKey);
+      return provider && manifestTraits(provider);
     },
-    markupOf: (providerKey) => external.get(providerKey)?.markup,
-    needsConnection: (providerKey) => external.has(providerKey),
+    async keysOf(channel) {
+      const listed = (await messaging.builtin()).filter(({ channels }) => (channels as Channel[]).includes(channel));
+      return [...ownKeys.filter((key) => channelsOf(key).includes(channel)), ...listed.map(({ key }) => key)];
+    },
+    async deduplicating() {
+      const own = [...external].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key);
+      const listed = (await messaging.builtin()).filter(({ deduplicates }) => deduplicates).map(({ key }) => key);
+      return [...own, ...listed];
+    },
 
-    check(providerKey, channel, settings, credentials) {
+    check(providerKey, settings, credentials) {
       const about = (rule: string, message: string): Violation[] => [{ field: "provider_key", rule, message }];
-      if (!allKeys.includes(providerKey)) return about("unknown", `must be one of ${allKeys.join(", ")}`);
-      if (channel !== undefined && !channelsOf(providerKey).includes(channel)) {
-        return about("channel", `must be a provider that serves ${channel}: ${keys[channel].join(", ")}`);
+      if (!ownKeys.includes(providerKey)) {
+        return about("unknown", `must be a provider of the catalogue, or one of ${ownKeys.join(", ")}`);
       }
       const provider = external.get(providerKey);
       if (provider === undefined)
@@ -150,10 +167,15 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
 
     async send(connection, providerKey, message, signal) {
       const provider = external.get(providerKey);
-      if (provider === undefined) return failed("internal", "The provider cannot send messages.", { retryable: false });
-      if (connection === undefined) return failed("connection_missing", "The provider needs a connection.");
+      if (connection === undefined) {
+        return provider === undefined
+          ? failed("internal", "The provider cannot send messages.", { retryable: false })
+          : failed("connection_missing", "The provider needs a connection.");
+      }
       try {
-        return await provider.send(connection, message, signal);
+        return provider === undefined
+          ? await sendThroughManifest(messaging, connection, message, signal)
+          : await provider.send(connection, message, signal);
       } catch (err) {
         log.error({ err, provider: providerKey }, "a provider threw an error");
         // The message may already have been sent when it failed.
@@ -161,14 +183,46 @@ export function createProviders({ egress, clock, log, ca }: Parts): Providers {
       }
     },
 
-    callback(providerKey, connection, request) {
-      const callback = external.get(providerKey)?.callback;
-      if (callback === undefined || connection?.providerKey !== providerKey) return "refused";
-      return callback(connection, request, clock.now());
+    async callback(providerKey, connection, request) {
+      if (connection?.providerKey !== providerKey) return "refused";
+      const provider = external.get(providerKey);
+      if (provider === undefined) return messaging.receive(connection, request);
+      if (provider.callback === undefined || request.method === "GET") return "refused";
+      return provider.callback(connection, request, clock.now());
     },
 
     close() {
       for (const provider of external.values()) provider.close?.();
+    },
+  };
+}
+
+function traitsOf(key: string, channels: readonly Channel[], provider: Provider | undefined): ProviderTraits {
+  return {
+    channels,
+    needsConnection: provider !== undefined,
+    markup: provider?.markup,
+    // Connections of native providers were checked when they were created.
+    missingSettings: () => [],
+    acceptsAddress(_channel, { providerKey: registeredWith, identity }) {
+      // Built-in providers send to no address.
+      if (provider === undefined || provider.addresses === "shared" || registeredWith === key) return true;
+      return registeredWith === "" && provider.addresses(identity);
+    },
+  };
+}
+
+function manifestTraits(provider: MessageProvider): ProviderTraits {
+  const { key, channels, isShared, acceptsAddress, missingSettings } = provider;
+  return {
+    channels,
+    needsConnection: true,
+    markup: undefined,
+    missingSettings: (channel, settings) => (channel === "in_app" ? [] : missingSettings(channel, settings)),
+    acceptsAddress(channel, { providerKey: registeredWith, identity }) {
+      if (channel === "in_app") return false;
+      if (isShared(channel) || registeredWith === key) return true;
+      return registeredWith === "" && acceptsAddress(channel, identity);
     },
   };
 }

@@ -14,13 +14,13 @@ import {
   type EndpointId,
   emptyDetails,
   endpointsMax,
-  keptSuppression,
   movesByItself,
   namedProvider,
 } from "./domain/endpoint.ts";
 import type { Subscriber } from "./domain/subscriber.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+import type { SuppressionService } from "./suppressions/suppression-service.ts";
 
 /** Throws when a connection does not exist in the tenant or cannot send to the address. */
 export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: string, address: Address) => Promise<void>;
@@ -29,7 +29,11 @@ export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: strin
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
 /** Creates the endpoint service. */
-export function createEndpointService(events: EventRecorder, checkConnection: CheckConnection) {
+export function createEndpointService(
+  events: EventRecorder,
+  checkConnection: CheckConnection,
+  suppressions: Pick<SuppressionService, "endUnreachable">,
+) {
   /** Locks a subscriber, so that changes of its endpoints are serialized. */
   async function lock({ sql, tenantId }: Context, subscriberId: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).lock(tenantId, subscriberId);
@@ -71,7 +75,6 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       connectionId: change.connectionId ?? connectionId,
       verified: change.verified ?? verified,
       metadata: change.metadata ?? metadata,
-      suppressedAt: previous === undefined ? null : keptSuppression(previous),
     };
     const added = await store.insert(tenantId, endpoint, new Date(nowMs));
     if (added === undefined) throw addressTaken();
@@ -115,6 +118,7 @@ export function createEndpointService(events: EventRecorder, checkConnection: Ch
       if (connectionId !== "") {
         await checkConnection(sql, tenantId, connectionId, { ...address, providerKey: namedProvider(address) });
       }
+      if (address.channel === "push") await suppressions.endUnreachable(context, "push", address.identity);
       const current = await endpointStore(sql).findByAddress(tenantId, address);
       if (current === undefined) return add(context, subscriber, address, change);
       if (current.subscriberId === subscriber.id) return refresh(context, current, change);

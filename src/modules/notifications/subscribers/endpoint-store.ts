@@ -2,27 +2,30 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { type Address, type Channel, type Endpoint, type EndpointChange, endpointsMax } from "./domain/endpoint.ts";
+import { suppressedAt } from "./suppressions/suppression-store.ts";
 
 /** The fields of a new endpoint. */
-type NewEndpoint = Pick<
-  Endpoint,
-  "id" | "subscriberId" | keyof Address | "connectionId" | "verified" | "metadata" | "suppressedAt"
->;
+type NewEndpoint = Pick<Endpoint, "id" | "subscriberId" | keyof Address | "connectionId" | "verified" | "metadata">;
 
 /** SQL queries for endpoints. A deleted one keeps its row but is never found again, and its address becomes free. */
 export function endpointStore(sql: Sql) {
+  const suppressed = suppressedAt(sql, {
+    tenantId: sql`notification_endpoints.tenant_id`,
+    channel: sql`notification_endpoints.channel`,
+    identity: sql`notification_endpoints.identity`,
+  });
   const columns = sql`
     tenant_id, id, subscriber_id, channel, provider_key, identity, connection_id, verified, metadata, last_used_at,
-    suppressed_at, created_at, updated_at, record_version`;
+    ${suppressed} as suppressed_at, created_at, updated_at, record_version`;
   return {
     /** Inserts an endpoint; undefined when its address is already used. */
     async insert(tenantId: TenantId, endpoint: NewEndpoint, now: Date): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         insert into notification_endpoints (tenant_id, id, subscriber_id, channel, provider_key, identity, connection_id,
-          verified, metadata, suppressed_at, last_used_at, created_at, updated_at)
+          verified, metadata, last_used_at, created_at, updated_at)
         values (${tenantId}, ${endpoint.id}, ${endpoint.subscriberId}, ${endpoint.channel}, ${endpoint.providerKey},
           ${endpoint.identity}, ${endpoint.connectionId}, ${endpoint.verified}, ${sql.json(endpoint.metadata as never)},
-          ${endpoint.suppressedAt}, ${now}, ${now}, ${now})
+          ${now}, ${now}, ${now})
         on conflict (tenant_id, channel, provider_key, identity) where removed_at is null do nothing
         returning ${columns}`;
       return row;
@@ -66,14 +69,6 @@ export function endpointStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id} and removed_at is null
         returning ${columns}`;
       return row!;
-    },
-
-    /** Suppresses an endpoint; a suppressed one keeps its first time. */
-    async suppress(tenantId: TenantId, id: string, now: Date): Promise<void> {
-      await sql`
-        update notification_endpoints
-        set suppressed_at = ${now}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and removed_at is null and suppressed_at is null`;
     },
 
     async remove(tenantId: TenantId, subscriberId: string, id: string, now: Date): Promise<Endpoint | undefined> {

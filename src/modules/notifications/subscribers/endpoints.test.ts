@@ -116,7 +116,8 @@ test("another subscriber's address is refused, even if that subscriber is inacti
 
 /** Suppresses an endpoint as a provider's report does. */
 async function suppress(tenantId: TenantId, endpointId: string, nowMs: number): Promise<void> {
-  const address = { endpointId, subscriberId: "", channel: "email", usedAt: new Date(nowMs) } as const;
+  const cause = { reason: "bounced", deliveryId: "", providerKey: "" } as const;
+  const address = { endpointId, subscriberId: "", channel: "email", usedAt: new Date(nowMs), ...cause } as const;
   await subscribers.suppress(db.sql, tenantId, [address], nowMs);
 }
 
@@ -124,7 +125,6 @@ test("a deleted endpoint is not listed or found, and adding its address creates 
   const choice = { tenantId: freshTenant() };
   const subscriberId = await newSubscriber(choice);
   const { id } = await add(choice, subscriberId, { verified: true });
-  await suppress(choice.tenantId, id, Date.now());
   const removed = await remove(choice, subscriberId, id);
   assert.equal(removed.id, id);
   assert.equal((await list(choice, subscriberId)).totalSize, 0);
@@ -136,6 +136,17 @@ test("a deleted endpoint is not listed or found, and adding its address creates 
     eventsOf(choice.tenantId).map(({ type }) => type.split(".").at(-1)),
     ["added", "removed", "added"],
   );
+});
+
+test("a push token that a provider did not reach is used again when its device registers it again", async () => {
+  const choice = { tenantId: freshTenant() };
+  const subscriberId = await newSubscriber(choice);
+  const device = { channel: "push", providerKey: "fcm", identity: "token-1" };
+  const { id } = await add(choice, subscriberId, device);
+  await suppress(choice.tenantId, id, Date.now());
+  const suppressed = (await list(choice, subscriberId)).endpoints[0]!.suppressedAt;
+  assert.ok(suppressed);
+  assert.equal((await add(choice, subscriberId, device)).suppressedAt, undefined);
 });
 
 test("a suppressed endpoint stays suppressed from the first time, even when it is added again", async () => {

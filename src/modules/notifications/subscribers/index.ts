@@ -2,9 +2,9 @@
  * Subscribers: the recipients of notifications and their addresses.
  *
  * external id: the tenant's own id of a subscriber. profile: the tenant's data about a subscriber.
- * endpoint: an address of a subscriber on one channel. suppressed: no longer used, because the provider reported that the
- * address is permanently unreachable, or that its owner unsubscribed or complained. token: a credential with which the web
- * page of a subscriber uses its inbox and its preferences.
+ * endpoint: an address of a subscriber on one channel. suppression: an address that nothing is sent to, because a provider
+ * reported that it is permanently unreachable, or that its owner unsubscribed or complained, or because a caller said so. token: a
+ * credential with which the web page of a subscriber uses its inbox and its preferences.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -26,14 +26,18 @@ import {
   type UpsertOptions,
 } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+import type { SuppressionReason, UsedAddress } from "./suppressions/domain/suppression.ts";
+import { type SuppressionHandlers, suppressionHandlers } from "./suppressions/suppression-handler.ts";
+import { createSuppressionService } from "./suppressions/suppression-service.ts";
 
 export { createSubscriberTokens, type SubscriberTokens } from "./tokens/subscriber-tokens.ts";
-export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert };
+export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert, SuppressionReason, UsedAddress };
 
 /** The module's public API. */
 export interface Subscribers {
   /** SubscriberService operations, except those on subscriptions (topics) and preferences. */
   readonly handlers: SubscriberHandlers & EndpointHandlers;
+  readonly suppressionHandlers: SuppressionHandlers;
   /** A subscriber, active or not. */
   find(sql: Sql, tenantId: TenantId, id: string): Promise<Subscriber | undefined>;
   /** A subscriber by external id, active or not. */
@@ -65,27 +69,8 @@ export interface Subscribers {
     subscriberIds: readonly string[],
     channels?: readonly Channel[],
   ): Promise<Map<string, Endpoint[]>>;
-  /**
-   * Suppresses addresses: an endpoint until it is deleted and added again, a profile's address until it changes.
-   */
+  /** Suppresses the addresses that messages were sent to, until the suppressions are removed. */
   suppress(sql: Sql, tenantId: TenantId, addresses: readonly UsedAddress[], nowMs: number): Promise<void>;
-}
-
-/** An address that a message was sent to. */
-export interface UsedAddress {
-  /** "" for an address that is only in the profile. */
-  readonly endpointId: string;
-  readonly subscriberId: string;
-  readonly channel: Channel;
-  /** When the message was sent. The profile may have had another address then. */
-  readonly usedAt: Date;
-}
-
-/** The profile fields that hold the address of a channel. */
-const profileFields: Readonly<Partial<Record<Channel, "email" | "phone">>> = { email: "email", sms: "phone" };
-
-function lockKeyOf({ endpointId, subscriberId, channel }: UsedAddress): string {
-  return endpointId === "" ? `profile ${subscriberId} ${channel}` : `endpoint ${endpointId}`;
 }
 
 interface Parts {
@@ -100,12 +85,14 @@ interface Parts {
 export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Parts): Subscribers {
   const subscribers = createSubscriberService(events, onDeactivated);
   const batches = createSubscriberBatchService(events);
-  const endpoints = createEndpointService(events, checkConnection);
+  const suppressions = createSuppressionService(events);
+  const endpoints = createEndpointService(events, checkConnection, suppressions);
   return {
     handlers: {
       ...subscriberHandlers(subscribers, batches, cursors),
       ...endpointHandlers(endpoints, subscribers, cursors),
     },
+    suppressionHandlers: suppressionHandlers(suppressions, cursors),
     find: (sql, tenantId, id) => subscriberStore(sql).find(tenantId, id),
     findByExternalId: (sql, tenantId, externalId) => subscriberStore(sql).findByExternalId(tenantId, externalId),
     async findMany(sql, tenantId, ids) {
@@ -131,15 +118,6 @@ export function createSubscribers({ events, cursors, checkConnection, onDeactiva
       }
       return found;
     },
-    async suppress(sql, tenantId, addresses, nowMs) {
-      const now = new Date(nowMs);
-      // Update in the global lock order to avoid deadlocks.
-      const sorted = addresses.toSorted((one, other) => (lockKeyOf(one) < lockKeyOf(other) ? -1 : 1));
-      for (const { endpointId, subscriberId, channel, usedAt } of sorted) {
-        const field = profileFields[channel];
-        if (endpointId !== "") await endpointStore(sql).suppress(tenantId, endpointId, now);
-        else if (field !== undefined) await subscriberStore(sql).suppress(tenantId, subscriberId, field, usedAt, now);
-      }
-    },
+    suppress: suppressions.suppress,
   };
 }

@@ -55,7 +55,7 @@ export function subscriberBatchStore(sql: Sql) {
       return new Set(inserted.map(({ externalId }) => externalId));
     },
 
-    /** Sets the given fields and activates the subscribers. A given address is a new one, so its suppression is cleared. */
+    /** Sets the given fields and activates the subscribers. */
     async merge(tenantId: TenantId, changes: readonly SubscriberChange[], now: Date): Promise<void> {
       const rows = changes.map(({ id, change }) => ({ id, ...columnsOf(change) }));
       await sql`
@@ -68,8 +68,6 @@ export function subscriberBatchStore(sql: Sql) {
           locale = coalesce(item.locale, subscriber.locale),
           timezone = coalesce(item.timezone, subscriber.timezone),
           data = coalesce(item.data, subscriber.data),
-          email_suppressed_at = case when item.email is null then email_suppressed_at end,
-          phone_suppressed_at = case when item.phone is null then phone_suppressed_at end,
           email_set_at = case when item.email is null then email_set_at else ${now} end,
           phone_set_at = case when item.phone is null then phone_set_at else ${now} end,
           active = true, updated_at = ${now}, record_version = record_version + 1

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
@@ -16,6 +16,7 @@ import {
   type SubscriberId,
 } from "./domain/subscriber.ts";
 import { subscriberStore } from "./subscriber-store.ts";
+import { suppressionStore } from "./suppressions/suppression-store.ts";
 
 /** The context of an upsert. Without `afterCommit`, readers of the event log are not woken. */
 export type UpsertContext = Omit<EventContext, "afterCommit"> & Partial<Pick<EventContext, "afterCommit">>;
@@ -104,22 +105,18 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
       if (current !== undefined) {
         const change = changedValues(current, given);
         checkProfile(change, isEmail);
-        return {
-          ...current,
-          ...change,
-          emailSuppressedAt: change.email === undefined ? current.emailSuppressedAt : null,
-          phoneSuppressedAt: change.phone === undefined ? current.phoneSuppressedAt : null,
-        };
+        const next = { ...current, ...change };
+        return { ...next, ...(await suppressedTimes(sql, tenantId, next)) };
       }
+      const profile = newProfile(given);
       return {
-        ...newProfile(given),
+        ...profile,
         ...newStamps(nowMs),
         tenantId,
         id: ulid(nowMs) as SubscriberId,
         externalId,
         active: true,
-        emailSuppressedAt: null,
-        phoneSuppressedAt: null,
+        ...(await suppressedTimes(sql, tenantId, profile)),
       };
     },
 
@@ -152,6 +149,16 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
       return deactivated;
     },
   };
+}
+
+/** Since when the addresses of a profile are suppressed. */
+async function suppressedTimes(sql: Sql, tenantId: TenantId, { email, phone }: Pick<Profile, "email" | "phone">) {
+  const store = suppressionStore(sql);
+  const [emailSuppressedAt, phoneSuppressedAt] = await Promise.all([
+    store.findTime(tenantId, "email", email),
+    store.findTime(tenantId, "sms", phone),
+  ]);
+  return { emailSuppressedAt, phoneSuppressedAt };
 }
 
 /** The profile of a new subscriber; throws when a field is invalid. */

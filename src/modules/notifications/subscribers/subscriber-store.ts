@@ -2,6 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Profile, ProfileChange, Subscriber, SubscriberId } from "./domain/subscriber.ts";
+import { suppressedAt } from "./suppressions/suppression-store.ts";
 
 /** Filter of a subscriber list; an undefined field matches everything. */
 export interface SubscriberFilter {
@@ -13,9 +14,13 @@ export interface SubscriberFilter {
 
 /** The columns of a subscriber. */
 export function subscriberColumns(sql: Sql): Fragment {
+  const tenantId = sql`notification_subscribers.tenant_id`;
+  const email = { tenantId, channel: sql`'email'`, identity: sql`notification_subscribers.email` };
+  const phone = { tenantId, channel: sql`'sms'`, identity: sql`notification_subscribers.phone` };
   return sql`
     tenant_id, id, external_id, first_name, last_name, email, phone, avatar, locale, timezone, data, active,
-    email_suppressed_at, phone_suppressed_at, created_at, updated_at, record_version`;
+    ${suppressedAt(sql, email)} as email_suppressed_at, ${suppressedAt(sql, phone)} as phone_suppressed_at, created_at,
+    updated_at, record_version`;
 }
 
 /** SQL queries for subscribers. Rows are never deleted; a deleted subscriber is inactive. */
@@ -87,10 +92,7 @@ export function subscriberStore(sql: Sql) {
       return row;
     },
 
-    /**
-     * Sets the given fields and, if wanted, activates the subscriber. A given address is a new one, so its suppression is
-     * cleared.
-     */
+    /** Sets the given fields and, if wanted, activates the subscriber. */
     async merge(
       tenantId: TenantId,
       id: SubscriberId,
@@ -108,8 +110,6 @@ export function subscriberStore(sql: Sql) {
           locale = coalesce(${change.locale ?? null}, locale),
           timezone = coalesce(${change.timezone ?? null}, timezone),
           data = coalesce(${change.data === undefined ? null : sql.json(change.data as never)}, data),
-          email_suppressed_at = case when ${change.email === undefined} then email_suppressed_at end,
-          phone_suppressed_at = case when ${change.phone === undefined} then phone_suppressed_at end,
           email_set_at = case when ${change.email === undefined} then email_set_at else ${now} end,
           phone_set_at = case when ${change.phone === undefined} then phone_set_at else ${now} end,
           active = active or ${activate}, updated_at = ${now}, record_version = record_version + 1
@@ -131,8 +131,6 @@ export function subscriberStore(sql: Sql) {
           first_name = ${profile.firstName}, last_name = ${profile.lastName}, email = ${profile.email},
           phone = ${profile.phone}, avatar = ${profile.avatar}, locale = ${profile.locale},
           timezone = ${profile.timezone}, data = ${sql.json(profile.data as never)},
-          email_suppressed_at = case when email = ${profile.email} then email_suppressed_at end,
-          phone_suppressed_at = case when phone = ${profile.phone} then phone_suppressed_at end,
           email_set_at = case when email = ${profile.email} then email_set_at else ${now} end,
           phone_set_at = case when phone = ${profile.phone} then phone_set_at else ${now} end,
           updated_at = ${now}, record_version = record_version + 1
@@ -140,16 +138,6 @@ export function subscriberStore(sql: Sql) {
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
         returning ${columns}`;
       return row;
-    },
-
-    /** Suppresses a profile's address, unless it has changed since it was used. */
-    async suppress(tenantId: TenantId, id: string, field: "email" | "phone", usedAt: Date, now: Date): Promise<void> {
-      await sql`
-        update notification_subscribers
-        set ${sql(`${field}_suppressed_at`)} = ${now}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and ${sql(field)} <> ''
-          and ${sql(`${field}_suppressed_at`)} is null
-          and coalesce(${sql(`${field}_set_at`)}, '-infinity') <= ${usedAt}`;
     },
 
     /** Deactivates an active subscriber and revokes its tokens; undefined when there is none. */

@@ -226,7 +226,9 @@ test("ended subscriptions are deleted after seven days, current and recently end
     (await topics.membersAt(db.sql, choice.tenantId, "news", cutoff, "", 10)).map(({ subscriberId }) => subscriberId);
   const forget = async (atMs: number) => {
     nowMs = atMs;
-    await topics.jobs[0]!.handler({ signal: new AbortController().signal } as never);
+    await topics.jobs
+      .find(({ kind }) => kind === "topics.forget_left")!
+      .handler({ signal: new AbortController().signal } as never);
     nowMs = undefined;
   };
   await forget(leftMs - 1 + weekMs);

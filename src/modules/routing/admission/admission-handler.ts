@@ -36,7 +36,11 @@ export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { curs
         throw invalid("item.pool_id", "pool", "must equal the pool_id of the path, or be absent");
       }
       const notBeforeMs = item!.notBefore && dateOf(item!.notBefore).getTime();
-      const verdict = await service.previewAdmission(context, poolId, toKeyedItem(item!), notBeforeMs);
+      const verdict = await service.previewAdmission(context, poolId, toKeyedItem(item!), {
+        payloadBytes: Buffer.byteLength(JSON.stringify(item!.payload ?? {})),
+        notBeforeMs,
+        waits: item!.after.length > 0,
+      });
       return create(PreviewAdmissionResponseSchema, { preview: fromPreview(verdict, notBeforeMs) });
     },
 

@@ -6,7 +6,8 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { admissionStore, type GroupRecord } from "./admission-store.ts";
-import type { GroupRef } from "./domain/admission.ts";
+import { readCollected } from "./collected-store.ts";
+import { type GroupRef, groupKey } from "./domain/admission.ts";
 import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
 import { type Preview, preview } from "./domain/admission-preview.ts";
 import { readGroupStates } from "./group-store.ts";
@@ -18,6 +19,14 @@ export interface AdmissionParts {
   readonly keys: AdmissionKeys;
   /** Resumes the pool's due items immediately; called after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
+}
+
+/** What a preview considers besides the groups of the item. */
+export interface PreviewOptions {
+  readonly payloadBytes: number;
+  readonly notBeforeMs: number | undefined;
+  /** Whether the item waits for other items. */
+  readonly waits: boolean;
 }
 
 /** The use cases of admission. */
@@ -40,14 +49,18 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       context: Context,
       poolId: string,
       item: KeyedItem,
-      notBeforeMs: number | undefined,
+      { payloadBytes, notBeforeMs = 0, waits }: PreviewOptions,
     ): Promise<Preview> {
       const { sql, tenantId, nowMs } = context;
       const { pool } = await pools.requirePool(context, poolId);
       const refs = keys.refsOf(pool, item);
-      const groups = await readGroupStates(sql, tenantId, refs);
-      const candidate = { itemId: ulid(nowMs), refs, config: pool.config.admission, nowMs };
-      return preview(candidate, groups, notBeforeMs !== undefined && notBeforeMs > nowMs);
+      const groups = new Map(await readGroupStates(sql, tenantId, refs));
+      if (pool.config.admission.debounce?.take === "all") {
+        const held = [...groups.values()].map((state) => ({ tenantId, state }));
+        for (const state of await readCollected(sql, held)) groups.set(groupKey(state), state);
+      }
+      const candidate = { itemId: ulid(nowMs), refs, config: pool.config.admission, nowMs, payloadBytes };
+      return preview(candidate, groups, waits || notBeforeMs > nowMs);
     },
 
     /** Resets a group. Items that it holds back proceed; admitted items are not affected. */

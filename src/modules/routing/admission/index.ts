@@ -15,6 +15,7 @@ import { deleteIdleGroupsJob } from "./idle-groups-job.ts";
 
 export { type AdmissionHandlers, admissionHandlers } from "./admission-handler.ts";
 export { type AdmissionRequest, createAdmissionRequests, type ItemGroups } from "./admission-request.ts";
+export { readCollected, toCollection } from "./collected-store.ts";
 export { fromConstraint } from "./constraint-message.ts";
 export {
   type AdmissionConfig,
@@ -24,13 +25,16 @@ export {
   type ConstraintVerdict,
   canDisplace,
   createSkippedVerdict,
+  createsNoItem,
   groupsToAdmit,
   type Verdict,
+  type WindowExtension,
 } from "./domain/admission.ts";
 export { createAdmissionBackoff } from "./domain/admission-backoff.ts";
 export { type AdmissionKeys, createAdmissionKeys, type KeyedItem } from "./domain/admission-keys.ts";
 export { type LeaseLimits, selectAdmissionRefs, selectLeaseRefs, toLeaseLimits } from "./domain/constraint-stage.ts";
 export {
+  type CollectedPayloads,
   type ConstraintKind,
   constraintKinds,
   createEmptyGroup,

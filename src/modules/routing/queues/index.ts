@@ -4,8 +4,9 @@
  * item: one unit of work; its id is the id of the decision that created it. lease: a worker's exclusive, time-limited
  * right to an item; its token fences the item. credit: how many more items a worker's stream may send. admission: the
  * constraints an item passes before it is queued. group: all items with the same constraint key. slot: a place in a
- * concurrency group. offer: a recipient's time-limited choice to accept or decline an item. sweep: the periodic pass that
- * releases due items, ends expired leases and offers, and expires items.
+ * concurrency group. offer: a recipient's time-limited choice to accept or decline an item. dependency: an item that must
+ * end before another one can be leased. wait: a call that waits for the end of an item. sweep: the periodic pass that
+ * releases items, ends expired leases and offers, and expires items.
  */
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -24,6 +25,9 @@ import type { PoolReader } from "../pools/index.ts";
 import { createBulkOperations } from "./bulk/bulk-operations.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
+import { createProgressReporter } from "./completion/item-progress.ts";
+import { createDependencyCheck } from "./dependencies/dependency-check.ts";
+import { isEndState } from "./domain/queue-item.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
 import { createItemExplainer } from "./explanation/item-explainer.ts";
 import { createItemHealth } from "./health/item-health.ts";
@@ -43,11 +47,15 @@ import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
 import { createQueueService } from "./queue-service.ts";
 import { createItemSweeper } from "./sweep/item-sweeper.ts";
+import type { EndedItem } from "./transitions/transition-store.ts";
 import { createUnassignedItems } from "./unassigned-items.ts";
+import { createItemWaits } from "./waits/item-waits.ts";
 
 export type { CompletionService, WorkReport } from "./completion/completion-service.ts";
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
-export { type ItemOffer, type ItemState, noRequirementsJson } from "./domain/queue-item.ts";
+export type { DependencyCheck } from "./dependencies/dependency-check.ts";
+export type { ItemDependencies } from "./domain/dependency.ts";
+export { type ItemOffer, type ItemState, type ItemsAfter, noRequirementsJson } from "./domain/queue-item.ts";
 export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
@@ -110,6 +118,12 @@ export function createQueues(parts: Parts) {
     wake(tenantId, poolId);
   };
 
+  const waits = createItemWaits({ sql: db.sql, signals, log });
+  /** Called after the commit with items that have ended. */
+  const onEnded = (items: readonly EndedItem[]) => {
+    waits.announce(items);
+    if (items.some(({ blocks }) => blocks === true)) sweepBy(clock.now());
+  };
   const workStreams = createWorkStreams(db.sql);
   const completion = createCompletionService({
     db,
@@ -121,12 +135,25 @@ export function createQueues(parts: Parts) {
       outcomes,
       wake: wakeReady,
       sweepBy,
-      onFinished: workStreams.release,
+      onFinished(finished) {
+        workStreams.release(finished);
+        onEnded(finished.flatMap(({ item, to }) => (isEndState(to) ? [item] : [])));
+      },
     }),
   });
   const { onOfferEnded } = parts;
   const expireOffers = createOfferExpiry({ db, events, now: clock.now, onOfferEnded });
-  const sweeper = createItemSweeper({ db, clock, log, pools, completion, events, wake: wakeReady, expireOffers });
+  const sweeper = createItemSweeper({
+    db,
+    clock,
+    log,
+    pools,
+    completion,
+    events,
+    wake: wakeReady,
+    onEnded,
+    expireOffers,
+  });
   const leaseService = createLeaseService({
     db,
     signals,
@@ -147,8 +174,19 @@ export function createQueues(parts: Parts) {
     secret,
     pushAction: createPushAction(parts.call),
   });
-  const acceptor = createAcceptor({ db, constrained: createConstrainedAcceptor(db, wake), wake });
-  const service = createQueueService({ pools, events, wake, wakeReady, recall: leaseService.recall, onOfferEnded });
+  const sweep = () => sweepBy(clock.now());
+  const constrained = createConstrainedAcceptor(db, wake, { onEnded, sweep });
+  const acceptor = createAcceptor({ db, constrained, wake });
+  const service = createQueueService({
+    pools,
+    waits,
+    events,
+    wake,
+    wakeReady,
+    recall: leaseService.recall,
+    onOfferEnded,
+    onEnded,
+  });
   const bulk = createBulkOperations({
     ...parts,
     settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
@@ -159,7 +197,15 @@ export function createQueues(parts: Parts) {
   return {
     handlers: {
       queues: queueHandlers(service, pools, cursors),
-      work: workHandlers({ db, pools, leaseService, completion, streams: workStreams, filterAcceptable }),
+      work: workHandlers({
+        db,
+        pools,
+        leaseService,
+        completion,
+        streams: workStreams,
+        reportProgress: createProgressReporter(events, clock.now),
+        filterAcceptable,
+      }),
       offers: offerHandlers({ db, pools, cursors, service: offers }),
       explanations: explanationHandlers(pools),
       bulk: bulk.handlers,
@@ -167,6 +213,8 @@ export function createQueues(parts: Parts) {
     explainer: createItemExplainer(pools),
     jobs: [maintainHistoryJob(parts), convertItemsJob(parts), bulk.job],
     acceptor,
+    /** Checks the items that new items are to wait for. */
+    checkDependencies: createDependencyCheck(db.sql, pools),
     readmission: createReadmission(parts.admissionOf, parts.shares),
     completion,
     sweeper,
@@ -180,11 +228,12 @@ export function createQueues(parts: Parts) {
     sweepBy,
     /** Ends all waits for work; a stopping node calls it. */
     endWaits() {
+      waits.end();
       workStreams.end();
       leaseService.endWaits();
     },
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle(), leaseService.idle()]);
+      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle(), leaseService.idle(), waits.idle()]);
     },
   };
 }

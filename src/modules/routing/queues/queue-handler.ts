@@ -1,5 +1,5 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   AssignQueueItemResponseSchema,
   CancelQueueItemResponseSchema,
@@ -28,7 +28,7 @@ import { readPage } from "../../../platform/paging/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { toAssignmentField } from "./assignment-message.ts";
-import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
+import { type ItemDetails, type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
 import { fromItemOffer } from "./offers/offer-message.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
@@ -96,8 +96,8 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       return create(ListQueueItemsResponseSchema, { ...page, items: page.items.map(fromItem) });
     },
 
-    async getQueueItem(context, { poolId, queueItemId }) {
-      const item = await service.itemOf(context, poolId, queueItemId);
+    async getQueueItem(context, { poolId, queueItemId, waitS }) {
+      const item = await service.awaitItem(context, poolId, queueItemId, waitS * 1000);
       return create(GetQueueItemResponseSchema, { item: fromItem(item) });
     },
 
@@ -162,7 +162,16 @@ function fromItem(item: QueueItem): ItemMessage {
     failures: item.failures.map(fromFailure),
     offers: item.offers.map(fromItemOffer),
     ...toAssignmentField(item),
+    ...fromDetails(item),
   });
+}
+
+function fromDetails({ resultJson, progress, after }: ItemDetails) {
+  return {
+    ...(resultJson !== null && { result: fromJson(ValueSchema, JSON.parse(resultJson)) }),
+    ...(progress !== null && { progress: { ...progress, reportedAt: timestampFromMs(progress.reportedAtMs) } }),
+    ...(after !== null && { after: [...after.ids], afterFailure: after.onFailure }),
+  };
 }
 
 function fromFailure(failure: ItemFailure): FailureMessage {

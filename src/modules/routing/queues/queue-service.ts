@@ -6,7 +6,7 @@ import { notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader, ReservationConfig } from "../pools/index.ts";
-import type { QueueItem } from "./domain/queue-item.ts";
+import { isEndState, type QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
 import { offerItemTo } from "./offers/item-offer-store.ts";
 import { offeredEvent } from "./offers/offer-events.ts";
@@ -15,10 +15,12 @@ import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { releaseLeases } from "./transitions/lease-release.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
-import type { ItemTransition } from "./transitions/transition-store.ts";
+import type { EndedItem, ItemTransition } from "./transitions/transition-store.ts";
+import type { ItemWaits } from "./waits/item-waits.ts";
 
 interface Parts {
   readonly pools: PoolReader;
+  readonly waits: ItemWaits;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Signals that a pool has ready items that may have no recipient. */
@@ -26,6 +28,8 @@ interface Parts {
   /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
   readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
   readonly onOfferEnded: OfferEndListener;
+  /** Called after the commit with items that an operator ended. */
+  readonly onEnded: (items: readonly EndedItem[]) => void;
 }
 
 /** The operator use cases. */
@@ -36,7 +40,7 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, events, wake, wakeReady, recall, onOfferEnded }: Parts) {
+export function createQueueService({ pools, waits, events, wake, wakeReady, recall, onOfferEnded, onEnded }: Parts) {
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -96,6 +100,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall, onO
     );
     if (transitioned.length === 0) throw alreadyEnded(item);
     context.afterCommit(() => {
+      onEnded(transitioned);
       for (const each of freed) wake(each.tenantId, each.poolId);
     });
   }
@@ -130,6 +135,29 @@ export function createQueueService({ pools, events, wake, wakeReady, recall, onO
     },
     itemOf,
     settleRecentLeases,
+
+    /** Reads an item; waits up to `waitMs` for its end. */
+    async awaitItem(context: Context, poolId: string, id: string, waitMs: number): Promise<QueueItem> {
+      const item = await itemOf(context, poolId, id);
+      if (waitMs === 0 || isEndState(item.state)) return item;
+      const deadlineMs = performance.now() + waitMs;
+      for (;;) {
+        const wait = waits.begin({ tenantId: context.tenantId, id });
+        try {
+          // Read again: it may have ended before the wait began.
+          const current = await itemOf(context, poolId, id);
+          const leftMs = deadlineMs - performance.now();
+          if (isEndState(current.state) || leftMs <= 0 || waits.isEnded() || context.signal.aborted) return current;
+          const startMs = performance.now();
+          await wait.ended(leftMs, context.signal);
+          context.waited(performance.now() - startMs);
+          await context.recheckAccess();
+        } finally {
+          wait.cancel();
+        }
+      }
+    },
+
     pauseQueue: (context: Context, poolId: string, reason: string) => setPaused(context, poolId, true, reason),
     resumeQueue: (context: Context, poolId: string) => setPaused(context, poolId, false, ""),
 
@@ -144,6 +172,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall, onO
       const store = queueStore(sql);
       const poolsToWake = new Set<string>();
       const counts: CountChange[] = [];
+      const ended: EndedItem[] = [];
       await settleRecentLeases(context, poolId);
       await store.lockDrains(poolId);
       const oldest = await store.oldest(tenantId, poolId, max + drainSpare);
@@ -160,6 +189,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall, onO
         }));
         const done = await applyTransitionsUncounted(sql, transitions, batch.flatMap(groupNamesOf), nowMs);
         counts.push(...done.counts);
+        ended.push(...done.transitioned);
         for (const each of done.freed) poolsToWake.add(each.poolId);
       }
       await addCounts(sql, counts, nowMs % shardCount);
@@ -167,6 +197,7 @@ export function createQueueService({ pools, events, wake, wakeReady, recall, onO
       if (drained > 0) await events.record(context, "queue.drained", poolId, { count: drained, reason });
       context.afterCommit(() => {
         for (const each of poolsToWake) wake(tenantId, each);
+        onEnded(ended);
       });
       return { drained, remaining: await store.depth(tenantId, poolId) };
     },

@@ -2,7 +2,8 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { QueueItem } from "./domain/queue-item.ts";
+import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
+import { withDetails } from "./item-detail-store.ts";
 import { readItemOffers } from "./offers/item-offer-store.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
@@ -193,12 +194,15 @@ export function queueStore(sql: Sql) {
   };
 }
 
-type StoredItem = Omit<QueueItem, "offers">;
+type StoredItem = Omit<QueueItem, "offers" | keyof ItemDetails>;
 
-/** Adds the last survivors of items and their offers. */
+/** Adds the last survivors of items, their offers and their details. */
 async function withRelated(sql: Sql, tenantId: TenantId, rows: readonly StoredItem[]): Promise<QueueItem[]> {
   const ids = rows.map(({ id }) => id);
-  const [items, offers] = await Promise.all([withSurvivors(sql, tenantId, rows), readItemOffers(sql, tenantId, ids)]);
+  const [items, offers] = await Promise.all([
+    withSurvivors(sql, tenantId, rows).then((found) => withDetails(sql, tenantId, found)),
+    readItemOffers(sql, tenantId, ids),
+  ]);
   return items.map((item) => ({ ...item, offers: offers.get(item.id) ?? [] }));
 }
 

@@ -86,6 +86,7 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
     from: UnassignedBatch,
     { pool }: PoolSnapshot,
     requests: AdmissionRequests,
+    collects: boolean,
     nowMs: number,
   ) {
     const { tenantId } = from;
@@ -101,7 +102,7 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
     const ids = from.ids.filter((id) => found.has(id) && requests.has(id));
     for (const id of ids) round.leave(id, groupNamesOf({ tenantId, ...found.get(id)! }));
     const { placed, refused } = round.admit(ids, ids.length);
-    await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(withoutGroups)]);
+    await changePool(tx, tenantId, pool.id, [...placed, ...refused.map(withoutGroups)], collects);
     const retried = ids.filter((id) => found.get(id)!.revived);
     await deadLetters.changePool(tx, tenantId, retried, from.poolId, pool.id);
     const { depth, freed } = await round.save();
@@ -130,8 +131,9 @@ export function createUnassignedItems(parts: Parts): UnassignedItems {
       if (snapshot === undefined) return;
       const items = await readRequestedItems(db.sql, tenantId, { poolId, state: "ready", ids });
       const requests = await admissionRequests(admissionOf, snapshot.pool, items, shares.forBackground(tenantId));
+      const collects = takesAll(snapshot) && !takesAll(await pools.snapshot(tenantId, poolId));
       const { placed, freed, recorded } = await retryOnConflict(() =>
-        db.transaction((tx) => redirectIn(tx, from, snapshot, requests, nowMs)),
+        db.transaction((tx) => redirectIn(tx, from, snapshot, requests, collects, nowMs)),
       );
       recorded.wake();
       for (const { dueAtMs } of placed) if (dueAtMs !== undefined) sweepBy(dueAtMs);
@@ -182,12 +184,18 @@ async function lockUnassigned(tx: Sql, { tenantId, poolId, ids }: UnassignedBatc
     order by id for update`;
 }
 
-/** Moves locked items to another pool and its groups. */
+/** Whether the items of a pool collect the payloads of their debounce window. */
+function takesAll(snapshot: PoolSnapshot | undefined): boolean {
+  return snapshot?.pool.config.admission.debounce?.take === "all";
+}
+
+/** Moves locked items to another pool and its groups. With `collects`, they begin to collect payloads there. */
 async function changePool(
   tx: Sql,
   tenantId: TenantId,
   poolId: string,
   placements: readonly RequeuedItem[],
+  collects: boolean,
 ): Promise<void> {
   if (placements.length === 0) return;
   const rows = placements.map(({ queueItemId, holdReason, dueAtMs, ...rest }) => ({
@@ -200,6 +208,7 @@ async function changePool(
     update queue_items q set pool_id = ${poolId}, state = placed.state, hold_reason = placed.hold_reason,
       due_at = to_timestamp(placed.due_at_ms / 1000), singleton_group = placed.singleton,
       debounce_group = placed.debounce, throttle_group = placed.throttle, concurrency_group = placed.concurrency,
+      ${collects ? tx`payload = ('{"payloads":[' || q.payload::text || ']}')::json,` : tx``}
       assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as placed(
       id text, state text, hold_reason text, due_at_ms float8, singleton text, debounce text, throttle text,

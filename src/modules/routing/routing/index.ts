@@ -77,6 +77,7 @@ export function createRouter(parts: Parts) {
     live,
     shares,
     acceptor: queues.acceptor,
+    checkDependencies: queues.checkDependencies,
     expect: queues.sweepBy,
     countDecision: parts.metrics.decided,
     onUnassigned({ tenantId, snapshot, decision, view }) {

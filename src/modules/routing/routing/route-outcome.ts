@@ -1,11 +1,13 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { ulid, ulidMs } from "../../../platform/ids/ulid.ts";
-import type { AdmissionRequest, Verdict } from "../admission/index.ts";
+import { type AdmissionRequest, createsNoItem, toCollection, type Verdict } from "../admission/index.ts";
 import { type PoolSnapshot, priorityWorthS, type ReservationConfig } from "../pools/index.ts";
 import {
   type AcceptedBatch,
   type DecisionRow,
+  type ItemDependencies,
   type ItemRow,
+  type ItemsAfter,
   noRequirementsJson,
   offeredEvent,
 } from "../queues/index.ts";
@@ -28,6 +30,10 @@ export interface RouteInput {
   readonly ttlS: number;
   /** Whether a rejection is an error. */
   readonly rejectAsError: boolean;
+  /** The items that it waits for; undefined for none. */
+  readonly after?: ItemsAfter | undefined;
+  /** Those of them that have not ended. */
+  readonly waitsFor?: readonly string[] | undefined;
 }
 
 /** An item with its decision and its admission verdict. */
@@ -51,16 +57,26 @@ export interface RoutedItem {
 /** The outcome of an item that the caller sees. */
 export type RouteOutcome = "routed" | "queued" | "held" | "deduplicated" | "debounced" | "rejected";
 
-/** The outcome of an item. A verdict of admission overrides the decision. */
-export function outcomeOf({ decision, verdict }: Pick<RoutedItem, "decision" | "verdict">): RouteOutcome {
+/** The outcome of an item. A verdict of admission overrides the decision, and so does the wait for other items. */
+export function outcomeOf({
+  decision,
+  verdict,
+  input,
+}: Pick<RoutedItem, "decision" | "verdict" | "input">): RouteOutcome {
   if (verdict !== undefined && verdict.status !== "admitted") return verdict.status;
+  if (decision.outcome !== "rejected" && waitsForItems(input)) return "held";
   return decision.outcome as RouteOutcome;
+}
+
+/** Whether an item has to wait for others. */
+export function waitsForItems({ waitsFor }: Pick<RouteInput, "waitsFor">): boolean {
+  return waitsFor !== undefined && waitsFor.length > 0;
 }
 
 /** Adds the admission verdict to an item. */
 export function applyVerdict(routed: RoutedItem, verdict: Verdict | undefined, nowMs: number): RoutedItem {
   if (verdict === undefined) return routed;
-  const { decision, evidence } = routed;
+  const { evidence } = routed;
   const { status, constraint, existingItemId } = verdict;
   const step: EvidenceTraceStep = {
     step: "admission",
@@ -76,13 +92,18 @@ export function applyVerdict(routed: RoutedItem, verdict: Verdict | undefined, n
     evidence: {
       ...evidence,
       // A stable code.
-      reason: status === "admitted" ? decision.reason : `${constraint}_${status}`,
+      reason: reasonOf(verdict, evidence.reason),
       trace: [...evidence.trace, step],
       existingItemId,
       retryAfterMs: status === "rejected" ? (verdict.retryAfterMs ?? 0) : evidence.retryAfterMs,
       dueAtMs: dueAtMs ?? evidence.dueAtMs,
     },
   };
+}
+
+function reasonOf({ status, constraint, existingItemId }: Verdict, decided: string): string {
+  if (status === "admitted") return decided;
+  return status === "debounced" && existingItemId !== "" ? `${constraint}_collected` : `${constraint}_${status}`;
 }
 
 const noGroups: ItemRow["groups"] = { singleton: "", debounce: "", throttle: "", concurrency: "" };
@@ -101,12 +122,12 @@ export function itemRow(
 ): ItemRow | undefined {
   const { config } = snapshot.pool;
   const { outcome, deliveryMode, recipientId, holdS } = decision;
-  if (outcome === "rejected" || verdict?.status === "deduplicated" || verdict?.status === "rejected") return undefined;
+  if (outcome === "rejected" || (verdict !== undefined && createsNoItem(verdict))) return undefined;
   const ttlS = input.ttlS === 0 ? config.queue.ttlS : input.ttlS;
   const tracked = deliveryMode === "decision_only";
   // A tracked item is never leased by a worker. It only counts against the recipient's capacity until its outcome is reported.
   if (tracked && !snapshot.recipients.some(({ id, capacity }) => id === recipientId && capacity > 0)) return undefined;
-  const hold = tracked ? trackedHold : holdOf(input, decision, verdict, nowMs, holdS);
+  const hold = tracked ? trackedHold : withDependencies(input, holdOf(input, decision, verdict, nowMs, holdS));
   const isOffered = config.reservation !== undefined && deliveryMode === "pull";
   return {
     // An item that must wait first is offered to a recipient that is chosen when it is due.
@@ -126,7 +147,7 @@ function deliveryOf({ reason, deliveryMode }: Decision): ItemRow["delivery"] {
   return deliveryMode === "push" ? "push" : "pull";
 }
 
-type Hold = Pick<ItemRow, "state" | "dueAtMs" | "heldForMs" | "notBeforeMs" | "holdReason">;
+type Hold = Pick<ItemRow, "state" | "dueAtMs" | "heldForMs" | "notBeforeMs" | "holdReason" | "dependencies">;
 const trackedHold: Hold = { state: "leased", dueAtMs: undefined, holdReason: "" };
 const noHold: Hold = { state: "ready", dueAtMs: undefined, holdReason: "" };
 
@@ -156,6 +177,16 @@ function holdOf(
   return { state: "pending", holdReason: "not_before", dueAtMs, notBeforeMs };
 }
 
+/** An item that waits for others is held by them first. */
+function withDependencies({ after, waitsFor = [] }: RouteInput, hold: Hold): Hold {
+  if (after === undefined || waitsFor.length === 0) return hold;
+  const { onFailure } = after;
+  const reason = hold.holdReason as ItemDependencies["resume"]["reason"];
+  const resume = { onFailure, reason, ...(hold.dueAtMs !== undefined && { atMs: hold.dueAtMs }) };
+  const dependencies = { onIds: waitsFor, resume };
+  return { state: "held", holdReason: "dependency", dueAtMs: undefined, dependencies };
+}
+
 function createHold(holdReason: string, heldForMs: number, notBeforeMs: number | undefined, nowMs: number): Hold {
   const dueAtMs = Math.max(nowMs + heldForMs, notBeforeMs ?? 0);
   return { state: "held", holdReason, dueAtMs, heldForMs, notBeforeMs };
@@ -170,7 +201,7 @@ export function toAcceptedRow(routed: RoutedItem, nowMs: number): AcceptedBatch[
   const { id, tenantId, input, snapshot, seed, decision, evidence, work } = routed;
   const { pool, digest } = snapshot;
   const outcome = outcomeOf(routed);
-  const refused = outcome === "deduplicated" || outcome === "rejected";
+  const refused = isRefused(routed);
   const { type, key, requirements, priority } = input.item;
   const recipientId = refused ? "" : decision.recipientId;
   const row: DecisionRow = {
@@ -181,7 +212,7 @@ export function toAcceptedRow(routed: RoutedItem, nowMs: number): AcceptedBatch[
     key,
     attributesJson: input.attributesJson,
     requirementsJson: requirements === noRequirements ? noRequirementsJson : JSON.stringify(requirements),
-    payloadJson: refused ? "{}" : input.payloadJson,
+    payloadJson: refused ? "{}" : payloadOf(routed),
     priority,
     outcome,
     recipientId,
@@ -195,6 +226,21 @@ export function toAcceptedRow(routed: RoutedItem, nowMs: number): AcceptedBatch[
     item: work,
     events: eventsOf(routed, row, nowMs),
   };
+}
+
+/** Whether an item gets no place in a queue and no recipient. */
+export function isRefused(routed: Pick<RoutedItem, "decision" | "verdict" | "input">): boolean {
+  return outcomeOf(routed) === "rejected" || (routed.verdict !== undefined && createsNoItem(routed.verdict));
+}
+
+/** The payload as it is stored. */
+function payloadOf({ input, work, snapshot }: RoutedItem): string {
+  return work !== undefined && takesAll(snapshot) ? toCollection(input.payloadJson) : input.payloadJson;
+}
+
+/** Whether the items of a pool collect the payloads of their debounce window. */
+export function takesAll({ pool }: PoolSnapshot): boolean {
+  return pool.config.admission.debounce?.take === "all";
 }
 
 function eventsOf({ snapshot, evidence, work }: RoutedItem, row: DecisionRow, nowMs: number) {

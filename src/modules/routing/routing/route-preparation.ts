@@ -128,10 +128,11 @@ export function createPreparation(parts: PreparationParts) {
           return redirect(decision.redirectPoolId, [...earlier.steps, ...decision.trace], earlier.experiments);
         }
         const finish = (experiments: Earlier["experiments"], steps: Earlier["steps"]): RoutedItem => {
+          if (input.after !== undefined) requireQueued(snapshot, decision);
           if (!dryRun && decision.recipientId !== "") live.recordAssignment(view, decision.recipientId, nowMs);
           const [admission, verdict] = [undefined, undefined];
           const work = itemRow({ snapshot, input, decision, admission, verdict }, nowMs);
-          const evidence = evidenceOf(decision, { steps, experiments }, work?.dueAtMs, nowMs);
+          const evidence = withWait(evidenceOf(decision, { steps, experiments }, work?.dueAtMs, nowMs), input);
           return { id, tenantId, input, snapshot, view, decision, seed, evidence, work, admission, verdict };
         };
         if (dryRun || decision.experimentKeys.length === 0) return finish(earlier.experiments, earlier.steps);
@@ -322,6 +323,23 @@ function evidenceOf(
     existingItemId: "",
     dueAtMs,
   };
+}
+
+/** Notes the items that an item waits for. */
+function withWait(evidence: Evidence, { after, waitsFor = [] }: RouteInput): Evidence {
+  if (after === undefined) return evidence;
+  const { outcome } = evidence.decided;
+  if (waitsFor.length === 0 || outcome === "rejected") return { ...evidence, after };
+  const step = { step: "dependency", result: "waiting", detail: `${waitsFor.length} items` } as const;
+  return { ...evidence, after, reason: "awaiting_dependencies", trace: [...evidence.trace, step] };
+}
+
+/** Throws if an item cannot wait for others: because another constraint replaces it, or because it is never queued. */
+function requireQueued({ pool }: PoolSnapshot, { deliveryMode }: Decision): void {
+  if (pool.config.admission.debounce !== undefined)
+    throw invalid("after", "debounce", `must be empty, because the pool ${pool.name} has a debounce constraint`);
+  if (deliveryMode === "decision_only")
+    throw invalid("after", "delivery", "must be empty, because the recipient takes decisions and no items");
 }
 
 function requireActive(snapshot: PoolSnapshot): PoolSnapshot {

@@ -25,6 +25,7 @@ function routingWith(parts: Partial<Parts>) {
     live: { view: () => ({ pool, live }), recordAssignment: () => {}, recordRelease: () => {} } as never,
     shares: { forCall: () => slices, forBackground: () => slices },
     acceptor: acceptorThat(async () => "accepted"),
+    checkDependencies: async () => [],
     admissionOf: () => undefined,
     saveSnapshot: () => undefined,
     assignExperiments: async () => [],

@@ -1,20 +1,24 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
-import type { AcceptedBatch, Acceptor, AcceptRequest } from "../queues/index.ts";
+import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck } from "../queues/index.ts";
 import { rejectionOf } from "./rejection.ts";
 import {
   applyVerdict,
+  isRefused,
   outcomeOf,
   type RoutedItem,
   type RouteInput,
   type RouteOutcome,
+  takesAll,
   toAcceptedRow,
+  waitsForItems,
 } from "./route-outcome.ts";
 import { createPreparation, type PreparationParts, type RouteResult } from "./route-preparation.ts";
 
 interface Parts extends PreparationParts {
   readonly acceptor: Acceptor;
+  readonly checkDependencies: DependencyCheck;
   /** Schedules a wake-up for the time at which an item falls due. */
   readonly expect: (atMs: number) => void;
   /** Called with items that were accepted without a recipient. */
@@ -33,7 +37,7 @@ export type RouteService = ReturnType<typeof createRouteService>;
 
 /** Creates the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { acceptor, expect, onUnassigned, countDecision, isRecorded } = parts;
+  const { acceptor, checkDependencies, expect, onUnassigned, countDecision, isRecorded } = parts;
   const { prepare, prepareAll, release } = createPreparation(parts);
 
   /**
@@ -51,11 +55,13 @@ export function createRouteService(parts: Parts) {
     const proposal: AcceptRequest = {
       tenantId: context.tenantId,
       nowMs: context.nowMs,
-      items: routed.map(({ id, snapshot, admission, work }) => ({
+      items: routed.map(({ id, snapshot, admission, work, input }) => ({
         id,
         poolId: snapshot.pool.id,
         admission,
         push: work?.delivery === "push",
+        payloadJson: takesAll(snapshot) ? input.payloadJson : undefined,
+        hasDependencies: waitsForItems(input),
       })),
       claim: keyed?.claim,
       toBatch(verdicts): AcceptedBatch {
@@ -76,7 +82,7 @@ export function createRouteService(parts: Parts) {
     }
     for (const each of final) {
       countDecision(context.tenantId, outcomeOf(each));
-      if (each.verdict?.status === "deduplicated" || each.verdict?.status === "rejected") release([each]);
+      if (each.verdict !== undefined && isRefused(each)) release([each]);
       else each.reservation?.commit();
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
       if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
@@ -137,6 +143,28 @@ export function createRouteService(parts: Parts) {
     }
   }
 
+  /** Finds the unfinished items that items wait for. An item whose list is refused becomes a failure. */
+  async function withDependencies(
+    context: Context,
+    items: readonly (RouteInput | Failure)[],
+  ): Promise<readonly (RouteInput | Failure)[]> {
+    const lists = items.flatMap((item) => (item instanceof Failure ? [] : (item.after ?? [])));
+    if (lists.length === 0) return items;
+    const checked = (await checkDependencies(context, lists)).values();
+    return items.map((item) => {
+      if (item instanceof Failure || item.after === undefined) return item;
+      const waitsFor = checked.next().value!;
+      return waitsFor instanceof Failure ? waitsFor : { ...item, waitsFor };
+    });
+  }
+
+  /** As above, for one item. */
+  async function withOwnDependencies(context: Context, input: RouteInput): Promise<RouteInput> {
+    const [checked] = await withDependencies(context, [input]);
+    if (checked instanceof Failure) throw checked;
+    return checked!;
+  }
+
   return {
     /** Routes one item; a dry run stores nothing. A rejection is thrown if the item says so. */
     async route<T>(
@@ -146,14 +174,16 @@ export function createRouteService(parts: Parts) {
       keyed: KeyedCall | undefined,
       toResponse: (routed: RoutedItem) => Recordable<T>,
     ): Promise<T | "duplicate"> {
+      const checked = () => (input.after === undefined ? input : withOwnDependencies(context, input));
       if (dryRun) {
-        const routed = await prepare(context, input, true);
+        const routed = await prepare(context, await checked(), true);
         const rejection = rejectionOf(routed, true);
         if (rejection !== undefined) throw rejection;
         return toResponse(routed);
       }
       return withinQuota(context, keyed, async () => {
-        const prepared = prepare(context, input, false);
+        const found = checked();
+        const prepared = prepare(context, found instanceof Promise ? await found : found, false);
         const routed = prepared instanceof Promise ? await prepared : prepared;
         return acceptCounted(context, [routed], keyed, ([final]) => rejectionOf(final!, false) ?? toResponse(final!));
       });
@@ -170,9 +200,9 @@ export function createRouteService(parts: Parts) {
       keyed: KeyedCall | undefined,
       toResponse: (results: readonly RouteResult[]) => Recordable<T>,
     ): Promise<T | "duplicate"> {
-      if (dryRun) return toResponse(await prepareAll(context, items, true));
+      if (dryRun) return toResponse(await prepareAll(context, await withDependencies(context, items), true));
       const route = async () => {
-        const results = await prepareAll(context, items, false);
+        const results = await prepareAll(context, await withDependencies(context, items), false);
         const routed = results.filter((each): each is RoutedItem => !(each instanceof Failure));
         if (routed.length === 0 && keyed === undefined) return toResponse(results);
         return acceptCounted(context, routed, keyed, (final) => {

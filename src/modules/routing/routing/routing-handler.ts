@@ -25,13 +25,13 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
-import { fromItemOffer, readItemOffers } from "../queues/index.ts";
+import { fromItemOffer, type ItemsAfter, readItemOffers } from "../queues/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import { rejectionOf } from "./rejection.ts";
-import { outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
+import { isRefused, outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 import type { RouteResult } from "./route-preparation.ts";
 import type { RouteService } from "./route-service.ts";
 
@@ -130,7 +130,12 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     notBeforeMs: item.notBefore === undefined ? undefined : dateOf(item.notBefore).getTime(),
     ttlS: item.ttlS,
     rejectAsError: item.rejectAsError,
+    ...(item.after.length > 0 && { after: toItemsAfter(item) }),
   };
+}
+
+function toItemsAfter({ after, afterFailure }: Pick<RouteItem, "after" | "afterFailure">): ItemsAfter {
+  return { ids: after, onFailure: afterFailure === "run" ? "run" : "cancel" };
 }
 
 function requirementsOf({ skills, recipientId, excludedRecipientIds }: Requirements): RoutableItem["requirements"] {
@@ -174,7 +179,6 @@ function withDecision<Desc extends typeof RouteResponseSchema | typeof RouteResu
 function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): DecisionMessage {
   const { id, tenantId, snapshot, decision, seed, input, evidence, work } = routed;
   const outcome = outcomeOf(routed);
-  const refused = outcome === "deduplicated" || outcome === "rejected";
   // A plain object: create() costs more for its fields than the decision itself.
   return {
     $typeName: "service.api.Decision",
@@ -185,7 +189,7 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     reason: evidence.reason,
     message: decision.message,
     retryAfterS: evidence.retryAfterMs / 1000,
-    recipientId: refused ? "" : decision.recipientId,
+    recipientId: isRefused(routed) ? "" : decision.recipientId,
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
     matchedRuleIds: evidence.ruleIds as string[],
     trace: evidence.trace.map(fromStep),

@@ -56,10 +56,11 @@ test("the effective value is the tenant's own if set, and else the instance's", 
     ["api.max_concurrent_requests_per_tenant", 0, false],
     ["events.retention_days", 90, false],
     ["idempotency.required", false, false],
+    ["notification.allow_unknown_workflows", false, false],
     ["ratelimit.tenant_rps", 25, true],
   ]);
-  assert.equal(page.totalSize, 4);
-  assert.equal(page.configValues[3]!.updatedBy, "key:ada");
+  assert.equal(page.totalSize, 5);
+  assert.equal(page.configValues[4]!.updatedBy, "key:ada");
 });
 
 test("pages of values are ordered by key", async () => {
@@ -68,7 +69,7 @@ test("pages of values are ordered by key", async () => {
   const second = await list({ tenantId }, { pageSize: 3, pageToken: first.nextPageToken });
   const keys = [...first.configValues, ...second.configValues].map((value) => value.key);
   assert.deepEqual(keys, [...keys].sort());
-  assert.deepEqual([keys.length, second.totalSize, second.nextPageToken], [4, 4, ""]);
+  assert.deepEqual([keys.length, second.totalSize, second.nextPageToken], [5, 5, ""]);
 });
 
 test("a change reaches the chain's snapshots, and its event contains the key but not the value", async () => {
@@ -139,6 +140,7 @@ test("the export is commented YAML that parses back to every effective value", a
     api: { max_concurrent_requests_per_tenant: 0 },
     events: { retention_days: 90 },
     idempotency: { required: true },
+    notification: { allow_unknown_workflows: false },
     ratelimit: { tenant_rps: 0 },
   });
 });

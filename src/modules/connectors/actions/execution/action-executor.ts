@@ -26,6 +26,7 @@ export type ActionExecutor = (
   prepared: PreparedAction,
   request: HttpRequest,
   deadlineMs: number,
+  signal?: AbortSignal,
 ) => Promise<ExecutionOutcome>;
 
 const attemptsKept = 100;
@@ -37,13 +38,15 @@ const answerMsMin = 50;
 
 /** Creates the executor of this node. */
 export function createActionExecutor(parts: Parts): ActionExecutor {
-  return (prepared, request, deadlineMs) => new ActionExecution(parts, prepared, deadlineMs).run(request);
+  return (prepared, request, deadlineMs, signal) =>
+    new ActionExecution(parts, prepared, deadlineMs, signal).run(request);
 }
 
 /** One execution in progress. */
 class ActionExecution {
   readonly #parts: Parts;
   readonly #deadlineMs: number;
+  readonly #signal: AbortSignal | undefined;
   readonly #scope: string;
   readonly #attempts: Attempt[] = [];
   #prepared: PreparedAction;
@@ -56,10 +59,11 @@ class ActionExecution {
   #mayHaveTakenEffect = false;
   #bytes = 0;
 
-  constructor(parts: Parts, prepared: PreparedAction, deadlineMs: number) {
+  constructor(parts: Parts, prepared: PreparedAction, deadlineMs: number, signal: AbortSignal | undefined) {
     this.#parts = parts;
     this.#prepared = prepared;
     this.#deadlineMs = deadlineMs;
+    this.#signal = signal;
     this.#scope = limitScope(prepared.connection?.id ?? "", prepared.provider.key);
     this.#redactors = [redactorOf(prepared)];
     this.#isRenewed = prepared.connection === undefined;
@@ -140,7 +144,7 @@ class ActionExecution {
     if (timeoutMs <= 0) return noTimeLeft;
     try {
       const { settings } = accountOf(this.#prepared);
-      const limits = { timeoutMs, bytesMax: action.responseBytesMax };
+      const limits = { timeoutMs, bytesMax: action.responseBytesMax, signal: this.#signal };
       const answer = await http.send(provider, settings, request, limits);
       this.#bytes += answer.body.length;
       const reading = { provider, action, page: this.#page, redactor: this.#redactor, nowMs: clock.now() };

@@ -19,6 +19,7 @@ const modeTitles: Readonly<Record<AuthMode, string>> = {
   basic: "User name and password",
   two_step: "Login",
   jwt: "Service account",
+  signed_jwt: "Signing key",
   aws_sigv4: "Access key",
   none: "No credentials",
 };

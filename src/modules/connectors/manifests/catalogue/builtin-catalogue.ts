@@ -11,6 +11,8 @@ export interface BuiltinProviders {
   get(key: string): Provider | undefined;
   /** All providers, sorted by key. Other work continues between two of them. */
   all(): Promise<readonly Provider[]>;
+  /** Those that send notifications, sorted by key. */
+  withMessages(): Promise<readonly Provider[]>;
 }
 
 const folder = new URL("../../../../../gen/connectors/", import.meta.url);
@@ -24,6 +26,7 @@ export function createBuiltinProviders(from: URL = folder): BuiltinProviders {
       .sort(),
   );
   const compiled = new Map<string, Provider>();
+  let senders: Promise<readonly Provider[]> | undefined;
 
   function get(key: string): Provider | undefined {
     const known = compiled.get(key);
@@ -33,9 +36,23 @@ export function createBuiltinProviders(from: URL = folder): BuiltinProviders {
     return provider;
   }
 
+  async function loadSenders(): Promise<readonly Provider[]> {
+    const found: Provider[] = [];
+    for (const key of keys) {
+      // Others are not compiled.
+      const text = readFileSync(new URL(`${key}.json`, from), "utf8");
+      if (!text.includes('"notifications":')) continue;
+      const provider = get(key)!;
+      if (provider.messages !== undefined) found.push(provider);
+      await nextTurn();
+    }
+    return found;
+  }
+
   return {
     keys,
     get,
+    withMessages: () => (senders ??= loadSenders()),
     async all() {
       for (const key of keys) {
         if (compiled.has(key)) continue;

@@ -38,6 +38,8 @@ export interface Catalogue {
   snapshot(tenantId: TenantId): Promise<CatalogueSnapshot>;
   /** Whether a key belongs to a built-in provider. */
   isBuiltin(key: string): boolean;
+  /** The built-in providers that send notifications. */
+  messageProviders(): Promise<readonly Provider[]>;
 }
 
 interface Parts {
@@ -152,6 +154,7 @@ export function createCatalogue({
     },
 
     isBuiltin: (key) => builtin.keys.has(key),
+    messageProviders: () => builtin.withMessages(),
   };
 }
 

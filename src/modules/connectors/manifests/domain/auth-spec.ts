@@ -2,7 +2,17 @@ import type { HttpMethod, RequestSpec } from "./request-spec.ts";
 import type { TextTemplate, ValueTemplate } from "./template.ts";
 
 /** How requests to a provider are authenticated. */
-export const authModes = ["oauth2", "oauth2_cc", "api_key", "basic", "two_step", "jwt", "aws_sigv4", "none"] as const;
+export const authModes = [
+  "oauth2",
+  "oauth2_cc",
+  "api_key",
+  "basic",
+  "two_step",
+  "jwt",
+  "signed_jwt",
+  "aws_sigv4",
+  "none",
+] as const;
 export type AuthMode = (typeof authModes)[number];
 
 /** A value that is asked for when an account is connected. */
@@ -176,6 +186,21 @@ export interface JwtAuth {
   readonly apply: ApplySpec;
 }
 
+/** Requests carry a JWT that the service signs itself (APNs). The fields have the private_key. */
+export interface SignedJwtAuth {
+  readonly mode: "signed_jwt";
+  readonly fields: readonly FieldSpec[];
+  readonly algorithm: "RS256" | "ES256";
+  /** The `kid` of the header. */
+  readonly keyId: TextTemplate | undefined;
+  readonly issuer: TextTemplate;
+  readonly claims: readonly (readonly [name: string, value: TextTemplate])[];
+  /** How long one token is used. Providers limit how often it may change. */
+  readonly lifetimeS: number;
+  readonly account: AccountProbe | undefined;
+  readonly apply: ApplySpec;
+}
+
 /** AWS Signature Version 4. The fields are access_key_id, secret_access_key and optionally session_token. */
 export interface AwsSigV4Auth {
   readonly mode: "aws_sigv4";
@@ -198,5 +223,6 @@ export type AuthSpec =
   | BasicAuth
   | TwoStepAuth
   | JwtAuth
+  | SignedJwtAuth
   | AwsSigV4Auth
   | NoAuth;

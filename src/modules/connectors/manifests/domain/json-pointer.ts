@@ -12,6 +12,19 @@ export function valueAt(document: Json | undefined, pointer: string): Json | und
   return value;
 }
 
+/** Finds all values at a pointer in which `*` stands for every element of a list. A list that is absent has no elements. */
+export function valuesAt(document: Json, pointer: string): readonly Json[] {
+  let values: readonly Json[] = [document];
+  for (const segment of segmentsOf(pointer)) {
+    values = values.flatMap((value): readonly Json[] => {
+      if (segment === "*") return Array.isArray(value) ? (value as readonly Json[]) : [];
+      const member = valueAt(value, `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+      return member === undefined ? [] : [member];
+    });
+  }
+  return values;
+}
+
 /** Returns a copy of a document with another value at a pointer. Objects on the way are created. */
 export function withValueAt(document: Json | undefined, pointer: string, value: Json): Json {
   const [first, ...rest] = segmentsOf(pointer);

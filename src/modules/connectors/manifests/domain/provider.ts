@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { Action } from "./action.ts";
 import type { AuthMode, AuthSpec, FieldSpec } from "./auth-spec.ts";
 import type { HostList } from "./host-list.ts";
+import type { MessageSpec } from "./message-spec.ts";
 import type { ErrorRule, RateLimitHint } from "./response-spec.ts";
 import type { TextTemplate, ValueTemplate } from "./template.ts";
 import type { Trigger } from "./trigger.ts";
@@ -39,6 +40,7 @@ export interface Provider {
   readonly docsUrl: string;
   readonly hosts: HostList;
   readonly baseUrl: TextTemplate;
+  readonly httpVersion: "1.1" | "2";
   /** Values, not secret, that are asked for when an account is connected. */
   readonly settings: readonly FieldSpec[];
   /** In the order of the manifest; the first is the default. */
@@ -52,6 +54,8 @@ export interface Provider {
   /** By the key within the provider, for example `issue.create`. */
   readonly actions: ReadonlyMap<string, Action>;
   readonly triggers: ReadonlyMap<string, Trigger>;
+  /** How it sends notifications; undefined if it does not. */
+  readonly messages: MessageSpec | undefined;
   /** The manifest as it was written. */
   readonly document: JsonObject;
 }

@@ -11,7 +11,9 @@ export type PlaceholderRoot =
   | "idempotency_key"
   | "now"
   /** Values of trigger registrations: `callback_url`, `secret`, `id` and `expires_at`. */
-  | "subscription";
+  | "subscription"
+  /** The notification that is sent. */
+  | "message";
 
 /** A conversion of a placeholder's value, written after a bar: `{input.key|path}`. */
 export const placeholderFilters = ["path", "csv", "json", "base64", "base64url", "mime_word", "line"] as const;

@@ -39,6 +39,21 @@ export type VerifySpec =
       readonly over: readonly SignedPart[];
       readonly timestamp: SignatureTimestamp | undefined;
     }
+  /** ECDSA with SHA-256; the secret is the public key in DER (SPKI), base64. */
+  | {
+      readonly kind: "ecdsa";
+      readonly header: string;
+      readonly over: readonly SignedPart[];
+      readonly timestamp: SignatureTimestamp | undefined;
+    }
+  /** An HMAC over members of the body (Mailgun). It does not cover the rest of the body. */
+  | {
+      readonly kind: "body_hmac";
+      /** Pointers into the body. */
+      readonly signature: string;
+      readonly over: readonly string[];
+      readonly timestamp: { readonly pointer: string; readonly toleranceS: number };
+    }
   | { readonly kind: "token"; readonly in: "header" | "query"; readonly name: string; readonly prefix: string }
   /** The secret is a member of the body, as a pointer. */
   | { readonly kind: "body_token"; readonly pointer: string }

@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
 import type { AuthMode } from "../domain/auth-spec.ts";
+import type { MessageChannel, MessageFailure } from "../domain/message-spec.ts";
 import type { AccountValues, Provider } from "../domain/provider.ts";
 import type { HttpMethod } from "../domain/request-spec.ts";
 import type { AnswerClass } from "../domain/response-spec.ts";
@@ -69,6 +71,39 @@ export interface TriggerContract {
   readonly poll?: TriggerRequestContract;
 }
 
+/** A notification, and what must be sent for it. */
+export interface SendContract {
+  readonly channel: MessageChannel;
+  readonly message: {
+    readonly to: string;
+    readonly to_data?: JsonObject;
+    readonly subject?: string;
+    readonly title?: string;
+    readonly text?: string;
+    readonly html?: string;
+    readonly data?: JsonObject;
+  };
+  readonly request: ExpectedRequest;
+  readonly response: RecordedAnswer;
+  readonly message_id: string;
+}
+
+/** A callback as the vendor documents it, and the events that must be read from it. */
+export interface CallbackContract {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Json;
+  readonly events: readonly JsonObject[];
+}
+
+/** How a provider sends notifications. Settings and credentials are added to those of the account. */
+export interface MessageContract {
+  readonly settings: JsonObject;
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly sends: readonly SendContract[];
+  readonly failures: readonly (RecordedAnswer & { readonly failure: MessageFailure; readonly suppress?: boolean })[];
+  readonly callbacks: readonly CallbackContract[];
+}
+
 /** What a provider documents, as `connectors/contracts/README.md` describes it. */
 export interface Contract {
   readonly provider: string;
@@ -85,7 +120,16 @@ export interface Contract {
   readonly expired: RecordedFailure;
   readonly actions: Readonly<Record<string, ActionContract>>;
   readonly triggers?: Readonly<Record<string, TriggerContract>>;
+  readonly notifications?: MessageContract;
 }
+
+/** The key pair of contracts that need one. */
+export const contractKeyPair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+const generated: Readonly<Record<string, string>> = {
+  "generated:ec-private": contractKeyPair.privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
+  "generated:ec-public": contractKeyPair.publicKey.export({ format: "der", type: "spki" }).toString("base64"),
+};
 
 const folder = new URL("../../../../../connectors/contracts/", import.meta.url);
 
@@ -111,9 +155,14 @@ export function accountOf({ mode, account }: Contract, { settings }: Provider): 
     settings: { ...Object.fromEntries(defaults), ...account.settings },
     captured: account.captured,
     account: { id: account.id, label: "Test account" },
-    credentials: account.credentials,
+    credentials: withKeys(account.credentials),
     config: {},
   };
+}
+
+/** Replaces the names of generated keys. */
+export function withKeys(credentials: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, generated[value] ?? value]));
 }
 
 /** The known members of an object; `*` stands for all other names, and null for any value. */
@@ -144,6 +193,7 @@ const shape: Shape = {
       delivery: { headers: null, body: null, key: null, payload: null },
     },
   },
+  notifications: { settings: null, credentials: null, sends: null, failures: null, callbacks: null },
 };
 
 function checkMembers(value: Json | undefined, known: Shape, path: string): void {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
 import type { Json } from "../../../../platform/document/index.ts";
 import { createEgress, type Egress } from "../../../../platform/egress/index.ts";
 import { createLog } from "../../../../platform/log/log.ts";
@@ -82,8 +83,15 @@ export async function startMock(provider: Provider): Promise<MockProvider> {
     else performFault(response, fault, usual);
   }
 
-  const server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     void read(request).then((received) => respond(received, response));
+  };
+  // Both have the same requests and responses, as far as the mock uses them.
+  const server = provider.httpVersion === "2" ? createHttp2Server(handle as never) : createServer(handle);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -119,8 +127,8 @@ export async function startMock(provider: Provider): Promise<MockProvider> {
     },
     async close() {
       direct.close();
-      server.closeAllConnections();
       server.close();
+      for (const socket of sockets) socket.destroy();
       await once(server, "close");
     },
   };
@@ -195,7 +203,7 @@ async function read(request: IncomingMessage): Promise<ReceivedRequest> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const url = new URL(request.url!, "http://mock");
   const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(request.headers))
+  for (const [name, value] of Object.entries(request.headers).filter(([name]) => !name.startsWith(":")))
     headers[name] = Array.isArray(value) ? value.join(", ") : value;
   return {
     method: request.method!,

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { actionWith, manifestWith, smallManifest, triggerWith } from "./manifest-documents.ts";
+import { refusedMessages } from "./refused-messages.ts";
 
 /** A rule, a manifest that breaks it, and where and how it is refused. */
 type Case = readonly [name: string, document: unknown, path: string, rule: string, message: RegExp];
@@ -760,6 +761,7 @@ export const refusedManifests: readonly Case[] = [
     "placeholder",
     /not available here/,
   ],
+  ...refusedMessages,
 ];
 
 /** Schemas of which each contains the previous one twice. */

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import type { AuthMode } from "../domain/auth-spec.ts";
 import type { AccountValues, Provider } from "../domain/provider.ts";
 
@@ -23,9 +24,18 @@ export function sampleAccount(provider: Provider, mode: AuthMode): AccountValues
     credentials: {
       ...Object.fromEntries(auth.fields.map((field) => [field.name, text(field)])),
       ...("token" in auth && { access_token: "access-token-sample" }),
+      ...(auth.mode === "signed_jwt" && { private_key: sampleKey(auth.algorithm) }),
     },
     config: { client_id: "client-id-sample", client_secret: "client-secret-sample" },
   };
+}
+
+function sampleKey(algorithm: "RS256" | "ES256"): string {
+  const { privateKey } =
+    algorithm === "ES256"
+      ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+      : generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return privateKey.export({ format: "pem", type: "pkcs8" }).toString();
 }
 
 /** A captured value that is the base URL must have a declared host. */

@@ -19,14 +19,17 @@ export interface ReadDelivery extends Delivery {
   readonly body: Json;
 }
 
-type Signed = Extract<VerifySpec, { kind: "hmac" | "ed25519" }>;
+type Signed = Extract<VerifySpec, { kind: "hmac" | "ed25519" | "ecdsa" }>;
 
 /** Whether a delivery proves its origin with a secret. It never throws: what cannot be read is not verified. */
 export function isVerified(spec: VerifySpec, secret: string, delivery: ReadDelivery, nowMs: number): boolean {
   switch (spec.kind) {
     case "hmac":
     case "ed25519":
+    case "ecdsa":
       return isSigned(spec, secret, delivery, nowMs);
+    case "body_hmac":
+      return isSignedInBody(spec, secret, delivery.body, nowMs);
     case "token": {
       const found = spec.in === "header" ? delivery.headers[spec.name] : delivery.query[spec.name];
       return found?.startsWith(spec.prefix) === true && isSameText(found.slice(spec.prefix.length), secret);
@@ -61,7 +64,9 @@ function isSigned(spec: Signed, secret: string, delivery: ReadDelivery, nowMs: n
 function signaturesOf(spec: Signed, header: string): readonly string[] {
   const member = spec.kind === "hmac" ? spec.member : undefined;
   const prefix = spec.kind === "hmac" ? spec.prefix : "";
-  const found = member === undefined ? [header] : membersOf(header, member);
+  // Standard Webhooks separates signatures by spaces.
+  const found =
+    member === undefined ? new Set([header, ...header.split(" ")]).values().toArray() : membersOf(header, member);
   return found.flatMap((each) => (each.startsWith(prefix) ? [each.slice(prefix.length)] : []));
 }
 
@@ -77,7 +82,11 @@ function timestampOf({ from }: SignatureTimestamp, header: string, { headers }: 
   return "header" in from ? headers[from.header] : membersOf(header, from.member)[0];
 }
 
-function isRecent({ unit, toleranceS }: SignatureTimestamp, text: string, nowMs: number): boolean {
+function isRecent(
+  { unit, toleranceS }: Pick<SignatureTimestamp, "unit" | "toleranceS">,
+  text: string,
+  nowMs: number,
+): boolean {
   const atMs = unit === "rfc3339" ? Date.parse(text) : /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   return Math.abs(nowMs - (unit === "epoch_s" ? atMs * 1000 : atMs)) <= toleranceS * 1000;
 }
@@ -118,9 +127,30 @@ function sortedForm(rawBody: Buffer): string {
     .join("");
 }
 
+/** The signature covers some members of the body only. */
+function isSignedInBody(
+  { signature, over, timestamp }: Extract<VerifySpec, { kind: "body_hmac" }>,
+  secret: string,
+  body: Json,
+  nowMs: number,
+): boolean {
+  const textAt = (pointer: string) => {
+    const value = valueAt(body, pointer);
+    return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+  };
+  const parts = over.map(textAt);
+  const given = bytesOf(textAt(signature) ?? "", "hex");
+  const atS = textAt(timestamp.pointer);
+  if (given === undefined || atS === undefined || parts.includes(undefined)) return false;
+  if (!isRecent({ unit: "epoch_s", toleranceS: timestamp.toleranceS }, atS, nowMs)) return false;
+  const expected = createHmac("sha256", secret).update(parts.join("")).digest();
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 function matches(spec: Signed, secret: string, text: Buffer, signature: string): boolean {
-  const given = bytesOf(signature, spec.encoding);
+  const given = bytesOf(signature, spec.kind === "ecdsa" ? "base64" : spec.encoding);
   if (given === undefined) return false;
+  if (spec.kind === "ecdsa") return isEcdsaSignature(secret, text, given);
   if (spec.kind === "ed25519") return isEd25519Signature(secret, spec.encoding, text, given);
   const key = keyBytes(secret, spec.key);
   if (key === undefined) return false;
@@ -138,6 +168,18 @@ function keyBytes(secret: string, form: "text" | "base64" | "hex"): Buffer | und
 function bytesOf(text: string, encoding: "hex" | "base64"): Buffer | undefined {
   const pattern = encoding === "hex" ? /^([0-9a-fA-F]{2})+$/ : /^[A-Za-z0-9+/_-]+={0,2}$/;
   return pattern.test(text) ? Buffer.from(text, encoding) : undefined;
+}
+
+function isEcdsaSignature(key: string, text: Buffer, signature: Buffer): boolean {
+  const der = bytesOf(key.trim(), "base64");
+  if (der === undefined) return false;
+  try {
+    const publicKey = createPublicKey({ key: der, format: "der", type: "spki" });
+    return publicKey.asymmetricKeyType === "ec" && verifySignature("sha256", text, publicKey, signature);
+  } catch {
+    // Not a public key.
+    return false;
+  }
 }
 
 /** The header of a raw Ed25519 public key in DER. */

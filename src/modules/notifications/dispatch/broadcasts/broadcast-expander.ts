@@ -17,6 +17,8 @@ import type { Lane } from "../domain/delivery.ts";
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import type { MessagePreparer } from "../message/message-preparation.ts";
 import { type RecipientParts, readRecipients } from "../message/recipients.ts";
+import { newRun } from "../runs/new-run.ts";
+import type { RunRow } from "../runs/run-store.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 import { cancelPage } from "./cancellation-store.ts";
 
@@ -45,6 +47,9 @@ interface Parts extends RecipientParts {
   readonly lane: Lane;
   readonly wakeInbox: WakeInbox;
   readonly wakeDispatch: () => void;
+  readonly wakeRuns: () => void;
+  /** Whether messages can be held until quiet hours end. */
+  readonly holds: boolean;
   /** False when sending is switched off. */
   readonly enabled: boolean;
   /** Interval of the scan that finds broadcasts whose signal was missed. */
@@ -142,7 +147,7 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
       dispatchStore(tx).findPayloads([broadcast]),
     ]);
     if (payload === undefined) throw new Error("the payload of the broadcast has expired");
-    const { rows, processed } = await rowsOf(parts, tx, broadcast, payload, members, nowMs);
+    const { rows, runs, processed } = await rowsOf(parts, tx, broadcast, payload, members, nowMs);
     const isLast = members.length < membersPerPage && processed === members.length;
     const next: Broadcast = {
       ...broadcast,
@@ -152,16 +157,19 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
       total,
       updatedAt: new Date(nowMs),
     };
-    await Promise.all([insertPage(tx, broadcast, parts.lane, payload, rows, nowMs), broadcastStore(tx).advance(next)]);
+    await Promise.all([
+      insertPage(tx, broadcast, parts.lane, payload, rows, runs, nowMs),
+      broadcastStore(tx).advance(next),
+    ]);
     const recorded = [
       await parts.reporter.record(tx, toReports(tenantId, rows)),
       await events.recordMany(tx, isLast ? [completedEvent(next)] : [], nowMs),
     ];
-    return { tenantId, rows, recorded };
+    return { tenantId, rows, runs, recorded };
   });
   if (page === undefined) return false;
   if (page === "cancelled_page") return true;
-  const { tenantId, rows, recorded } = page;
+  const { tenantId, rows, runs, recorded } = page;
   for (const { wake } of recorded) wake();
   parts.reporter.count(toReports(tenantId, rows));
   wakeInbox(
@@ -169,19 +177,20 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
     rows.flatMap(({ stored_in, subscriber_id }) => (stored_in === "inbox" ? subscriber_id : [])),
   );
   if (rows.some(({ status }) => status === "queued")) wakeDispatch();
+  if (runs.length > 0) parts.wakeRuns();
   return true;
 }
 
-/** Returns the delivery rows of a page and the number of members processed within the time limit. */
+/** Returns the delivery rows or runs of a page and the number of members processed within the time limit. */
 async function rowsOf(
   parts: Parts,
   tx: Sql,
   broadcast: Broadcast,
-  { body }: StoredPayload,
+  { body, cancelledAt }: StoredPayload,
   members: readonly TopicMember[],
   nowMs: number,
-): Promise<{ rows: DeliveryRow[]; processed: number }> {
-  if (members.length === 0) return { rows: [], processed: 0 };
+): Promise<{ rows: DeliveryRow[]; runs: RunRow[]; processed: number }> {
+  if (members.length === 0 || cancelledAt !== null) return { rows: [], runs: [], processed: members.length };
   const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
   const { userId, channels } = manifest;
   const ids = members.map(({ subscriberId }) => subscriberId);
@@ -202,19 +211,23 @@ async function rowsOf(
     leaseToken: undefined,
   };
   const rows: DeliveryRow[] = [];
+  const runs: RunRow[] = [];
   const startedAtMs = performance.now();
   const turns = parts.shares.forBackground(tenantId);
   let processed = 0;
   for (const { subscriberId, contextKeys } of members) {
     if (turns.isOver()) await turns.next();
     const recipient = recipients.get(subscriberId);
-    const initial =
-      recipient === undefined ? [] : await createInitialDeliveries(parts, triggerContext, recipient, contextKeys);
-    for (const { row } of initial) rows.push(row);
+    const run = recipient && newRun(triggerContext, subscriberId, contextKeys);
+    if (run !== undefined) runs.push(run);
+    else if (recipient !== undefined) {
+      const initial = await createInitialDeliveries(parts, triggerContext, recipient, contextKeys);
+      for (const { row } of initial) rows.push(row);
+    }
     processed++;
     if (performance.now() - startedAtMs > pageMsMax) break;
   }
-  return { rows, processed };
+  return { rows, runs, processed };
 }
 
 async function insertPage(
@@ -223,9 +236,10 @@ async function insertPage(
   lane: Lane,
   { digest, expiresAt }: StoredPayload,
   rows: readonly DeliveryRow[],
+  runs: readonly RunRow[],
   nowMs: number,
 ): Promise<void> {
-  if (rows.length === 0) return;
+  if (rows.length === 0 && runs.length === 0) return;
   const { tenantId, transactionId, workflowKey, topicKey, manifest } = broadcast;
   await insertDeliveries(tx, [
     {
@@ -239,6 +253,7 @@ async function insertPage(
       at: new Date(nowMs),
       payload: { body: undefined, digest, expiresAt },
       rows,
+      runs,
       record: undefined,
     },
   ]);

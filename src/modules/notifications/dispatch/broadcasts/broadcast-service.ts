@@ -6,11 +6,13 @@ import { type Database, notFound } from "../../../../platform/db/index.ts";
 import { completeRecord } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { Preferences } from "../../preferences/index.ts";
+import { longestRunMs, type Preferences } from "../../preferences/index.ts";
 import type { Topics } from "../../topics/index.ts";
 import { type Broadcast, type BroadcastProgress, cancellationOf, newBroadcast } from "../domain/broadcast.ts";
 import { overriddenContents } from "../domain/plan.ts";
 import { serializePayload, type Trigger } from "../domain/trigger.ts";
+import { cancelBroadcastRuns } from "../runs/cancellation.ts";
+import { queueUnavailable } from "../runs/new-run.ts";
 import { type TriggerWriter, triggerQuota } from "../triggers/trigger-writer.ts";
 import type { WorkflowLookup } from "../triggers/workflow-lookup.ts";
 import { broadcastStore } from "./broadcast-store.ts";
@@ -58,12 +60,7 @@ export function createBroadcastService({
       keyed: KeyedCall | undefined,
       toResponse: (broadcast: Broadcast) => Response,
     ): Promise<Response | "duplicate"> {
-      if (!hasQueue) {
-        throw fail("FAILED_PRECONDITION", {
-          public:
-            "queue_unavailable: a topic can only be notified through a durable queue; set notification.dispatch.queue to tiered or flat.",
-        });
-      }
+      if (!hasQueue) throw queueUnavailable("a topic can only be notified through");
       const { tenantId, nowMs, afterCommit } = context;
       const { body, text } = serializePayload(trigger);
       const workflow = await findWorkflow(context, trigger.workflowKey);
@@ -77,7 +74,8 @@ export function createBroadcastService({
         if (topic === undefined) throw notFound("topic");
         const where = { tenantId, transactionId, topicKey: topic.key, cutoff: await topics.cutoff(tx) };
         const broadcast = newBroadcast(where, trigger, hash("sha256", text, "hex"), nowMs);
-        await broadcastStore(tx).insert([{ broadcast, payload: body }], new Date(nowMs + payloadRetentionMs));
+        const expiresAt = new Date(nowMs + longestRunMs(workflow?.steps ?? []) + payloadRetentionMs);
+        await broadcastStore(tx).insert([{ broadcast, payload: body }], expiresAt);
         const { workflowKey, topicKey } = broadcast;
         const data = { workflow_key: workflowKey, topic_key: topicKey };
         const within = { tenantId, nowMs, afterCommit, sql: tx };
@@ -115,6 +113,7 @@ export function createBroadcastService({
         throw fail("FAILED_PRECONDITION", { public: "All messages of the broadcast have been sent or skipped." });
       }
       const cancelled = await store.begin(tenantId, transactionId, principal.subject, new Date(nowMs));
+      await cancelBroadcastRuns(context, transactionId);
       const data = { workflow_key: workflowKey, topic_key: topicKey, expanded };
       await events.record(context, "notification.broadcast.cancelled", transactionId, data);
       afterCommit(wakeExpander);

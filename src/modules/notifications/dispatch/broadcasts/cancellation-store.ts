@@ -34,13 +34,17 @@ export function cancellationStore(sql: Sql) {
       return row;
     },
 
-    /** Whether a delivery of a broadcast waits or is being sent. */
+    /** Whether a run or a delivery of a broadcast waits or is being sent. */
     async hasWaiting(tenantId: TenantId, broadcastId: string): Promise<boolean> {
       const found = await sql`
         select from notification_deliveries
         where tenant_id = ${tenantId} and broadcast_id = ${broadcastId} and broadcast_id <> ''
           and status in ('queued', 'running') limit 1`;
-      return found.length > 0;
+      if (found.length > 0) return true;
+      const runs = await sql`
+        select from notification_runs where tenant_id = ${tenantId} and transaction_id = ${broadcastId}
+          and status in ('waiting', 'running', 'collected') limit 1`;
+      return runs.length > 0;
     },
 
     /** Starts the cancellation of a locked broadcast. */

@@ -49,6 +49,8 @@ export function describeDelivery(delivery: Delivery): string {
     case "running":
       return `${message} is being sent, attempt ${executionAttempt} of ${maxAttempts}.`;
     case "queued":
+      if (delivery.preferenceReasonCode === "held_quiet_hours")
+        return `${message} is held. ${preferenceText(delivery)}`;
       return failureCode === ""
         ? `${message} waits to be sent.`
         : `${message} waits for attempt ${executionAttempt + 1} of ${maxAttempts}. The last one failed: ${failureText(delivery)}`;
@@ -93,10 +95,13 @@ function waitsOf({
   startedAt,
   observationState,
   sentAt,
+  preferenceReasonCode,
 }: Delivery): ExplainedWait[] {
   if (status === "queued") {
-    const [code, message] =
-      failureCode === ""
+    const isHeld = preferenceReasonCode === "held_quiet_hours";
+    const [code, message] = isHeld
+      ? ["waiting_for_quiet_hours", "It waits for the end of quiet hours."]
+      : failureCode === ""
         ? ["waiting_in_queue", "It waits for a node that sends it."]
         : ["waiting_for_retry", "It waits for its next attempt."];
     return [{ code: code!, message: message!, remedy: "It continues by itself.", until: nextAttemptAt ?? undefined }];
@@ -137,6 +142,7 @@ function linksOf({
   broadcastId,
   transactionId,
   deadLetterId,
+  runId,
 }: Delivery) {
   const subscribers = "/api/v2/notification/subscribers";
   return [
@@ -144,6 +150,7 @@ function linksOf({
     ...linkTo("subscriber", subscriberId, `${subscribers}/${subscriberId}`),
     ...linkTo("preferences", subscriberId, `${subscribers}/${subscriberId}/preferences`),
     ...linkTo("trigger", transactionId, `/api/v2/notifications/deliveries?transaction_id=${transactionId}`),
+    ...linkTo("run", runId, `/api/v2/notifications/runs/${runId}`, true),
     ...linkTo("broadcast", broadcastId, `/api/v2/notifications/broadcasts/${broadcastId}`),
     ...linkTo("integration", integrationId, `/api/v2/notification/integrations/${integrationId}`),
     ...linkTo("connection", connectionId, `/api/v2/connector/connections/${connectionId}`),

@@ -46,12 +46,20 @@ interface Parts {
   readonly cursors: Cursors;
 }
 
+/** The operations that other handlers implement. */
+type OtherOperations =
+  | "triggerNotification"
+  | "triggerNotificationBatch"
+  | "listNotificationRuns"
+  | "getNotificationRun"
+  | "cancelNotification";
+
 /** NotificationService operations on deliveries, broadcasts and dead letters. */
 export function deliveryHandlers({
   broadcasts,
   deadLetters,
   cursors,
-}: Parts): Omit<Handlers<typeof NotificationService>, "triggerNotification" | "triggerNotificationBatch"> {
+}: Parts): Omit<Handlers<typeof NotificationService>, OtherOperations> {
   return {
     async listDeliveries({ sql, tenantId, operation }, request) {
       const filter = await filterOf({ sql, tenantId }, request);

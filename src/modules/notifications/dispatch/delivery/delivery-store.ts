@@ -3,8 +3,9 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
-import { type Delivery, type Lane, resolverVersion } from "../domain/delivery.ts";
+import { type Delivery, type Lane, leaseS, resolverVersion } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
+import { type RunRow, startedRuns } from "../runs/run-store.ts";
 
 /** The deliveries of one trigger or broadcast page, and the fields that they share. */
 export interface DeliveryBatch {
@@ -19,6 +20,8 @@ export interface DeliveryBatch {
   /** The trigger's payload; stored only while a delivery may be retried. */
   readonly payload: PayloadRow | undefined;
   readonly rows: readonly DeliveryRow[];
+  /** Runs to start, if the workflow has steps. */
+  readonly runs?: readonly RunRow[];
   readonly record: IdempotencyRecord | undefined;
 }
 
@@ -51,6 +54,10 @@ export interface DeliveryRow {
   readonly layer?: number;
   readonly dead_letter_id?: string;
   readonly lease_token?: string;
+  /** When it is sent; now when absent. */
+  readonly next_attempt_at?: Date;
+  readonly run_id?: string;
+  readonly step_key?: string;
   /** Where the rendered message is stored, if the service stores it itself. */
   readonly stored_in?: "inbox" | "outbox";
   readonly recipient?: string;
@@ -61,15 +68,12 @@ export interface DeliveryRow {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Lease time of an attempt. After it, other nodes treat the delivery as abandoned. */
-export const leaseS = 60;
-
 /**
  * Inserts many batches of deliveries in one statement; returns the indices of batches whose idempotency key was already
  * used. Rows and the fields that a batch shares are sent as two JSON documents, so shared fields are not repeated.
  */
 export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch[]): Promise<ReadonlySet<number>> {
-  const heads = batches.map(({ rows: _, payload, record: __, ...head }, batchIndex) => ({
+  const heads = batches.map(({ rows: _, payload, record: __, runs: ___, ...head }, batchIndex) => ({
     batch_index: batchIndex,
     tenant_id: head.tenantId,
     transaction_id: head.transactionId,
@@ -86,6 +90,7 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
   const rows = batches.flatMap((batch, at) => batch.rows.map((row) => ({ ...row, batch_index: at })));
   const records = batches.flatMap(({ record }, batchIndex) => (record === undefined ? [] : [{ batchIndex, record }]));
   const keyed = records.length > 0;
+  const runs = batches.flatMap((batch, at) => (batch.runs ?? []).map((run) => ({ ...run, batch_index: at })));
   const has = (test: (row: DeliveryRow) => boolean) => batches.some((batch) => batch.rows.some(test));
   const result = await sql<{ batchIndex: number }[]>`
     with ${keyed ? sql`${claimBatch(sql, records)},` : sql``} head as (
@@ -100,24 +105,26 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
         batch_index int, id text, subscriber_id text, context_keys text[], channel text, endpoint_id text,
         integration_id text, provider_key text, connection_id text, layout_id text, layout_version int, status text,
         failure_phase text, failure_code text, failure_detail text, reason text, layer int, dead_letter_id text,
-        lease_token text, stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+        lease_token text, next_attempt_at timestamptz, run_id text, step_key text, stored_in text, recipient text,
+        subject text, title text, body text, html text, data jsonb)
       join head using (batch_index)
     ), delivered as (
       insert into notification_deliveries (tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id,
         topic_key, context_keys, user_id, channel, endpoint_id, integration_id, provider_key, connection_id, layout_id,
         layout_version, status, lane, failure_phase, failure_code, failure_detail, preference_reason_code,
         preference_winning_layer, resolver_version, execution_attempt, provider_attempt, next_attempt_at, lease_token,
-        lease_until, dead_letter_id, first_failed_at, queued_at, started_at, sent_at, completed_at)
+        lease_until, dead_letter_id, first_failed_at, queued_at, started_at, sent_at, completed_at, run_id, step_key)
       select tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id, topic_key,
         coalesce(context_keys, '{}'), user_id, channel, coalesce(endpoint_id, ''), coalesce(integration_id, ''),
         coalesce(provider_key, ''), coalesce(connection_id, ''), coalesce(layout_id, ''), coalesce(layout_version, 0),
         status, lane, coalesce(failure_phase, ''), coalesce(failure_code, ''), coalesce(failure_detail, ''), reason,
         layer, ${resolverVersion}, case when status in ('queued', 'skipped') then 0 else 1 end,
-        case when status = 'sent' then 1 else 0 end, case when status = 'queued' then at end, coalesce(lease_token, ''),
+        case when status = 'sent' then 1 else 0 end, case when status = 'queued' then coalesce(next_attempt_at, at) end,
+        coalesce(lease_token, ''),
         case when status = 'running' then now() + make_interval(secs => ${leaseS}) end, coalesce(dead_letter_id, ''),
         case when status in ('queued', 'failed') and failure_code is not null then at end, at,
         case when status in ('running', 'sent', 'failed') then at end, case when status = 'sent' then at end,
-        case when status in ('sent', 'failed', 'skipped') then at end
+        case when status in ('sent', 'failed', 'skipped') then at end, coalesce(run_id, ''), coalesce(step_key, '')
       from input
     )
     ${
@@ -148,6 +155,7 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
     )`
         : sql``
     }
+    ${runs.length > 0 ? sql`, ${startedRuns(sql, runs)}` : sql``}
     ${
       has(({ dead_letter_id }) => dead_letter_id !== undefined)
         ? sql`, dead_lettered as (
@@ -173,7 +181,7 @@ export function deliveryColumns(sql: Sql) {
     provider_message_id, failure_phase, failure_code, failure_detail, retryable, preference_reason_code,
     preference_winning_layer, resolver_version, execution_attempt, provider_attempt, max_attempts, next_attempt_at,
     observation_state, reconciliation_required, dead_letter_id, key_generation, queued_at, started_at, sent_at,
-    completed_at`;
+    completed_at, run_id, step_key`;
 }
 
 /** Filter of a delivery list: one transaction or one subscriber. */
@@ -276,4 +284,15 @@ export async function deleteExpiredPayloads(sql: Sql, now: Date, limit: number):
     delete from notification_payloads where ctid = any(array(
       select ctid from notification_payloads where expires_at <= ${now} order by expires_at limit ${limit}))`;
   return deleted.count;
+}
+
+/** Stores a trigger's payload no longer than until a point in time. */
+export async function limitPayload(
+  sql: Sql,
+  { tenantId, transactionId }: Pick<Delivery, "tenantId" | "transactionId">,
+  until: Date,
+): Promise<void> {
+  await sql`
+    update notification_payloads set expires_at = ${until}
+    where tenant_id = ${tenantId} and transaction_id = ${transactionId} and expires_at > ${until}`;
 }

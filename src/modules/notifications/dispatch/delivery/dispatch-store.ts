@@ -1,8 +1,10 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { Delivery, DeliveryStatus, Lane } from "../domain/delivery.ts";
+import { type Delivery, type DeliveryStatus, type Lane, leaseS } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
-import { deliveryColumns, leaseS } from "./delivery-store.ts";
+import type { LaneLease, Leased } from "../lane.ts";
+import { type ScannedRow, selectScanned, toLeased, turnsOf } from "../tenant-turns.ts";
+import { deliveryColumns } from "./delivery-store.ts";
 
 /** A delivery that this node may send until its lease expires. */
 export interface LeasedDelivery extends Delivery {
@@ -18,6 +20,8 @@ export interface StoredPayload {
   /** In hexadecimal. */
   readonly digest: string;
   readonly expiresAt: Date;
+  /** When the trigger was cancelled; null when it was not. */
+  readonly cancelledAt: Date | null;
 }
 
 /** The outcome of a leased delivery. */
@@ -44,6 +48,8 @@ export interface SettlementRow {
   readonly failure_code?: string;
   readonly failure_detail?: string;
   readonly retryable?: boolean;
+  /** Whether it waits for the end of quiet hours: the attempt does not count. */
+  readonly held?: boolean;
   readonly observation_state?: string;
   readonly reconciliation_required?: boolean;
   readonly reason?: string;
@@ -66,18 +72,9 @@ export interface HandOver {
 }
 
 /** Parameters of a lease. */
-export interface LeaseRequest {
+export interface LeaseRequest extends LaneLease {
   readonly lane: Lane;
-  readonly limit: number;
-  readonly each: number;
-  /** "" to start with the first tenant. */
-  readonly afterTenant: string;
-  readonly busyTenants: readonly string[];
-  readonly token: string;
 }
-
-/** Tenants scanned by one lease statement. */
-const tenantsPerScan = 64;
 
 /** SQL queries for sending. All nodes use the database's clock. */
 export function dispatchStore(sql: Sql) {
@@ -87,18 +84,10 @@ export function dispatchStore(sql: Sql) {
      * Leases due deliveries of a lane, round-robin over tenants starting after `afterTenant`. Each tenant gets up to
      * `each` of its longest-waiting deliveries. Inactive and busy tenants are skipped.
      */
-    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseRequest): Promise<LeasedDelivery[]> {
+    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseRequest): Promise<Leased<LeasedDelivery>> {
       const queued = sql`lane = ${lane} and status = 'queued'`;
-      return sql<LeasedDelivery[]>`
-        with recursive turn as (
-          (select tenant_id, 1 as nth from notification_deliveries where ${queued} and tenant_id > ${afterTenant}
-           order by tenant_id limit 1)
-          union all
-          select next.tenant_id, turn.nth + 1 from turn cross join lateral (
-            select tenant_id from notification_deliveries where ${queued} and tenant_id > turn.tenant_id
-            order by tenant_id limit 1) next
-          where turn.nth < ${tenantsPerScan}
-        ), due as (
+      const rows = await sql<ScannedRow<LeasedDelivery>[]>`
+        with recursive ${turnsOf(sql, sql`notification_deliveries`, queued, afterTenant)}, due as (
           select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
           cross join lateral (
             select ctid as place from notification_deliveries
@@ -106,12 +95,15 @@ export function dispatchStore(sql: Sql) {
             order by next_attempt_at, id limit ${each} for update skip locked) due
           where turn.tenant_id <> all(${busyTenants as string[]}::text[])
           limit ${limit}
+        ), leased as (
+          update notification_deliveries set status = 'running', lease_token = ${token},
+            lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
+            handed_over = false, next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
+          where ctid = any(array(select place from due))
+          returning ${columns}, lease_token
         )
-        update notification_deliveries set status = 'running', lease_token = ${token},
-          lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
-          handed_over = false, next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
-        where ctid = any(array(select place from due))
-        returning ${columns}, lease_token`;
+        ${selectScanned(sql)}`;
+      return toLeased(rows);
     },
 
     /**
@@ -136,7 +128,8 @@ export function dispatchStore(sql: Sql) {
     /** The payloads of deliveries' triggers; expired payloads are omitted. */
     async findPayloads(deliveries: readonly Pick<Delivery, "tenantId" | "transactionId">[]): Promise<StoredPayload[]> {
       return sql<StoredPayload[]>`
-        select tenant_id, transaction_id, body, encode(digest, 'hex') as digest, expires_at from notification_payloads
+        select tenant_id, transaction_id, body, encode(digest, 'hex') as digest, expires_at, cancelled_at
+        from notification_payloads
         where expires_at > now() and (tenant_id, transaction_id) in (
           select * from unnest(${deliveries.map(({ tenantId }) => tenantId)}::text[],
             ${deliveries.map(({ transactionId }) => transactionId)}::text[]))`;
@@ -172,7 +165,7 @@ export function dispatchStore(sql: Sql) {
             tenant_id text, id text, lease_token text, status text, wait_ms float8, letter_id text, new_letter boolean,
             integration_id text, provider_key text, connection_id text, layout_id text, layout_version int,
             provider_message_id text, provider_attempts int, failure_phase text, failure_code text, failure_detail text,
-            retryable boolean, observation_state text, reconciliation_required boolean, reason text, layer int,
+            retryable boolean, held boolean, observation_state text, reconciliation_required boolean, reason text, layer int,
             stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
         ), settled as (
           update notification_deliveries delivery set
@@ -194,8 +187,9 @@ export function dispatchStore(sql: Sql) {
             preference_winning_layer = case when input.reason is null then delivery.preference_winning_layer
               else nullif(input.layer, 0) end,
             dead_letter_id = input.letter_id,
-            first_failed_at = case when input.status in ('queued', 'failed') then coalesce(delivery.first_failed_at, now())
-              else delivery.first_failed_at end,
+            execution_attempt = execution_attempt - case when input.held then 1 else 0 end,
+            first_failed_at = case when input.status in ('queued', 'failed') and input.held is not true
+              then coalesce(delivery.first_failed_at, now()) else delivery.first_failed_at end,
             next_attempt_at = case when input.status = 'queued' then now() + input.wait_ms * interval '1 millisecond' end,
             lease_token = '', lease_until = null,
             sent_at = case when input.status = 'sent' then now() end,

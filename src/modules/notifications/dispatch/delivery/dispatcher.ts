@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
@@ -9,8 +8,12 @@ import type { Preferences } from "../../preferences/index.ts";
 import type { Providers } from "../../providers/index.ts";
 import type { DeliveryFailure, Lane } from "../domain/delivery.ts";
 import { targetOf } from "../domain/plan.ts";
+import type { DigestValues } from "../domain/run.ts";
+import { createLane, type WorkLane } from "../lane.ts";
+import { type BatchContext, readBatchContext } from "../message/batch-context.ts";
 import { internalFailure, type MessagePreparer } from "../message/message-preparation.ts";
-import { type Recipient, type RecipientParts, readRecipients } from "../message/recipients.ts";
+import type { Recipient, RecipientParts } from "../message/recipients.ts";
+import { findDigests } from "../runs/digest-store.ts";
 import type { DeliveryReporter } from "./delivery-report.ts";
 import { dispatchStore, type LeasedDelivery, type StoredPayload } from "./dispatch-store.ts";
 import { recoverAbandoned } from "./recovery-store.ts";
@@ -22,10 +25,6 @@ export const dispatchTopic = "notifications_due";
 
 /** Deliveries of each lane that a node sends concurrently. Single sends get the larger part. */
 const concurrencyOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
-/** Share of the concurrency that must be free before more is leased; leasing a few costs hardly more than leasing one. */
-const freeShare = 0.25;
-/** Share of the concurrency that one tenant may use, so that one slow provider does not block other tenants. */
-const tenantShare = 0.5;
 const sweepLimit = 500;
 const graceMs = 12_000;
 
@@ -56,82 +55,36 @@ export interface Dispatcher {
 /** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
 export function createDispatcher(parts: Parts): Dispatcher {
   const { db, signals, clock, log, settler, reporter, enabled, pollMs = 1000 } = parts;
-  const { deduplicating } = parts.providers;
   const store = dispatchStore(db.sql);
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
   let shutdown = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
 
-  function laneOf(lane: Lane) {
-    const concurrency = concurrencyOf[lane];
-    const inFlight = new Map<Promise<void>, string>();
-    let afterTenant = "";
-
-    /** Leases no more than can be sent immediately: leased deliveries of a dead node wait until their lease expires. */
-    async function leaseDue(): Promise<void> {
-      const free = concurrency - inFlight.size;
-      if (free < concurrency * freeShare) return;
-      const leased = await store.lease({
-        lane,
-        limit: free,
-        each: concurrency * freeShare,
-        afterTenant,
-        busyTenants: busyAmong([...inFlight.values()], concurrency * tenantShare),
-        token: randomUUID(),
-      });
-      const startedMidway = afterTenant !== "";
-      // The next scan continues after the last tenant. Unused capacity means that all tenants were served.
-      afterTenant =
-        leased.length < free
-          ? ""
-          : leased
-              .map(({ tenantId }) => tenantId)
-              .sort()
-              .at(-1)!;
-      const context = contextOf(leased);
-      for (const delivery of leased) {
-        const sending: Promise<void> = attemptAndSettle(delivery, context).finally(() => {
-          inFlight.delete(sending);
-          scans.run();
-        });
-        inFlight.set(sending, delivery.tenantId);
-      }
-      if (leased.length > 0 || startedMidway) scans.run();
-    }
-
-    const scans = createSerialTask(leaseDue, (error) => log.warn({ err: error }, "leasing due notifications failed"));
-    return {
-      scan: scans.run,
-      start: scans.start,
-      async stop() {
-        await scans.stop();
-        await Promise.all(inFlight.keys());
+  function laneOf(lane: Lane): WorkLane {
+    return createLane<LeasedDelivery>({
+      concurrency: concurrencyOf[lane],
+      lease: (request) => store.lease({ lane, ...request }),
+      handle(leased) {
+        const context = contextOf(leased);
+        return (delivery) => attemptAndSettle(delivery, context);
       },
-    };
+      onError: (error) => log.warn({ err: error }, "leasing due notifications failed"),
+    });
   }
 
   const scanAll = () => {
     for (const lane of lanes) lane.scan();
   };
 
-  /** Reads the payloads and recipients of a leased batch in a few statements. */
   async function contextOf(leased: readonly LeasedDelivery[]): Promise<DispatchContext> {
-    const groups = Map.groupBy(leased, groupOf);
-    const [payloads, ...found] = await Promise.all([
-      leased.length === 0 ? [] : store.findPayloads(leased),
-      ...[...groups].map(async ([group, deliveries]) => {
-        const ids = [...new Set(deliveries.map(({ subscriberId }) => subscriberId))];
-        const { tenantId } = deliveries[0]!;
-        return [group, await readRecipients(parts, db.sql, tenantId, deliveries[0]!, ids)] as const;
-      }),
+    const ofRuns = leased.filter(({ runId }) => runId !== "");
+    const [context, digests] = await Promise.all([
+      readBatchContext(parts, db.sql, leased),
+      ofRuns.length === 0 ? [] : findDigests(db.sql, ofRuns),
     ]);
-    const byTransaction = new Map(payloads.map((each) => [each.tenantId + each.transactionId, each]));
-    const recipients = new Map(found);
-    return {
-      payloadOf: ({ tenantId, transactionId }) => byTransaction.get(tenantId + transactionId),
-      recipientOf: (delivery) => recipients.get(groupOf(delivery))!.get(delivery.subscriberId),
-    };
+    const byRun = new Map(digests.map((each) => [each.tenantId + each.id, each.digest]));
+    return { ...context, digestOf: ({ tenantId, runId }) => byRun.get(tenantId + runId) };
   }
 
   async function attemptAndSettle(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<void> {
@@ -144,8 +97,8 @@ export function createDispatcher(parts: Parts): Dispatcher {
 
   async function attempt(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<DeliverySettlement> {
     try {
-      const { recipientOf, payloadOf } = await context;
-      return await execute(delivery, recipientOf(delivery), payloadOf(delivery));
+      const { recipientOf, payloadOf, digestOf } = await context;
+      return await execute(delivery, recipientOf(delivery), payloadOf(delivery), digestOf(delivery));
     } catch (error) {
       // Nothing was sent, because sending itself never throws.
       log.error({ err: error, delivery_id: delivery.id }, "loading a notification failed");
@@ -158,22 +111,26 @@ export function createDispatcher(parts: Parts): Dispatcher {
     delivery: LeasedDelivery,
     recipient: Recipient | undefined,
     stored: StoredPayload | undefined,
+    digest: DigestValues | undefined,
   ): Promise<DeliverySettlement> {
     const { tenantId, channel, workflowKey, userId, topicKey, contextKeys } = delivery;
     if (recipient === undefined) return settler.skippedSettlement(delivery, undefined, subscriberDeleted);
     if (stored === undefined) return settler.skippedSettlement(delivery, undefined, payloadExpired);
+    if (stored.cancelledAt !== null) return settler.skippedSettlement(delivery, undefined, triggerCancelled);
     const { subscriber, endpoints, layers } = recipient;
     const { payload, overrides } = stored.body;
     const workflow = await parts.preferences.workflow(tenantId, workflowKey);
     const nowMs = clock.now();
     const about = { workflow, layers, subscriber, userId, topicKey, contextKeys, payload, nowMs };
     const decided = parts.preferences.resolve({ ...about, channels: [channel] }).get(channel)!;
+    if (decided.heldUntilMs !== undefined)
+      return settler.heldSettlement(delivery, decided, decided.heldUntilMs - nowMs);
     if (!decided.allowed) return settler.skippedSettlement(delivery, decided, undefined);
     const target = targetOf({ subscriber, endpoints, verifiedOnly: parts.verifiedOnly }, channel, delivery.endpointId);
     if ("code" in target) return settler.skippedSettlement(delivery, decided, target);
     // A provider that may already have the message is the only one that may receive it again.
     const onlyIntegrationId = delivery.reconciliationRequired ? delivery.integrationId : "";
-    const request = { delivery, target, subscriber, workflow, overrides, payload, onlyIntegrationId };
+    const request = { delivery, target, subscriber, workflow, overrides, payload, digest, onlyIntegrationId };
     const prepared = await parts.prepare(request);
     const result = await parts.send(request, prepared, {
       signal: shutdown.signal,
@@ -187,6 +144,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
   async function sweep(): Promise<void> {
     const nowMs = clock.now();
     const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
+    const deduplicating = await parts.providers.deduplicating();
     const { ended, recorded } = await db.transaction(async (tx) => {
       const ended = await recoverAbandoned(tx, { limit: sweepLimit, letterIds, deduplicating });
       return { ended, recorded: await reporter.record(tx, ended) };
@@ -228,26 +186,21 @@ export function createDispatcher(parts: Parts): Dispatcher {
   };
 }
 
-/** Payloads and recipients of a leased batch. */
-interface DispatchContext {
-  payloadOf(delivery: LeasedDelivery): StoredPayload | undefined;
-  recipientOf(delivery: LeasedDelivery): Recipient | undefined;
-}
-
-function groupOf({ tenantId, workflowKey, userId, topicKey }: LeasedDelivery): string {
-  return [tenantId, workflowKey, userId, topicKey].join("\0");
-}
-
-/** The tenants with at least this many deliveries in flight. */
-function busyAmong(tenantIds: readonly string[], atLeast: number): string[] {
-  const counts = Map.groupBy(tenantIds, (tenantId) => tenantId);
-  return [...counts].flatMap(([tenantId, { length }]) => (length >= atLeast ? tenantId : []));
+/** What the deliveries of a leased batch need. */
+interface DispatchContext extends BatchContext {
+  /** Undefined if no digest came before the delivery. */
+  digestOf(delivery: LeasedDelivery): DigestValues | undefined;
 }
 
 const subscriberDeleted: DeliveryFailure = {
   phase: "recipient",
   code: "subscriber_not_found",
   detail: "The subscriber does not exist.",
+};
+const triggerCancelled: DeliveryFailure = {
+  phase: "system",
+  code: "cancelled",
+  detail: "The trigger was cancelled.",
 };
 const payloadExpired: DeliveryFailure = {
   phase: "admission",

@@ -23,6 +23,8 @@ export interface TriggerContext extends Pick<Trigger, "workflowKey" | "channels"
   readonly nowMs: number;
   /** The lease for sending immediately; undefined when deliveries wait in the queue. */
   readonly leaseToken: string | undefined;
+  /** The run and the step that send it; all its deliveries wait in the queue. */
+  readonly run?: { readonly id: string; readonly stepKey: string };
 }
 
 /** A new delivery: its plan, its row and, if it is sent immediately, its prepared message. */
@@ -37,11 +39,13 @@ interface Parts {
   readonly preferences: Pick<Preferences, "resolve">;
   readonly prepare: MessagePreparer;
   readonly verifiedOnly: boolean;
+  /** Whether messages can be held until quiet hours end. */
+  readonly holds: boolean;
 }
 
 /** Plans a trigger's deliveries to one recipient and prepares those that are sent immediately. */
 export async function createInitialDeliveries(
-  { preferences, prepare, verifiedOnly }: Parts,
+  { preferences, prepare, verifiedOnly, holds }: Parts,
   triggerContext: TriggerContext,
   { subscriber, endpoints, layers }: Recipient,
   contextKeys: readonly string[],
@@ -57,11 +61,14 @@ export async function createInitialDeliveries(
     endpoints,
     resolutions,
     verifiedOnly,
+    holds,
   });
   const deliveries: InitialDelivery[] = [];
   for (const plan of plans) {
     const { tenantId, transactionId, workflowKey } = triggerContext;
-    const delivery = { tenantId, id: ulid(nowMs), transactionId, workflowKey, channel: plan.channel, keyGeneration: 0 };
+    const stepKey = triggerContext.run?.stepKey ?? "";
+    const own = { tenantId, id: ulid(nowMs), transactionId, workflowKey, channel: plan.channel };
+    const delivery = { ...own, keyGeneration: 0, stepKey };
     const request: SendRequest = {
       delivery,
       target: plan.target,
@@ -69,10 +76,11 @@ export async function createInitialDeliveries(
       workflow,
       overrides,
       payload,
+      digest: undefined,
       onlyIntegrationId: "",
     };
-    const isImmediate =
-      plan.skipped === undefined && (triggerContext.leaseToken !== undefined || plan.channel === "in_app");
+    const mayBeImmediate = plan.skipped === undefined && plan.heldUntilMs === undefined && !triggerContext.run;
+    const isImmediate = mayBeImmediate && (triggerContext.leaseToken !== undefined || plan.channel === "in_app");
     const prepared = isImmediate ? await prepare(request) : undefined;
     deliveries.push({ plan, request, prepared, row: rowOf(triggerContext, plan, request, prepared, contextKeys) });
   }
@@ -80,7 +88,7 @@ export async function createInitialDeliveries(
 }
 
 function rowOf(
-  { leaseToken, nowMs }: TriggerContext,
+  { leaseToken, nowMs, run }: TriggerContext,
   plan: PlannedDelivery,
   { delivery, target, subscriber }: SendRequest,
   prepared: PreparedMessage | undefined,
@@ -94,9 +102,13 @@ function rowOf(
     ...(plan.winningLayer > 0 && { layer: plan.winningLayer }),
     ...(target.endpointId !== "" && { endpoint_id: target.endpointId }),
     ...(contextKeys.length > 0 && { context_keys: contextKeys }),
+    ...(run !== undefined && { run_id: run.id, step_key: run.stepKey }),
   };
   if (plan.skipped !== undefined) {
     return { ...base, status: "skipped", ...(plan.skipped !== "preference" && failureFields(plan.skipped)) };
+  }
+  if (plan.heldUntilMs !== undefined) {
+    return { ...base, status: "queued", next_attempt_at: new Date(plan.heldUntilMs) };
   }
   if (prepared === undefined) return { ...base, status: "queued" };
   switch (prepared.kind) {

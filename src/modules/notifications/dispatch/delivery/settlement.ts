@@ -100,9 +100,12 @@ export function createSettler(parts: Parts) {
   /** Suppresses addresses that a provider has reported as permanently unreachable. */
   async function suppress(tx: Sql, settlements: readonly DeliverySettlement[]): Promise<void> {
     const nowMs = clock.now();
-    const suppressed = settlements.filter(({ suppressEndpoint }) => suppressEndpoint).map(({ delivery }) => delivery);
-    for (const [tenantId, deliveries] of Map.groupBy(suppressed, (delivery) => delivery.tenantId)) {
-      const addresses = deliveries.map((delivery) => ({ ...delivery, usedAt: new Date(nowMs) }));
+    const suppressed = settlements.filter(({ suppressEndpoint }) => suppressEndpoint);
+    for (const [tenantId, own] of Map.groupBy(suppressed, ({ delivery }) => delivery.tenantId)) {
+      const addresses = own.map(({ delivery, row }) => ({
+        ...{ ...delivery, deliveryId: delivery.id, usedAt: new Date(nowMs), reason: "unreachable" as const },
+        providerKey: row.provider_key ?? delivery.providerKey,
+      }));
       await subscribers.suppress(tx, tenantId, addresses, nowMs);
     }
   }
@@ -183,6 +186,15 @@ export function createSettler(parts: Parts) {
       };
       const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
       return { ...base, status: "skipped", row };
+    },
+
+    /** The settlement of a delivery that waits for the end of quiet hours. */
+    heldSettlement(delivery: SettleableDelivery, decided: Resolution, waitMs: number): DeliverySettlement {
+      const row = {
+        ...{ reason: decided.reasonCode, layer: decided.winningLayer, held: true },
+        ...(delivery.reconciliationRequired && { ...routeFields(delivery), reconciliation_required: true }),
+      };
+      return { delivery, status: "queued", waitMs, row, newDeadLetterId: undefined, suppressEndpoint: false };
     },
 
     /**

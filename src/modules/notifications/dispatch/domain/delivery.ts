@@ -6,12 +6,15 @@ import type { ObservationState } from "./observation.ts";
 
 /**
  * The status of a delivery: queued → running → sent, failed or skipped; running → queued for a retry; queued → skipped
- * when preferences no longer allow it. Sent and skipped are final. Only a redrive queues a failed delivery again.
+ * when preferences no longer allow it or its trigger is cancelled. Sent and skipped are final. Only a redrive queues a failed delivery again.
  */
 export type DeliveryStatus = "queued" | "running" | "sent" | "failed" | "skipped";
 
 /** The queue in which a delivery waits. Single sends never wait behind broadcasts. */
 export type Lane = "single" | "broadcast";
+
+/** Lease time of an attempt. After it, other nodes treat the delivery or run as abandoned. */
+export const leaseS = 60;
 
 /** Attempts before a delivery fails permanently. */
 export const attemptsMax = 8;
@@ -72,6 +75,9 @@ export interface Delivery {
   readonly startedAt: Date | null;
   readonly sentAt: Date | null;
   readonly completedAt: Date | null;
+  /** The run and the step that created it; "" if its workflow has no steps. */
+  readonly runId: string;
+  readonly stepKey: string;
 }
 
 /**

@@ -36,6 +36,7 @@ function planInput(more: Partial<PlanInput> = {}): PlanInput {
     endpoints: [],
     resolutions: new Map((["email", "sms", "push", "chat", "in_app"] as const).map((channel) => [channel, allowed])),
     verifiedOnly: false,
+    holds: true,
     ...more,
   };
 }

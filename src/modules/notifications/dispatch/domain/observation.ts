@@ -1,4 +1,5 @@
 import type { ProviderEventKind } from "../../providers/index.ts";
+import type { UsedAddress } from "../../subscribers/index.ts";
 
 /** What is known about a message after a provider accepted it. */
 export type ObservationState =
@@ -80,4 +81,9 @@ function meaningOf({ kind, severity, machineGenerated }: ObservationSummary): (t
 export function suppressesAddress(kind: ObservationKind, severity: string): boolean {
   const when = observationKinds[kind].suppresses;
   return when === "always" || (when === "when_hard" && severity === "hard");
+}
+
+/** Why an observation suppresses the address. */
+export function suppressionReason(kind: ObservationKind): UsedAddress["reason"] {
+  return kind === "bounced" || kind === "complained" || kind === "unsubscribed" ? kind : "unreachable";
 }

@@ -29,6 +29,8 @@ export interface PlannedDelivery {
   readonly target: Target;
   readonly reasonCode: ReasonCode;
   readonly winningLayer: number;
+  /** When quiet hours end that hold it; undefined when it is not held. */
+  readonly heldUntilMs: number | undefined;
   /** The reason why it is not sent; undefined when it is. */
   readonly skipped: "preference" | DeliveryFailure | undefined;
 }
@@ -44,6 +46,8 @@ export interface PlanInput {
   readonly resolutions: ReadonlyMap<Channel, Resolution>;
   /** Whether messages are sent to verified addresses only. */
   readonly verifiedOnly: boolean;
+  /** Whether messages can be held until quiet hours end, which needs a queue. Otherwise they are skipped. */
+  readonly holds: boolean;
 }
 
 /**
@@ -107,12 +111,15 @@ export function planDeliveries(input: PlanInput): PlannedDelivery[] {
 }
 
 function planChannel(
-  { subscriber, endpoints, verifiedOnly }: PlanInput,
+  { subscriber, endpoints, verifiedOnly, holds }: PlanInput,
   channel: Channel,
-  { allowed, reasonCode, winningLayer }: Resolution,
+  resolution: Resolution,
 ): PlannedDelivery[] {
-  const decided = { channel, reasonCode, winningLayer };
-  if (!allowed) return [{ ...decided, target: emptyTarget, skipped: "preference" }];
+  const { winningLayer, heldUntilMs } = resolution;
+  const isHeld = holds && heldUntilMs !== undefined;
+  const reasonCode = heldUntilMs === undefined || isHeld ? resolution.reasonCode : "denied_quiet_hours";
+  const decided = { channel, reasonCode, winningLayer, heldUntilMs: isHeld ? heldUntilMs : undefined };
+  if (!resolution.allowed && !isHeld) return [{ ...decided, target: emptyTarget, skipped: "preference" }];
   if (channel === "in_app") return [{ ...decided, target: emptyTarget, skipped: undefined }];
   const own = endpoints.filter((endpoint) => endpoint.channel === channel);
   if (own.length > 0) {

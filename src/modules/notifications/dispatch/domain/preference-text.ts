@@ -13,6 +13,7 @@ const preferenceTexts: Readonly<Record<ReasonCode, (by: string) => string>> = {
   denied_by_layer: (by) => `The preferences of ${by} forbid the channel.`,
   denied_read_only: (by) => `The preferences of ${by} forbid the channel, and nobody may change that.`,
   denied_quiet_hours: (by) => `The quiet hours of ${by} applied.`,
+  held_quiet_hours: (by) => `The quiet hours of ${by} hold it until they end.`,
   denied_channel_condition: (by) => `The condition of ${by} on the channel did not hold.`,
   denied_condition_error: (by) => `A condition of ${by} could not be evaluated, so the message was not sent.`,
   denied_subscriber_inactive: () => "The subscriber is not active.",

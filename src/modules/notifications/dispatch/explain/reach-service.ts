@@ -50,7 +50,9 @@ export function createReachService(parts: Parts) {
     resolutions: ReadonlyMap<Channel, Resolution>,
   ): Promise<ReadonlyMap<Channel, readonly ChosenRoute[]>> {
     const requestedChannels = channels.filter((channel) => workflow.channels[channel] !== undefined);
-    const about = { workflow, overrides: {}, requestedChannels, subscriber, endpoints, resolutions, verifiedOnly };
+    // The question is what reaches the subscriber now, so what would be held has no route.
+    const rules = { resolutions, verifiedOnly, holds: false };
+    const about = { workflow, overrides: {}, requestedChannels, subscriber, endpoints, ...rules };
     const { workflowKey: workflow_key } = workflow;
     const values = { subscriber: subscriberFacts(subscriber), payload: {}, workflow_key, transaction_id: "explain" };
     const routes = await Promise.all(

@@ -10,6 +10,8 @@ interface Parts {
   readonly events: EventRecorder;
   readonly observations: Pick<ObservationService, "recordInboxEngagement">;
   readonly wakeInbox: WakeInbox;
+  /** Called in the transaction that marks messages as seen or read. */
+  onInboxChange(context: Context, messageIds: readonly string[]): Promise<void>;
 }
 
 /** The use cases of marking messages. */
@@ -21,7 +23,7 @@ const markedMax = 10_000;
 const namedMax = 100;
 
 /** Creates the service. */
-export function createInboxService({ events, observations, wakeInbox }: Parts) {
+export function createInboxService({ events, observations, wakeInbox, onInboxChange }: Parts) {
   /** Sets the states of messages, and records what changed. */
   async function markMessages(
     context: Context,
@@ -34,6 +36,7 @@ export function createInboxService({ events, observations, wakeInbox }: Parts) {
     if (changed.length > 0) {
       if (mark.read || mark.seen) {
         await observations.recordInboxEngagement(context, changed, mark.read ? "read" : "seen");
+        await onInboxChange(context, changed);
       }
       const data = { count: changed.length, message_ids: changed.slice(0, namedMax), ...givenStates(mark) };
       await events.record(context, "notification.inbox.marked", subscriberId, data);

@@ -22,7 +22,7 @@ export type SelectedIntegration = Pick<Integration, "id" | "providerKey" | "conn
 export interface IntegrationChooserParts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly connections: Pick<Connections, "open">;
-  readonly providers: Pick<Providers, "acceptsAddress">;
+  readonly providers: Pick<Providers, "find">;
   /** Whether messages that no integration serves are stored in the outbox. */
   readonly outbox: boolean;
 }
@@ -53,8 +53,10 @@ export function createIntegrationChooser(parts: IntegrationChooserParts): Integr
         detail: "The connection to which the address is pinned cannot be used.",
       };
     }
-    const accepts = (providerKey: string) =>
-      pinned === undefined ? providers.acceptsAddress(providerKey, target) : providerKey === pinned.providerKey;
+    const accepts = async (providerKey: string) => {
+      if (pinned !== undefined) return providerKey === pinned.providerKey;
+      return (await providers.find(tenantId, providerKey))?.acceptsAddress(channel, target) ?? false;
+    };
     const choice = await integrations.choose(tenantId, channel, { ...values, channel }, except, accepts);
     if (typeof choice !== "string") return choice;
     if (choice === "none_active" && channel === "in_app") return { ...builtIn, providerKey: "in_app" };

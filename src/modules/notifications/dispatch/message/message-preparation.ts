@@ -7,18 +7,24 @@ import type { OutgoingMessage, Providers } from "../../providers/index.ts";
 import type { Subscriber } from "../../subscribers/index.ts";
 import { type Delivery, type DeliveryFailure, sendKey } from "../domain/delivery.ts";
 import { contentOf, type Overrides, type Target } from "../domain/plan.ts";
+import type { DigestValues } from "../domain/run.ts";
 import { createIntegrationChooser, type IntegrationChooserParts } from "./integration-choice.ts";
 import { type RenderedMessage, renderMessage, subscriberFacts } from "./message-renderer.ts";
 import type { TemplateValues } from "./template-values.ts";
 
 /** A message to send to one address. */
 export interface SendRequest {
-  readonly delivery: Pick<Delivery, "tenantId" | "id" | "transactionId" | "workflowKey" | "channel" | "keyGeneration">;
+  readonly delivery: Pick<
+    Delivery,
+    "tenantId" | "id" | "transactionId" | "workflowKey" | "channel" | "keyGeneration" | "stepKey"
+  >;
   readonly target: Target;
   readonly subscriber: Subscriber;
   readonly workflow: NotificationWorkflow | undefined;
   readonly overrides: Overrides;
   readonly payload: Readonly<Record<string, unknown>>;
+  /** The triggers that a digest collected; undefined without a digest. */
+  readonly digest: DigestValues | undefined;
   /** The only integration that may send it, because it may already have done so; "" for any. */
   readonly onlyIntegrationId: string;
 }
@@ -62,7 +68,7 @@ export type PreparedMessage =
 interface Parts extends IntegrationChooserParts {
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly partials: Pick<Partials, "libraryOf">;
-  readonly providers: Pick<Providers, "markupOf" | "needsConnection" | "acceptsAddress">;
+  readonly providers: Pick<Providers, "find">;
   readonly log: Log;
   readonly shares: EventLoopShares;
 }
@@ -87,15 +93,19 @@ export function createMessagePreparer(parts: Parts): MessagePreparer {
   };
 
   async function prepare(request: SendRequest, except: ReadonlySet<string>): Promise<PreparedMessage> {
-    const { delivery, target, subscriber, payload } = request;
-    const { tenantId, channel, workflowKey: workflow_key, transactionId: transaction_id } = delivery;
-    const values: TemplateValues = { subscriber: subscriberFacts(subscriber), payload, workflow_key, transaction_id };
+    const { delivery, target, subscriber, payload, digest } = request;
+    const { tenantId, channel, workflowKey: workflow_key, transactionId: transaction_id, stepKey } = delivery;
+    const values: TemplateValues = {
+      ...{ subscriber: subscriberFacts(subscriber), payload, workflow_key, transaction_id },
+      ...(stepKey !== "" && { step: stepKey }),
+      ...(digest !== undefined && { digest }),
+    };
     const selected = await choose(request, values, except);
     if ("code" in selected)
       return { ...failedMessage(noRoute, selected), mayHaveArrived: request.onlyIntegrationId !== "" };
     const { id: integrationId, providerKey, casingOverride: casing } = selected;
     const content = contentOf(request.workflow, request.overrides, channel);
-    const markup = providers.markupOf(providerKey);
+    const provider = await providers.find(tenantId, providerKey);
     const turns = shares.forCall(tenantId);
     const message = await renderMessage(layouts, {
       tenantId,
@@ -104,11 +114,11 @@ export function createMessagePreparer(parts: Parts): MessagePreparer {
       values,
       subscriber,
       casing,
-      markup,
+      markup: provider?.markup,
       partials: await partials.libraryOf(tenantId),
       turns,
     });
-    const connectionId = providers.needsConnection(providerKey) ? target.connectionId || selected.connectionId : "";
+    const connectionId = provider?.needsConnection ? target.connectionId || selected.connectionId : "";
     const layout = "code" in message ? { layoutId: "", layoutVersion: 0 } : message;
     const { layoutId, layoutVersion } = layout;
     const route: Route = { integrationId, providerKey, connectionId, layoutId, layoutVersion };

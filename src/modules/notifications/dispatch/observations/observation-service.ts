@@ -9,7 +9,7 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import type { Integrations } from "../../integrations/index.ts";
 import type { ProviderCallback, ProviderEvent, Providers } from "../../providers/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
-import { observationKinds, observedState, suppressesAddress } from "../domain/observation.ts";
+import { observationKinds, observedState, suppressesAddress, suppressionReason } from "../domain/observation.ts";
 import { type NewObservation, type Observation, type ObservedDelivery, observationStore } from "./observation-store.ts";
 
 interface Parts {
@@ -32,7 +32,13 @@ const commitMsMax = 2 * 60_000;
  * The result of a callback. taken: its events are stored. refused: it is not authentic. malformed: it is authentic but
  * cannot be parsed. early: it refers to a message whose send may not be committed yet; its other events are stored.
  */
-type CallbackResult = "taken" | "refused" | "malformed" | "early";
+type CallbackResult =
+  | "taken"
+  | "refused"
+  | "malformed"
+  | "early"
+  /** The provider checked the URL. */
+  | { readonly reply: { readonly contentType: string; readonly body: string } };
 
 /** The use cases of observations. */
 export type ObservationService = ReturnType<typeof createObservationService>;
@@ -65,13 +71,19 @@ export function createObservationService(parts: Parts) {
     );
     await store.setStates(tenantId, new Map(states));
     const suppressing = added.filter(({ kind, severity }) => suppressesAddress(kind, severity));
-    const suppressed = changed.filter(({ id }) => suppressing.some(({ deliveryId }) => deliveryId === id));
-    await subscribers.suppress(
-      tx,
-      tenantId,
-      suppressed.map((delivery) => ({ ...delivery, usedAt: delivery.sentAt ?? new Date(nowMs) })),
-      nowMs,
-    );
+    const suppressed = changed.flatMap((delivery) => {
+      const cause = suppressing.find(({ deliveryId }) => deliveryId === delivery.id);
+      if (cause === undefined) return [];
+      const { id: deliveryId, sentAt, providerKey } = delivery;
+      return {
+        ...delivery,
+        deliveryId,
+        providerKey,
+        usedAt: sentAt ?? new Date(nowMs),
+        reason: suppressionReason(cause.kind),
+      };
+    });
+    await subscribers.suppress(tx, tenantId, suppressed, nowMs);
     return added;
   }
 
@@ -118,8 +130,8 @@ export function createObservationService(parts: Parts) {
       if (integration === undefined) return "refused";
       const connection = await connections.open(tenantId as TenantId, integration.connectionId);
       if (typeof connection === "string") return "refused";
-      const providerEvents = providers.callback(integration.providerKey, connection, callback);
-      if (typeof providerEvents === "string") return providerEvents;
+      const providerEvents = await providers.callback(integration.providerKey, connection, callback);
+      if (typeof providerEvents === "string" || "reply" in providerEvents) return providerEvents;
       return providerEvents.length === 0
         ? "taken"
         : storeCallback(tenantId as TenantId, integration, providerEvents, callback.rawBody);

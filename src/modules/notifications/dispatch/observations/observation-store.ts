@@ -30,7 +30,7 @@ export type NewObservation = Omit<Observation, "sequence" | "tenantId">;
 /** The fields of a delivery that observations use. */
 export type ObservedDelivery = Pick<
   Delivery,
-  "id" | "subscriberId" | "endpointId" | "channel" | "observationState" | "providerMessageId" | "sentAt"
+  "id" | "subscriberId" | "endpointId" | "channel" | "observationState" | "providerKey" | "providerMessageId" | "sentAt"
 >;
 
 /** SQL queries for observations, which are append-only. */
@@ -38,7 +38,8 @@ export function observationStore(sql: Sql) {
   const columns = sql`
     tenant_id, delivery_id, sequence, kind, category, occurred_at, received_at, adapter_key, adapter_version,
     connection_id, verification, provider_event_id, severity, machine_generated, evidence_digest, attributes`;
-  const observed = sql`id, subscriber_id, endpoint_id, channel, observation_state, provider_message_id, sent_at`;
+  const observed = sql`id, subscriber_id, endpoint_id, channel, observation_state, provider_key, provider_message_id,
+    sent_at`;
   return {
     /** Locks an integration's deliveries by the provider's message ids until the transaction ends. */
     async lockByMessage(

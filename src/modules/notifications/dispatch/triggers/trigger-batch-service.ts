@@ -7,7 +7,7 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { completeRecord } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
+import { longestRunMs, type NotificationWorkflow, type Preferences } from "../../preferences/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
 import type { Topics } from "../../topics/index.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
@@ -18,6 +18,8 @@ import { type SerializedPayload, serializePayload } from "../domain/trigger.ts";
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import type { MessagePreparer } from "../message/message-preparation.ts";
 import type { Recipient, RecipientParts } from "../message/recipients.ts";
+import { newRun } from "../runs/new-run.ts";
+import type { RunRow } from "../runs/run-store.ts";
 import { type BatchedTrigger, type BatchRecipients, readBatchRecipients } from "./batch-recipients.ts";
 import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
@@ -25,7 +27,13 @@ import type { WorkflowLookup } from "./workflow-lookup.ts";
 
 /** What became of one trigger of a batch. */
 export type TriggerResult =
-  | { readonly kind: "accepted"; readonly transactionId: string; readonly initial: readonly InitialDelivery[] }
+  | {
+      readonly kind: "accepted";
+      readonly transactionId: string;
+      readonly initial: readonly InitialDelivery[];
+      /** The run, if the workflow has steps; there are no deliveries then. */
+      readonly run: RunRow | undefined;
+    }
   | { readonly kind: "broadcast"; readonly broadcast: Broadcast }
   | { readonly kind: "refused"; readonly failure: Failure };
 
@@ -46,6 +54,9 @@ interface Parts extends RecipientParts {
   readonly wakeInbox: WakeInbox;
   readonly wakeDispatch: () => void;
   readonly wakeExpander: () => void;
+  readonly wakeRuns: () => void;
+  /** Whether messages can be held until quiet hours end. */
+  readonly holds: boolean;
 }
 
 /** A trigger that passed its checks. */
@@ -85,7 +96,9 @@ export function createTriggerBatchService(parts: Parts) {
     if (recipient instanceof Failure) return { kind: "refused", failure: recipient };
     const transactionId = ulid(nowMs);
     const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs, leaseToken: undefined };
-    return { kind: "accepted", transactionId, initial: await createInitialDeliveries(parts, about, recipient, []) };
+    const run = newRun(about, recipient.subscriber.id, []);
+    const initial = run === undefined ? await createInitialDeliveries(parts, about, recipient, []) : [];
+    return { kind: "accepted", transactionId, initial, run };
   }
 
   /** Stores the profiles; throws when another call has created one of the new subscribers. */
@@ -125,7 +138,9 @@ export function createTriggerBatchService(parts: Parts) {
     const accepted = results.flatMap((result, at) =>
       result?.kind === "broadcast" ? [{ broadcast: result.broadcast, payload: triggers[at]!.serialized.body }] : [],
     );
-    if (accepted.length > 0) await broadcastStore(tx).insert(accepted, new Date(nowMs + payloadRetentionMs));
+    const longestMs = Math.max(...triggers.map((each) => longestRunMs(each?.workflow?.steps ?? [])));
+    const expiresAt = new Date(nowMs + longestMs + payloadRetentionMs);
+    if (accepted.length > 0) await broadcastStore(tx).insert(accepted, expiresAt);
     const entries = accepted.map(({ broadcast: { transactionId: subject, workflowKey, topicKey } }) => ({
       ...{ tenantId, type: "notification.broadcast.accepted" as const, subject },
       data: { workflow_key: workflowKey, topic_key: topicKey },
@@ -160,9 +175,15 @@ export function createTriggerBatchService(parts: Parts) {
       const batches = results.flatMap((result, at) => {
         if (result.kind !== "accepted") return [];
         const { trigger, serialized, workflow } = checked[at] as CheckedTrigger;
-        const { transactionId, initial } = result;
+        const { transactionId, initial, run } = result;
         const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs: context.nowMs };
-        const batch = deliveryBatchOf({ ...about, leaseToken: undefined }, initial, serialized, payloadRetentionMs);
+        const batch = deliveryBatchOf(
+          { ...about, leaseToken: undefined },
+          initial,
+          run,
+          serialized,
+          payloadRetentionMs,
+        );
         return [{ ...batch, record: undefined }];
       });
       const committed = await writer.writeUncountedIn(tx, batches);
@@ -180,6 +201,7 @@ export function createTriggerBatchService(parts: Parts) {
       rows.flatMap(({ stored_in, subscriber_id }) => (stored_in === "inbox" ? [subscriber_id] : [])),
     );
     if (rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
+    if (results.some((result) => result.kind === "accepted" && result.run !== undefined)) parts.wakeRuns();
     if (results.some(({ kind }) => kind === "broadcast")) parts.wakeExpander();
   }
 

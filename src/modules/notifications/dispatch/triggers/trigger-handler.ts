@@ -87,9 +87,10 @@ export function triggerHandlers({
           trigger,
           profile,
           keyed,
-          toResponse: ({ transactionId, outcomes, current }) =>
+          toResponse: ({ transactionId, outcomes, current, runId }) =>
             create(TriggerNotificationResponseSchema, {
               transactionId,
+              runId: runId ?? "",
               outcomes: outcomes.map((outcome) => {
                 const message = fromOutcome(outcome, context.nowMs);
                 const delivery = current?.get(outcome.row.id);
@@ -128,11 +129,13 @@ function fromBatchResult(result: TriggerResult, at: number): TriggerBatchResult 
     case "accepted":
       return create(TriggerBatchResultSchema, {
         transactionId: result.transactionId,
+        runId: result.run?.id ?? "",
         outcomes: result.initial.map(({ plan, row }) =>
           create(TriggerOutcomeSchema, {
             channel: plan.channel,
             endpointId: plan.target.endpointId,
-            outcome: row.status,
+            outcome: row.next_attempt_at === undefined ? row.status : "held",
+            nextAttemptAt: optionalTime(row.next_attempt_at ?? null),
             deliveryId: row.id,
             failurePhase: row.failure_phase ?? "",
             failureCode: row.failure_code ?? "",
@@ -199,10 +202,11 @@ function toOverrides(overrides: ContentOverrides | undefined): Overrides {
 /** An outcome updated with its delivery's current state. A delivery that waits for a retry counts as failed so far. */
 function withCurrent(outcome: TriggerOutcome, delivery: Delivery): TriggerOutcome {
   const { status, failurePhase, failureCode, failureDetail, nextAttemptAt, reconciliationRequired } = delivery;
-  const isRetried = status === "queued" || status === "running";
+  const isHeld = status === "queued" && delivery.preferenceReasonCode === "held_quiet_hours";
+  const isRetried = !isHeld && (status === "queued" || status === "running");
   return create(TriggerOutcomeSchema, {
     ...outcome,
-    outcome: isRetried ? "failed" : status,
+    outcome: isHeld ? "held" : isRetried ? "failed" : status,
     failurePhase,
     failureCode,
     failureDetail,
@@ -217,17 +221,19 @@ function fromOutcome({ plan, row, settlement }: Outcome, nowMs: number) {
   const status = settlement?.status ?? row.status;
   const result = settlement?.row ?? row;
   const isRetried = settlement?.status === "queued";
+  const isHeld = settlement === undefined && plan.heldUntilMs !== undefined && status === "queued";
+  const nextAttemptMs = isRetried ? nowMs + settlement.waitMs : isHeld ? plan.heldUntilMs : undefined;
   return create(TriggerOutcomeSchema, {
     channel: plan.channel,
     endpointId: plan.target.endpointId,
     // A delivery that waits for a retry has failed so far. A delivery in progress has no outcome yet.
-    outcome: status === "queued" ? "failed" : status === "running" ? "" : status,
+    outcome: isHeld ? "held" : status === "queued" ? "failed" : status === "running" ? "" : status,
     deliveryId: row.id,
     failurePhase: result.failure_phase ?? "",
     failureCode: result.failure_code ?? "",
     failureDetail: result.failure_detail ?? "",
     retryable: isRetried,
-    nextAttemptAt: isRetried ? timestampFromMs(nowMs + settlement.waitMs) : undefined,
+    nextAttemptAt: nextAttemptMs === undefined ? undefined : timestampFromMs(nextAttemptMs),
     preferenceReasonCode: plan.reasonCode,
     reconciliationRequired: settlement?.row.reconciliation_required ?? false,
   });

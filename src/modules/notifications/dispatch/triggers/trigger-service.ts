@@ -18,6 +18,7 @@ import { type SerializedPayload, serializePayload, type Trigger } from "../domai
 import type { WakeInbox } from "../inbox/inbox-feed.ts";
 import { type MessagePreparer, noRoute } from "../message/message-preparation.ts";
 import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
+import { newRun, requireQueue } from "../runs/new-run.ts";
 import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 import type { WorkflowLookup } from "./workflow-lookup.ts";
@@ -34,6 +35,8 @@ export interface TriggerResult {
   readonly outcomes: readonly Outcome[];
   /** The current deliveries, when another node has settled some of them. */
   readonly current?: ReadonlyMap<string, Delivery>;
+  /** The run, if the workflow has steps; there are no outcomes then. */
+  readonly runId?: string;
 }
 
 /** A trigger for one recipient, and how its response is built. */
@@ -57,7 +60,10 @@ interface Parts extends RecipientParts {
   readonly verifiedOnly: boolean;
   /** How long a trigger's payload is stored. */
   readonly payloadRetentionMs: number;
+  /** Whether messages can wait in a queue, which steps and held messages need. */
+  readonly holds: boolean;
   readonly wakeInbox: WakeInbox;
+  readonly wakeRuns: () => void;
 }
 
 /** The use cases of single sends. */
@@ -65,7 +71,8 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settler, writer, findWorkflow, payloadRetentionMs, wakeInbox } = parts;
+  const { db, subscribers, preferences, send, settler, writer, findWorkflow, payloadRetentionMs } = parts;
+  const { wakeInbox, wakeRuns } = parts;
   const recipientReader = createRecipientReader(parts);
   const inFlight = new Set<Promise<unknown>>();
 
@@ -106,19 +113,22 @@ export function createTriggerService(parts: Parts) {
     toResponse: SingleTrigger<Response>["toResponse"],
   ) {
     const { transactionId } = triggerContext;
-    const initial = await createInitialDeliveries(parts, triggerContext, recipient, []);
+    const run = newRun(triggerContext, recipient.subscriber.id, []);
+    const initial = run === undefined ? await createInitialDeliveries(parts, triggerContext, recipient, []) : [];
     const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
-    const batch = deliveryBatchOf(triggerContext, initial, serialized, payloadRetentionMs);
-    return { initial, outcomes, first: toResponse({ transactionId, outcomes }), batch, recipient };
+    const batch = deliveryBatchOf(triggerContext, initial, run, serialized, payloadRetentionMs);
+    const first = toResponse({ transactionId, outcomes, ...(run !== undefined && { runId: run.id }) });
+    return { initial, outcomes, first, batch, recipient };
   }
   type Draft<Response extends Message> = Awaited<ReturnType<typeof draft<Response>>>;
 
   /** Sends the stored deliveries and returns the final response. */
   async function deliver<Response extends Message>(
     { tenantId, transactionId, leaseToken }: TriggerContext,
-    { initial, outcomes, first, recipient }: Draft<Response>,
+    { initial, outcomes, first, batch, recipient }: Draft<Response>,
     { keyed, toResponse }: SingleTrigger<Response>,
   ): Promise<Response> {
+    if (batch.runs !== undefined) wakeRuns();
     if (initial.some(({ row }) => row.stored_in === "inbox")) wakeInbox(tenantId, [recipient.subscriber.id]);
     const outgoing = initial.filter(({ row }) => row.status === "running");
     if (outgoing.length === 0) return first;
@@ -190,6 +200,7 @@ export function createTriggerService(parts: Parts) {
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
     const workflow = await findWorkflow(context, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
+    requireQueue(workflow, parts.holds);
     const triggerContext: TriggerContext = {
       ...trigger,
       tenantId,

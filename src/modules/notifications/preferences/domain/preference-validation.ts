@@ -2,8 +2,8 @@ import { invalid } from "../../../../errors/index.ts";
 import { checkCondition } from "../../../../platform/cel/index.ts";
 import { conditionVariables } from "./condition.ts";
 import { type OwnLayer, orderedKeys, type RowKeys } from "./layers.ts";
-import { isTimezone } from "./quiet-hours.ts";
 import { channels, type PreferenceSettings } from "./settings.ts";
+import { isTimezone } from "./wall-clock.ts";
 
 /** Throws when a condition or the time zone is invalid. Field names in errors start with the path. */
 export function checkSettings(path: string, settings: PreferenceSettings): void {

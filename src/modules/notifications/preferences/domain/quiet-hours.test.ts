@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isQuiet, isTimezone } from "./quiet-hours.ts";
+import { isQuiet, quietEndMs } from "./quiet-hours.ts";
 import type { Day, QuietHours } from "./settings.ts";
+import { isTimezone } from "./wall-clock.ts";
 
 const everyDay: Day[] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const hours = (start: string, end: string, days: Day[] = everyDay, timezone = ""): QuietHours => ({
@@ -105,4 +106,42 @@ test("the weekday is that of the time zone, also with half-hour offsets and acro
 test("a time zone is accepted by name only", () => {
   for (const zone of ["Europe/Berlin", "UTC", "America/Argentina/Buenos_Aires"]) assert.ok(isTimezone(zone), zone);
   for (const zone of ["", "+02:00", "Europe/Atlantis", "Berlin time"]) assert.ok(!isTimezone(zone), zone);
+});
+
+const endOf = (schedule: QuietHours, at: string, zone = "") => {
+  const endMs = quietEndMs(schedule, zone, Date.parse(at));
+  return endMs && new Date(endMs).toISOString();
+};
+
+test("quiet hours end at the end of their range, also after midnight", () => {
+  assert.equal(endOf(hours("22:00", "07:00"), "2026-03-02T23:10:42Z"), "2026-03-03T07:00:00.000Z");
+  assert.equal(endOf(hours("22:00", "07:00"), "2026-03-03T06:59:59Z"), "2026-03-03T07:00:00.000Z");
+  assert.equal(endOf(hours("22:00", "07:00"), "2026-03-02T23:10:00Z", "Asia/Kathmandu"), "2026-03-03T01:15:00.000Z");
+});
+
+test("ranges that follow each other end together, and whole days end at midnight", () => {
+  // From Friday evening until Monday morning.
+  const weekend: QuietHours = {
+    timezone: "",
+    ranges: [
+      { days: ["fri"], start: "18:00", end: "00:00" },
+      { days: ["sat", "sun"], start: "00:00", end: "00:00" },
+      { days: ["mon"], start: "00:00", end: "08:00" },
+    ],
+  };
+  assert.equal(endOf(weekend, "2026-03-06T18:00:00Z"), "2026-03-09T08:00:00.000Z");
+});
+
+test("quiet hours that cover the whole week never end", () => {
+  assert.equal(endOf(hours("00:00", "00:00"), "2026-03-06T18:00:00Z"), undefined);
+});
+
+test("quiet hours end by local time when clocks change during them", () => {
+  const night = hours("22:00", "07:00", everyDay, "Europe/Berlin");
+  // Clocks go forward on 2026-03-29 and back on 2026-10-25.
+  assert.equal(endOf(night, "2026-03-28T22:00:00Z"), "2026-03-29T05:00:00.000Z");
+  assert.equal(endOf(night, "2026-10-24T21:00:00Z"), "2026-10-25T06:00:00.000Z");
+  // 02:30 does not exist on that day.
+  const early = hours("22:00", "02:30", everyDay, "Europe/Berlin");
+  assert.equal(endOf(early, "2026-03-28T22:00:00Z"), "2026-03-29T01:00:00.000Z");
 });

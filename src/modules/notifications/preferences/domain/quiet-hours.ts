@@ -1,17 +1,5 @@
-import type { Day, QuietHours, QuietRange } from "./settings.ts";
-
-/** The days of the week in JavaScript's order. */
-const days: readonly Day[] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-
-const minuteMs = 60_000;
-
-/** Local day and time. */
-interface WallClock {
-  /** 0 is Sunday. */
-  readonly day: number;
-  /** Minutes since midnight. */
-  readonly minute: number;
-}
+import type { QuietHours, QuietRange } from "./settings.ts";
+import { minuteMs, minuteOf, type WallClock, wallClock, weekDays } from "./wall-clock.ts";
 
 /**
  * Whether a point in time is in quiet hours, by local time. When clocks go forward, an hour of the range is missing; when
@@ -26,71 +14,46 @@ export function isQuiet({ timezone, ranges }: QuietHours, subscriberZone: string
 function covers({ days: startDays, start, end }: QuietRange, { day, minute }: WallClock): boolean {
   const from = minuteOf(start);
   const to = minuteOf(end);
-  const startsToday = startDays.includes(days[day]!);
+  const startsToday = startDays.includes(weekDays[day]!);
   if (from === to) return startsToday;
   if (from < to) return startsToday && minute >= from && minute < to;
-  return (startsToday && minute >= from) || (minute < to && startDays.includes(days[(day + 6) % 7]!));
+  return (startsToday && minute >= from) || (minute < to && startDays.includes(weekDays[(day + 6) % 7]!));
 }
 
-function minuteOf(time: string): number {
-  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
-}
+const dayMinutes = 24 * 60;
+/** The largest change of a clock. */
+const clockChangeMinutes = 180;
+/** Seven whole days may follow each other; beyond that, quiet hours never end. */
+const jumpsMax = 20;
 
-/** Whether a text is the name of a time zone. */
-export function isTimezone(text: string): boolean {
-  // Intl also accepts offsets such as +02:00, but those have no daylight saving time.
-  return /^[A-Za-z]/.test(text) && clockOf(text) !== undefined;
-}
-
-/** A zone's formatter and its last result, which is cached because many decisions fall in the same minute. */
-interface ZoneClock {
-  readonly format: Intl.DateTimeFormat;
-  epochMinute: number;
-  shown: WallClock;
-}
-
-// A formatter is slow to create and takes a few hundred kilobytes.
-const zonesMax = 200;
-const clocks = new Map<string, ZoneClock>();
-
-function clockOf(zone: string): ZoneClock | undefined {
-  const known = clocks.get(zone);
-  if (known !== undefined) return known;
-  try {
-    const format = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      hourCycle: "h23",
-      weekday: "short",
-      hour: "2-digit",
-      minute: "2-digit",
-    });
-    if (clocks.size >= zonesMax) clocks.delete(clocks.keys().next().value!);
-    const clock = { format, epochMinute: Number.NaN, shown: { day: 0, minute: 0 } };
-    clocks.set(zone, clock);
-    return clock;
-  } catch {
-    return undefined;
+/** When the quiet hours that apply now end; undefined if they never do. */
+export function quietEndMs(hours: QuietHours, subscriberZone: string, nowMs: number): number | undefined {
+  const zone = hours.timezone || subscriberZone || "UTC";
+  let atMs = Math.floor(nowMs / minuteMs) * minuteMs;
+  for (let jumps = 0; jumps < jumpsMax; jumps++) {
+    const clock = wallClock(zone, atMs);
+    const left = Math.max(0, ...hours.ranges.map((range) => minutesLeft(range, clock)));
+    if (left === 0) return atMs;
+    const nextMs = atMs + left * minuteMs;
+    const isOnTime = wallClock(zone, nextMs).minute === (clock.minute + left) % dayMinutes;
+    atMs = isOnTime ? nextMs : endNear(hours, subscriberZone, atMs, nextMs);
   }
+  return undefined;
 }
 
-function wallClock(zone: string, nowMs: number): WallClock {
-  // Zones are checked when they are stored. One that the zone tables have since dropped falls back to UTC.
-  const clock = clockOf(zone) ?? clockOf("UTC")!;
-  const epochMinute = Math.floor(nowMs / minuteMs);
-  if (clock.epochMinute !== epochMinute) {
-    clock.shown = read(clock.format, epochMinute * minuteMs);
-    clock.epochMinute = epochMinute;
+/** The first minute that is not quiet, near the end of a range during which clocks changed. */
+function endNear(hours: QuietHours, subscriberZone: string, fromMs: number, nearMs: number): number {
+  const firstMs = Math.max(fromMs + minuteMs, nearMs - clockChangeMinutes * minuteMs);
+  for (let atMs = firstMs; atMs < nearMs + clockChangeMinutes * minuteMs; atMs += minuteMs) {
+    if (!isQuiet(hours, subscriberZone, atMs)) return atMs;
   }
-  return clock.shown;
+  return nearMs;
 }
 
-function read(format: Intl.DateTimeFormat, atMs: number): WallClock {
-  let day = 0;
-  let minute = 0;
-  for (const { type, value } of format.formatToParts(atMs)) {
-    if (type === "weekday") day = days.indexOf(value.toLowerCase() as Day);
-    else if (type === "hour") minute += Number(value) * 60;
-    else if (type === "minute") minute += Number(value);
-  }
-  return { day, minute };
+/** The minutes until a range ends; 0 when it does not apply. */
+function minutesLeft(range: QuietRange, clock: WallClock): number {
+  if (!covers(range, clock)) return 0;
+  const to = minuteOf(range.end);
+  if (minuteOf(range.start) === to) return dayMinutes - clock.minute;
+  return (to - clock.minute + dayMinutes) % dayMinutes || dayMinutes;
 }

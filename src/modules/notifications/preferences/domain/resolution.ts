@@ -12,6 +12,7 @@ export type ReasonCode =
   | "denied_by_layer"
   | "denied_read_only"
   | "denied_quiet_hours"
+  | "held_quiet_hours"
   | "denied_channel_condition"
   | "denied_condition_error"
   | "denied_subscriber_inactive"
@@ -23,6 +24,8 @@ export interface Resolution {
   readonly reasonCode: ReasonCode;
   /** The layer that decided; 0 for none. */
   readonly winningLayer: Layer | 0;
+  /** When quiet hours end that hold messages; undefined when nothing is held. */
+  readonly heldUntilMs?: number;
 }
 
 /** The result of a condition. */

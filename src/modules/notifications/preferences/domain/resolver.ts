@@ -14,14 +14,15 @@
  * - A row that applies overrides weaker rows, unless one of them that took effect set the channel read-only.
  * - A row whose own condition fails takes effect only if it denies.
  * - Quiet hours are those of the strongest row that has a schedule, plus those of rows whose condition failed. During
- *   quiet hours an allowed channel is denied, unless the winning layer set it read-only.
+ *   quiet hours an allowed channel is denied, unless the winning layer set it read-only. If they hold messages, it is
+ *   allowed again when they end.
  *
  * A failure therefore never widens what is delivered. Decisions and previews use the same code.
  */
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import { Conditions } from "./condition.ts";
 import { type Layers, layerRows, orderedKeys } from "./layers.ts";
-import { isQuiet } from "./quiet-hours.ts";
+import { isQuiet, quietEndMs } from "./quiet-hours.ts";
 import {
   type ConditionResult,
   type Effect,
@@ -90,9 +91,17 @@ function decide(input: ResolveInput, traceOf: (channel: Channel) => Trace): Read
     const mayBeQuiet = hasSchedules && !readOnly && reason.startsWith("allowed");
     const quietLayer = mayBeQuiet ? findQuietLayer(rows, channel, conditions, input) : 0;
     if (trace !== undefined && quietLayer !== 0) trace[quietLayer - 1] = silencedLayer(trace[quietLayer - 1]!);
-    decided.set(channel, quietLayer === 0 ? resolution(reason, winner) : resolution("denied_quiet_hours", quietLayer));
+    decided.set(channel, quietLayer === 0 ? resolution(reason, winner) : silenced(rows, quietLayer, input));
   }
   return decided;
+}
+
+/** The decision of quiet hours. Those that never end cannot hold anything. */
+function silenced(rows: Rows, layer: Layer, { subscriber, nowMs }: ResolveInput): Resolution {
+  const schedule = rows[layer - 1]!.schedule!;
+  const heldUntilMs = schedule.mode === "hold" ? quietEndMs(schedule, subscriber.timezone, nowMs) : undefined;
+  if (heldUntilMs === undefined) return resolution("denied_quiet_hours", layer);
+  return { ...resolution("held_quiet_hours", layer), heldUntilMs };
 }
 
 /** Decides one channel, without quiet hours. */

@@ -33,6 +33,8 @@ export interface QuietHours {
   /** IANA time zone name; empty for the subscriber's. */
   readonly timezone: string;
   readonly ranges: readonly QuietRange[];
+  /** skip: messages are never sent. hold: they are sent when the quiet hours end. */
+  readonly mode?: "skip" | "hold" | undefined;
 }
 
 /** The settings of one layer, stored in this form. */

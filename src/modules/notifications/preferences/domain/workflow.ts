@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { PreferenceSettings } from "./settings.ts";
+import type { Step } from "./step.ts";
 
 /** A template language. */
 export type Engine = "handlebars" | "liquid";
@@ -27,6 +28,8 @@ export interface WorkflowContent {
   readonly channels: { readonly [C in Channel]?: ChannelContent };
   /** Layer 1. */
   readonly preferences: PreferenceSettings | undefined;
+  /** Empty when all channels are sent at once. */
+  readonly steps: readonly Step[];
 }
 
 /** The content and default preferences of one kind of notification. */

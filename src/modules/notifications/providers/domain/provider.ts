@@ -58,11 +58,18 @@ export interface ProviderEvent {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
+/** The reply to a provider that checks the URL of its callbacks. */
+export interface CallbackReply {
+  readonly contentType: string;
+  readonly body: string;
+}
+
 /** The events of a callback. refused: it is not authentic. malformed: it is authentic but cannot be parsed. */
 export type CallbackEvents = readonly ProviderEvent[] | "refused" | "malformed";
 
 /** A callback request from a provider. */
 export interface ProviderCallback {
+  readonly method: "GET" | "POST";
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly rawBody: Buffer;

@@ -1,8 +1,9 @@
+import assert from "node:assert/strict";
 import { after } from "node:test";
 import { createEgress } from "../../../../platform/egress/index.ts";
 import { createLog } from "../../../../platform/log/log.ts";
 import { createMetrics } from "../../../../platform/telemetry/index.ts";
-import type { OpenConnection } from "../../../connectors/index.ts";
+import type { Messaging, OpenConnection } from "../../../connectors/index.ts";
 import { createProviders, type OutgoingMessage, type SendResult } from "../index.ts";
 
 interface Options {
@@ -31,12 +32,21 @@ export function startEgress({ nowMs = Date.now, open = true }: Options = {}) {
   return egress;
 }
 
+/** A catalogue without providers that send notifications. */
+const noManifests: Messaging = {
+  find: async () => undefined,
+  builtin: async () => [],
+  send: async () => assert.fail("no manifest sends"),
+  receive: async () => "refused",
+};
+
 /** Providers with an egress to loopback. */
 export function startProviders(options: Options = {}) {
   const { nowMs = Date.now, ca } = options;
   const egress = startEgress(options);
   const clock = { now: nowMs };
-  const providers = createProviders({ egress, clock, log: createLog("silent"), ...(ca !== undefined && { ca }) });
+  const log = createLog("silent");
+  const providers = createProviders({ egress, clock, log, messaging: noManifests, ...(ca !== undefined && { ca }) });
   after(() => providers.close());
   return providers;
 }

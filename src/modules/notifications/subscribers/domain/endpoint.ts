@@ -57,14 +57,6 @@ export function movesByItself({ channel }: Pick<Address, "channel">): boolean {
   return channel === "push";
 }
 
-/**
- * The suppression of an address that moves. A mail address that bounces does so for everybody; a device that registers its
- * token again is reachable.
- */
-export function keptSuppression(previous: Pick<Endpoint, "channel" | "suppressedAt">): Date | null {
-  return movesByItself(previous) ? null : previous.suppressedAt;
-}
-
 /** The maximum number of endpoints per subscriber. */
 export const endpointsMax = 100;
 

@@ -148,8 +148,13 @@ export const eventTypes = {
     data: ["pool_id", "recipient_id", "offer_number"],
   },
   "queue.item.completed": {
-    meaning: "An item was completed. Recorded only in pools with item_events.",
-    data: ["pool_id", "recipient_id", "attempt"],
+    meaning:
+      "An item was completed. Recorded only in pools with item_events. `result` is absent if the worker sent none.",
+    data: ["pool_id", "recipient_id", "attempt", "result"],
+  },
+  "queue.item.progress": {
+    meaning: "A worker reported its progress. Recorded only in pools with item_events.",
+    data: ["pool_id", "recipient_id", "attempt", "percent", "note"],
   },
   "queue.item.failed": {
     meaning: "An attempt failed and the item will be retried. Recorded only in pools with item_events.",
@@ -417,6 +422,26 @@ export const eventTypes = {
   "notification.inbox.marked": {
     meaning: "Messages of an inbox became seen, read or archived, or ceased to be. At most 100 ids are listed.",
     data: ["count", "message_ids", "seen", "read", "archived"],
+  },
+  "notification.suppression.added": {
+    meaning: "Nothing more is sent to an address.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.suppression.removed": {
+    meaning: "Notifications are sent to an address again.",
+    data: ["channel", "reason", "delivery_id"],
+  },
+  "notification.step.completed": {
+    meaning: "A step of a notification workflow ended for one recipient. The subject is the run.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "step", "kind", "outcome", "reason", "delivery_ids"],
+  },
+  "notification.run.completed": {
+    meaning: "A notification passed its last step for one recipient, or was stopped or cancelled before.",
+    data: ["transaction_id", "workflow_key", "subscriber_id", "status", "reason"],
+  },
+  "notification.trigger.cancelled": {
+    meaning: "What a trigger had not sent yet was cancelled.",
+    data: ["cancelled_runs", "cancelled_deliveries"],
   },
   "notification.partial.created": { meaning: "A partial of templates was created.", data: ["engine"] },
   "notification.partial.updated": { meaning: "A partial of templates was changed.", data: ["engine"] },

@@ -232,12 +232,15 @@ test("the selected candidates are those that could be leased one after the other
   );
 });
 
-test("a rejected item changes no group and no other item", () => {
+test("a rejected item changes no group and no other item, except that it makes a debounce window longer", () => {
   fc.assert(
     fc.property(candidates, states, (candidate, groups) => {
       const { verdict, next } = admit(candidate, groups);
       if (verdict.status !== "deduplicated" && verdict.status !== "rejected") return;
-      assert.deepEqual([next, verdict.supersedes, verdict.cancels], [[], [], ""]);
+      assert.deepEqual([verdict.supersedes, verdict.cancels], [[], ""]);
+      const changed = next.map(({ kind, itemId, untilMs }) => ({ kind, itemId, untilMs }));
+      const { itemId, untilMs } = verdict.window ?? {};
+      assert.deepEqual(changed, itemId === undefined ? [] : [{ kind: "debounce", itemId, untilMs }]);
     }),
     { numRuns: 1000 },
   );
@@ -262,6 +265,7 @@ test("the verdict matches the rulings, and only constraints that passed change t
       replace: "admitted",
       cancel_running: "admitted",
       debounce: "debounced",
+      collect: "debounced",
       hold: "held",
       deduplicate: "deduplicated",
       reject: "rejected",
@@ -269,9 +273,11 @@ test("the verdict matches the rulings, and only constraints that passed change t
     }[last?.ruling ?? "admit"];
     assert.equal(verdict.status, status);
     assert.equal(verdict.constraint, status === "admitted" ? undefined : last!.kind);
-    assert.equal(verdict.holdReason !== "", status === "debounced");
-    assert.equal(verdict.dueAtMs !== undefined, verdict.holdReason === "debounce");
-    const passed = verdict.perConstraint.filter(({ ruling }) => ruling !== "not_asked").map(({ kind }) => kind);
+    assert.equal(verdict.holdReason !== "", last?.ruling === "debounce");
+    assert.equal(verdict.dueAtMs !== undefined, status === "debounced");
+    // An item that only makes the window of another one longer changes no other group.
+    const asked = verdict.perConstraint.filter(({ ruling }) => ruling !== "not_asked").map(({ kind }) => kind);
+    const passed = verdict.window === undefined ? asked : ["debounce"];
     if (next.length > 0)
       assert.deepEqual(
         next.map(({ kind }) => kind),
@@ -326,7 +332,11 @@ test("the status of a group predicts the verdict on the next item", () => {
         const known = new Map([[groupKey(group), group]]);
         const again = admit({ ...candidate, itemId: "next", refs: [{ kind, groupId: kind }] }, known);
         const status = groupStatus(group, candidate.nowMs);
-        const waits = kind === "debounce" ? again.verdict.supersedes.length > 0 : again.verdict.status !== "admitted";
+        // An item without a payload of its own is not collected, and begins another window.
+        if (candidate.config.debounce?.take === "all" && kind === "debounce") continue;
+        const { supersedes, window } = again.verdict;
+        const joins = supersedes.length > 0 || window !== undefined;
+        const waits = kind === "debounce" ? joins : again.verdict.status !== "admitted";
         const replaces = again.verdict.supersedes.length > 0 || again.verdict.cancels !== "";
         assert.equal(status === "saturated" || status === "cooling", waits || replaces, `${kind} is ${status}`);
         const remaining = verdict.perConstraint.find((each) => each.kind === kind)!.remaining;

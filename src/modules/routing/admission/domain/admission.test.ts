@@ -27,8 +27,9 @@ function ledger(config: AdmissionConfig, begin: readonly Partial<GroupState>[] =
     for (const state of states) groups.set(groupKey(state), state);
   };
   keep(begin.map((state) => ({ ...createEmptyGroup({ kind: state.kind!, groupId: state.kind! }), ...state })));
-  const candidate = (itemId: string, atMs: number, changed: AdmissionConfig): Candidate => ({
+  const candidate = (itemId: string, atMs: number, changed: AdmissionConfig, payloadBytes?: number): Candidate => ({
     itemId,
+    payloadBytes,
     refs: constraintKinds.map((kind) => ({ kind, groupId: kind })),
     config: changed,
     nowMs: now + atMs,
@@ -36,8 +37,8 @@ function ledger(config: AdmissionConfig, begin: readonly Partial<GroupState>[] =
   return {
     groups,
     group: (kind: ConstraintKind) => groups.get(groupKey({ kind, groupId: kind })),
-    admit(itemId: string, atMs = 0, changed = config) {
-      const { verdict, next } = admit(candidate(itemId, atMs, changed), groups);
+    admit(itemId: string, atMs = 0, changed = config, payloadBytes?: number) {
+      const { verdict, next } = admit(candidate(itemId, atMs, changed, payloadBytes), groups);
       keep(next);
       return verdict;
     },
@@ -132,6 +133,35 @@ describe("debounce", () => {
     pool.admit("a");
     pool.change("debounce", { itemStarted: true });
     assert.deepEqual(pool.admit("b", 1).supersedes, []);
+  });
+
+  test("take first keeps the first item, and every other one makes its window longer", () => {
+    const pool = ledger({ debounce: { ...all.debounce, take: "first" } });
+    assert.equal(pool.admit("a").status, "debounced");
+    for (const [atMs, untilMs] of [
+      [4000, 9000],
+      [8000, 12_000],
+    ] as const) {
+      const { status, existingItemId, window, supersedes } = pool.admit("b", atMs);
+      assert.deepEqual([status, existingItemId, supersedes], ["deduplicated", "a", []]);
+      assert.deepEqual(window, { itemId: "a", untilMs: now + untilMs, collects: false });
+    }
+    assert.equal(pool.group("debounce")!.itemId, "a");
+    assert.deepEqual([pool.admit("c", 12_000).status, pool.group("debounce")!.itemId], ["debounced", "c"]);
+  });
+
+  test("take all collects payloads until the batch is full or the window ends", () => {
+    const config = { debounce: { ...all.debounce, take: "all" as const } };
+    const pool = ledger(config);
+    const admit = (itemId: string, bytes?: number) => pool.admit(itemId, 0, config, bytes);
+    assert.equal(admit("a", 10).existingItemId, "");
+    for (let n = 1; n < 100; n++) assert.equal(admit(`b${n}`, 10).existingItemId, "a");
+    const { status, existingItemId, window, supersedes } = admit("c", 10);
+    assert.deepEqual([status, existingItemId, window, supersedes], ["debounced", "", undefined, []]);
+    assert.equal(admit("d", 10).existingItemId, "c");
+    assert.equal(admit("e", 256 * 1024).existingItemId, "");
+    // An item that is in the queue already keeps its payload.
+    assert.deepEqual([admit("f").existingItemId, pool.group("debounce")!.itemId], ["", "f"]);
   });
 });
 

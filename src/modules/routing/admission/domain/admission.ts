@@ -1,11 +1,17 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { AdmissionConfig } from "../../pools/index.ts";
 import { selectAdmissionRefs } from "./constraint-stage.ts";
-import { type ConstraintResult, evaluateConstraint, type Ruling, remainingIn } from "./constraints.ts";
+import {
+  type ConstraintResult,
+  evaluateConstraint,
+  type Ruling,
+  remainingIn,
+  type WindowExtension,
+} from "./constraints.ts";
 import { type ConstraintKind, type GroupRef, type GroupState, groupOf } from "./group.ts";
 
 export type { AdmissionConfig } from "../../pools/index.ts";
-export type { Ruling } from "./constraints.ts";
+export type { Ruling, WindowExtension } from "./constraints.ts";
 export {
   type ConstraintKind,
   constraintKinds,
@@ -24,6 +30,8 @@ export interface Candidate {
   readonly refs: readonly GroupRef[];
   readonly config: AdmissionConfig;
   readonly nowMs: number;
+  /** The size of the payload, if a waiting item may take it: in a pool whose debounce takes all items. */
+  readonly payloadBytes?: number | undefined;
 }
 
 /** Why an admitted item is held; empty if it can be leased. */
@@ -47,13 +55,15 @@ export interface Verdict {
   readonly dueAtMs: number | undefined;
   /** Time until a held item continues, or until a rejected one would be admitted. */
   readonly retryAfterMs: number | undefined;
-  /** deduplicated: the item that holds the slot. */
+  /** deduplicated: the item that holds the slot. debounced: the waiting item that took the payload; empty for none. */
   readonly existingItemId: string;
   /** Waiting items that this one supersedes. */
   readonly supersedes: readonly string[];
   /** The running item to cancel because this one replaces it; empty for none. */
   readonly cancels: string;
   readonly holdReason: AdmissionHold;
+  /** The debounce window of a waiting item that becomes longer. */
+  readonly window?: WindowExtension;
   /** The verdict of each constraint, in the order of evaluation. */
   readonly perConstraint: readonly ConstraintVerdict[];
 }
@@ -69,8 +79,9 @@ export interface Admission {
  * together with the item or discards it. An item that any constraint rejects changes no group. Lease limits are not
  * evaluated here: see lease-limits.ts.
  */
-export function admit({ itemId, refs, config, nowMs }: Candidate, groups: ReadonlyMap<string, GroupState>): Admission {
-  const subject = { itemId, nowMs, isQueued: false };
+export function admit(candidate: Candidate, groups: ReadonlyMap<string, GroupState>): Admission {
+  const { itemId, refs, config, nowMs, payloadBytes } = candidate;
+  const subject = { itemId, nowMs, isQueued: false, payloadBytes };
   const perConstraint: ConstraintVerdict[] = [];
   const next: GroupState[] = [];
   const supersedes = new Set<string>();
@@ -125,8 +136,14 @@ export function groupsToAdmit({ refs, config }: Pick<Candidate, "refs" | "config
 }
 
 /** Returns whether a constraint may replace one item by another. */
-export function canDisplace(kind: ConstraintKind, { singleton }: AdmissionConfig): boolean {
-  return kind === "debounce" || (kind === "singleton" && singleton?.mode !== "skip");
+export function canDisplace(kind: ConstraintKind, { singleton, debounce }: AdmissionConfig): boolean {
+  if (kind === "debounce") return debounce?.take === "last";
+  return kind === "singleton" && singleton?.mode !== "skip";
+}
+
+/** Returns whether a verdict creates no item: the item is a duplicate, or a waiting item took its payload. */
+export function createsNoItem({ status, existingItemId }: Verdict): boolean {
+  return status === "rejected" || existingItemId !== "";
 }
 
 function stopsItem(ruling: Ruling): boolean {
@@ -144,11 +161,21 @@ function toStoppedAdmission(
   const retryAfterMs = notBeforeMs === undefined ? undefined : notBeforeMs - nowMs;
   const decided = { ...verdict, constraint: kind, retryAfterMs };
   const rejected = { ...decided, supersedes: [], cancels: "" };
+  const { window, otherItemId: existingItemId } = result;
+  const extended = window === undefined ? { window: {}, next: [] } : { window: { window }, next: [result.next] };
   switch (ruling) {
     case "debounce":
       return { verdict: { ...decided, status: "debounced", dueAtMs: notBeforeMs, holdReason: "debounce" }, next };
     case "deduplicate":
-      return { verdict: { ...rejected, status: "deduplicated", existingItemId: result.otherItemId }, next: [] };
+      return {
+        verdict: { ...rejected, status: "deduplicated", existingItemId, ...extended.window },
+        next: extended.next,
+      };
+    case "collect":
+      return {
+        verdict: { ...rejected, status: "debounced", existingItemId, dueAtMs: notBeforeMs, ...extended.window },
+        next: extended.next,
+      };
     case "reject":
       return { verdict: { ...rejected, status: "rejected" }, next: [] };
     case "admit":

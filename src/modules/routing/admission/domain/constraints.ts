@@ -1,13 +1,21 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { AdmissionConfig } from "../../pools/index.ts";
-import type { ConstraintKind, GroupState } from "./group.ts";
+import type { CollectedPayloads, ConstraintKind, GroupState } from "./group.ts";
 import { consumeTokens, tokensLeft } from "./throttle.ts";
 
 /**
  * The ruling of a constraint. admit: the item passes. replace, cancel_running: it passes and replaces another item.
- * debounce, hold: it waits. deduplicate, reject: it is not admitted.
+ * debounce, hold: it waits. collect: a waiting item takes its payload. deduplicate, reject: it is not admitted.
  */
-export type Ruling = "admit" | "replace" | "cancel_running" | "debounce" | "hold" | "deduplicate" | "reject";
+export type Ruling =
+  | "admit"
+  | "replace"
+  | "cancel_running"
+  | "debounce"
+  | "collect"
+  | "hold"
+  | "deduplicate"
+  | "reject";
 
 /** The ruling of a constraint, and the state of its group after the item is admitted. */
 export interface ConstraintResult {
@@ -17,6 +25,16 @@ export interface ConstraintResult {
   readonly otherItemId: string;
   /** When the item may continue or would be admitted; undefined if unknown. */
   readonly notBeforeMs: number | undefined;
+  /** The debounce window of a waiting item that becomes longer. */
+  readonly window?: WindowExtension;
+}
+
+/** A debounce window that becomes longer because of another item. */
+export interface WindowExtension {
+  readonly itemId: string;
+  readonly untilMs: number;
+  /** Whether the waiting item takes the payload of the other item. */
+  readonly collects: boolean;
 }
 
 /** The item under evaluation. */
@@ -25,7 +43,12 @@ export interface Subject {
   readonly nowMs: number;
   /** The item is already in the queue: a throttle delays it and never rejects it. */
   readonly isQueued: boolean;
+  /** The size of the payload; undefined for an item whose payload another item cannot take. */
+  readonly payloadBytes?: number | undefined;
 }
+
+/** The most payloads that one item collects, and their size as JSON. */
+const collectedMax: CollectedPayloads = { count: 100, bytes: 256 * 1024 };
 
 /** Evaluates one constraint; undefined if the pool does not have it. */
 export function evaluateConstraint(
@@ -88,21 +111,46 @@ function evaluateSingleton(
 }
 
 function evaluateDebounce(
-  { periodS, maxDelayS }: Constraint<"debounce">,
+  { periodS, maxDelayS, take }: Constraint<"debounce">,
   group: GroupState,
-  { itemId, nowMs }: Subject,
+  { itemId, nowMs, payloadBytes }: Subject,
 ): ConstraintResult {
   // An item whose window has ended is due even if no sweep has released it yet; this item starts a new window.
   const another = group.itemId !== "" && group.itemId !== itemId;
   const waits = another && !group.itemStarted && (group.untilMs ?? 0) > nowMs;
-  const sinceMs = waits ? (group.sinceMs ?? nowMs) : nowMs;
+  const collected = waits && take === "all" ? addPayload(group.collected, payloadBytes) : undefined;
+  // A full batch proceeds at the end of its window, and this item starts a new one.
+  const joins = waits && (take !== "all" || collected !== undefined);
+  const sinceMs = joins ? (group.sinceMs ?? nowMs) : nowMs;
   const untilMs = Math.max(nowMs, Math.min(nowMs + periodS * 1000, sinceMs + maxDelayS * 1000));
+  if (joins && take !== "last") {
+    return {
+      ruling: take === "all" ? "collect" : "deduplicate",
+      next: { ...group, sinceMs, untilMs, collected },
+      otherItemId: group.itemId,
+      notBeforeMs: untilMs,
+      window: { itemId: group.itemId, untilMs, collects: take === "all" },
+    };
+  }
+  const first = take === "all" ? addPayload(emptyCollection, payloadBytes) : undefined;
   return {
     ruling: "debounce",
-    next: { ...group, itemId, itemStarted: false, sinceMs, untilMs },
-    otherItemId: waits ? group.itemId : "",
+    next: { ...group, itemId, itemStarted: false, sinceMs, untilMs, ...(first && { collected: first }) },
+    otherItemId: joins ? group.itemId : "",
     notBeforeMs: untilMs,
   };
+}
+
+const emptyCollection: CollectedPayloads = { count: 0, bytes: 0 };
+
+/** Adds a payload; undefined if it does not fit, or if the item cannot collect payloads. */
+function addPayload(
+  collected: CollectedPayloads | undefined,
+  payloadBytes: number | undefined,
+): CollectedPayloads | undefined {
+  if (collected === undefined || payloadBytes === undefined) return undefined;
+  const next = { count: collected.count + 1, bytes: collected.bytes + payloadBytes + 1 };
+  return next.count > collectedMax.count || next.bytes > collectedMax.bytes ? undefined : next;
 }
 
 function evaluateThrottle(

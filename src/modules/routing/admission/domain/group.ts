@@ -31,6 +31,14 @@ export interface GroupState extends GroupRef {
   readonly inUse: number;
   /** When an operator cleared the group; undefined again once an item uses it. */
   readonly clearedAtMs: number | undefined;
+  /** debounce with `take: all`: what the waiting item has collected; undefined if it is not read or cannot collect. */
+  readonly collected?: CollectedPayloads | undefined;
+}
+
+/** The payloads that an item has collected. */
+export interface CollectedPayloads {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** The status of a group. */
@@ -65,7 +73,7 @@ export function groupOf(groups: ReadonlyMap<string, GroupState>, ref: GroupRef):
 
 /** Returns a singleton or debounce group without its item. */
 export function vacateGroup(group: GroupState): GroupState {
-  return { ...group, itemId: "", itemStarted: false, sinceMs: undefined, untilMs: undefined };
+  return { ...group, itemId: "", itemStarted: false, sinceMs: undefined, untilMs: undefined, collected: undefined };
 }
 
 /**

@@ -36,9 +36,9 @@ export function admitOptimistically(candidates: readonly Candidate[]): Optimisti
 }
 
 /**
- * Whether an item displaces no other item and is not rejected. It may start a debounce window, or duplicate another
+ * Whether an item changes no other item and is not rejected. It may start a debounce window, or duplicate another
  * item of the same call.
  */
-function isPlain({ status, supersedes, cancels }: Verdict): boolean {
-  return status !== "rejected" && supersedes.length === 0 && cancels === "";
+function isPlain({ status, supersedes, cancels, window }: Verdict): boolean {
+  return status !== "rejected" && supersedes.length === 0 && cancels === "" && window === undefined;
 }

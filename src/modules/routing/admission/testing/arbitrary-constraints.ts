@@ -12,5 +12,5 @@ export const debounces = fc.record({
   key: fc.constant(""),
   periodS: fc.integer({ min: 1, max: 5 }),
   maxDelayS: fc.integer({ min: 1, max: 10 }),
-  take: fc.constant("last" as const),
+  take: fc.constantFrom("last" as const, "first" as const, "all" as const),
 });

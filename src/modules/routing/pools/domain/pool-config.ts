@@ -81,7 +81,7 @@ export interface AdmissionConfig {
     readonly key: string;
     readonly periodS: number;
     readonly maxDelayS: number;
-    readonly take: "last";
+    readonly take: "first" | "last" | "all";
   };
   readonly throttle?: {
     readonly key: string;

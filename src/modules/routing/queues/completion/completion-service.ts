@@ -1,3 +1,4 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
 import { isUlid } from "../../../../platform/ids/ulid.ts";
@@ -38,6 +39,8 @@ export interface WorkReport {
   readonly maxRetries: number;
   readonly cost?: number | undefined;
   readonly score?: number | undefined;
+  /** The result of completed work; undefined for none. */
+  readonly result?: JsonValue | undefined;
   /** Whether the item's state changes are recorded as events. */
   readonly itemEvents: boolean;
 }
@@ -240,6 +243,7 @@ function toFinishedItem(
     leasedAt: leasedAtMs === null ? null : new Date(leasedAtMs),
     attempt,
     revived: false,
+    blocks: null,
     failures: [],
     singletonGroup: "",
     debounceGroup: "",
@@ -254,7 +258,7 @@ function toFinishedItem(
 function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter: number): ItemTransition {
   const { tenantId, poolId, id, token, failure, retry, overdue = false } = report;
   const base = { tenantId, poolId, id, from: { token, overdue } };
-  if (failure === undefined) return { ...base, to: "completed" };
+  if (failure === undefined) return { ...base, to: "completed", result: report.result };
   const entry: ItemFailure = {
     attempt,
     failedAtMs: nowMs,

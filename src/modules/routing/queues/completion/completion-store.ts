@@ -1,5 +1,6 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { lines, type Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
 import { historyColumns } from "../history/history-store.ts";
 
 /** A completed lease. None of the texts contains a line break. */
@@ -8,6 +9,8 @@ interface Completion {
   readonly poolId: string;
   readonly id: string;
   readonly token: string;
+  /** The result of the work; undefined for none. */
+  readonly result?: JsonValue | undefined;
 }
 
 /** A completed item. */
@@ -23,7 +26,7 @@ export interface CompletedRow {
  * Completes items without groups or events in one statement: moves them to the history with their outcomes, and counts
  * them. The input is sorted by id, the global lock order of items. The result leaves out items whose lease is not the
  * worker's, items that were dead letters before, because their dead letters must be deleted as well, items of experiments,
- * because their outcomes are scores, and items that are not converted yet.
+ * because their outcomes are scores, items that others wait for, and items that are not converted yet.
  */
 export async function completePlainItems(
   sql: Sql,
@@ -32,6 +35,8 @@ export async function completePlainItems(
   shard: number,
 ): Promise<CompletedRow[]> {
   const now = new Date(nowMs);
+  // Few items have a result, so the column is left out if none has.
+  const hasResults = done.some(({ result }) => result !== undefined);
   // Only leased items have a token. Rows are looked up one by one and deleted by ctid: for a join, or a filter by state,
   // the planner may choose a full scan if the table was empty when its statistics were collected.
   return sql`
@@ -44,21 +49,22 @@ export async function completePlainItems(
           string_to_table(${lines(done, ({ token }) => token)}, E'\\n')
         ) with ordinality as done(tenant_id, id, pool_id, token, nth) order by nth
       ) n cross join lateral (
-        select q.ctid as place, q.lease_token, q.revived, q.type, q.evidence from queue_items q
+        select q.ctid as place, q.lease_token, q.revived, q.blocks, q.type, q.evidence from queue_items q
         where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
         limit 1 for update
       ) q
-      where q.lease_token = n.token and not q.revived and q.type is not null
+      where q.lease_token = n.token and not q.revived and q.blocks is not true and q.type is not null
         and strpos(q.evidence::text, '"experiments":[{') = 0
     ), ended as (
       delete from queue_items q where q.ctid = any(array(select place from locked))
       returning q.*, floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms
-    ), archived as (
-      insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, succeeded, latency_ms)
+    ) ${hasResults ? sql`, ${resultRows(sql, done)}` : sql``}, archived as (
+      insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, succeeded, latency_ms
+        ${hasResults ? sql`, result` : sql``})
       select ${historyColumns(sql)}, 'completed', ${now}::timestamptz, lease_token,
         case when recipient_id <> '' and reported is not true then true end,
-        greatest(0, ${nowMs}::float8 - leased_at_ms)
-      from ended
+        greatest(0, ${nowMs}::float8 - leased_at_ms) ${hasResults ? sql`, value` : sql``}
+      from ended ${hasResults ? sql`left join results on item_key = tenant_id || id` : sql``}
     ), counted as (
       insert into queue_days (tenant_id, pool_id, day, shard, completed)
       select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ended
@@ -66,4 +72,16 @@ export async function completePlainItems(
       on conflict (tenant_id, pool_id, day, shard) do update set completed = queue_days.completed + excluded.completed
     )
     select tenant_id, id, recipient_id, leased_at_ms, attempt from ended`;
+}
+
+/** A common table expression with the results, by the keys of their items. */
+function resultRows(sql: Sql, done: readonly Completion[]): Fragment {
+  const given = done.filter(({ result }) => result !== undefined);
+  return sql`
+    results as (
+      select item_key, value::json as value from rows from (
+        string_to_table(${lines(given, ({ tenantId, id }) => tenantId + id)}, E'\\n'),
+        string_to_table(${lines(given, ({ result }) => JSON.stringify(result))}, E'\\n')
+      ) as results(item_key, value)
+    )`;
 }

@@ -133,7 +133,11 @@ function eventOf({ report, item, to }: FinishedItem): EventEntry[] {
     ];
   }
   if (!report.itemEvents) return [];
-  if (to === "completed") return [{ tenantId, subject, type: "queue.item.completed", data }];
+  if (to === "completed") {
+    const { result } = report;
+    const completed = result === undefined ? data : { ...data, result };
+    return [{ tenantId, subject, type: "queue.item.completed", data: completed }];
+  }
   return [{ tenantId, subject, type: "queue.item.failed", data: { ...data, reason_code: report.failure!.reasonCode } }];
 }
 

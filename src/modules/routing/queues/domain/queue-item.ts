@@ -31,11 +31,25 @@ export const itemStates: readonly ItemState[] = [
   "superseded",
 ];
 
+/** Whether a state is final. */
+export function isEndState(state: ItemState): boolean {
+  return endStates.has(state);
+}
+
+const endStates: ReadonlySet<ItemState> = new Set([
+  "completed",
+  "dead_lettered",
+  "cancelled",
+  "expired",
+  "drained",
+  "superseded",
+]);
+
 /** The states that count towards the depth of a queue. */
 export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
 /** Why an item is pending or held. */
-export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "offer";
+export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "dependency" | "offer";
 
 /** One attempt that failed. */
 export interface ItemFailure {
@@ -53,6 +67,30 @@ export interface AssignmentRetry {
   readonly assignTries: number | null;
   readonly assignReason: string | null;
   readonly assignAfter: Date | null;
+}
+
+/** The last reported progress of an attempt. */
+export interface ItemProgress {
+  readonly percent: number;
+  readonly note: string;
+  readonly attempt: number;
+  readonly reportedAtMs: number;
+}
+
+/** The items that an item was routed to wait for. */
+export interface ItemsAfter {
+  readonly ids: readonly string[];
+  /** What happens if one of them ends without being completed. */
+  readonly onFailure: "cancel" | "run";
+}
+
+/** The parts of an item that few items have; null for those that do not. */
+export interface ItemDetails {
+  /** The result of a completed item, as JSON. */
+  readonly resultJson: string | null;
+  /** The progress of an unfinished item. */
+  readonly progress: ItemProgress | null;
+  readonly after: ItemsAfter | null;
 }
 
 /** How an offer of an item to a recipient ended; open while it has not. */
@@ -74,7 +112,7 @@ export interface ItemOffer {
 }
 
 /** An item of a queue, with the original request. */
-export interface QueueItem extends AssignmentRetry {
+export interface QueueItem extends AssignmentRetry, ItemDetails {
   readonly tenantId: TenantId;
   readonly id: string;
   readonly poolId: string;

@@ -11,6 +11,8 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { fromConstraint, type GroupRef, readGroupStates } from "../../admission/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import { toAssignmentField } from "../assignment-message.ts";
+import { readDependencies } from "../dependencies/dependency-store.ts";
+import { withDetails } from "../item-detail-store.ts";
 import { type Explanation, explain } from "./explanation.ts";
 import { type AdmittedItem, countAhead, findAdmittedItem } from "./explanation-store.ts";
 
@@ -18,6 +20,16 @@ import { type AdmittedItem, countAhead, findAdmittedItem } from "./explanation-s
 export interface ItemExplanation extends Explanation {
   readonly item: AdmittedItem;
   readonly ahead: number;
+  /** The items that it was routed to wait for, in the order of the request. */
+  readonly dependencies: readonly ExplainedDependency[];
+}
+
+/** An item that another one waits for. The state is empty if it is not stored any more. */
+export interface ExplainedDependency {
+  readonly queueItemId: string;
+  readonly poolId: string;
+  readonly state: string;
+  readonly survivorId: string;
 }
 
 /** Creates the handler of AdmissionService/ExplainAdmission. */
@@ -48,7 +60,18 @@ export async function explainItem(
   const explanation = explain(status, pool.config.admission, await readGroupStates(sql, tenantId, refs), nowMs);
   const { constraint } = explanation;
   const ahead = constraint === undefined ? 0 : await countAhead(sql, tenantId, constraint, item);
-  return { ...explanation, item, ahead };
+  return { ...explanation, item, ahead, dependencies: await explainDependencies(context, itemId) };
+}
+
+async function explainDependencies({ sql, tenantId }: Context, itemId: string): Promise<ExplainedDependency[]> {
+  const [details] = await withDetails(sql, tenantId, [{ id: itemId }]);
+  const ids = details!.after?.ids ?? [];
+  const keys = ids.map((id) => ({ tenantId, id }));
+  const states = new Map((await readDependencies(sql, keys)).map((state) => [state.id, state]));
+  return ids.map((queueItemId) => {
+    const { poolId = "", state = "", lastId = queueItemId } = states.get(queueItemId) ?? {};
+    return { queueItemId, poolId, state, survivorId: lastId === queueItemId ? "" : lastId };
+  });
 }
 
 function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup }: AdmittedItem): GroupRef[] {
@@ -61,7 +84,8 @@ function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup
   return refs.filter(({ groupId }) => groupId !== "");
 }
 
-function fromExplanation({ item, constraint, notBeforeMs, ahead, verdicts }: ItemExplanation, nowMs: number) {
+function fromExplanation(explanation: ItemExplanation, nowMs: number) {
+  const { item, constraint, notBeforeMs, ahead, verdicts, dependencies } = explanation;
   return create(AdmissionExplanationSchema, {
     queueItemId: item.id,
     status: item.state,
@@ -73,5 +97,6 @@ function fromExplanation({ item, constraint, notBeforeMs, ahead, verdicts }: Ite
     survivorId: item.survivorId,
     verdicts: verdicts.map(fromConstraint),
     ...toAssignmentField(item),
+    dependencies: dependencies.map((each) => ({ ...each })),
   });
 }

@@ -1,6 +1,6 @@
 import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
 import { createRecipientNames, type PoolReader, type RecipientNames } from "../../pools/index.ts";
-import type { QueueItem } from "../domain/queue-item.ts";
+import { type ItemState, isEndState, type QueueItem } from "../domain/queue-item.ts";
 import { queueStore } from "../queue-store.ts";
 import { explainItem, type ItemExplanation } from "./explanation-handler.ts";
 import { findPoolOfItem } from "./explanation-store.ts";
@@ -87,10 +87,12 @@ const holdTexts: Readonly<Record<QueueItem["holdReason"], string>> = {
   retry: "It waits for its next attempt.",
   rule: "A rule holds it.",
   debounce: "It waits for the end of its debounce window.",
+  dependency: "It waits for other items.",
   offer: "It is offered to its recipient, which has not answered yet.",
 };
 
-function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplanation): readonly ExplainedWait[] {
+function waitsOf(item: QueueItem, explanation: ItemExplanation): readonly ExplainedWait[] {
+  const { constraint, notBeforeMs, ahead } = explanation;
   const { state, holdReason, recipientId, assignReason, assignAfter, leaseUntil, expiresAt } = item;
   const until = notBeforeMs === undefined ? undefined : new Date(notBeforeMs);
   if (state === "leased") {
@@ -104,6 +106,7 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
       },
     ];
   }
+  if (holdReason === "dependency") return [dependencyWait(item, explanation)];
   if (state === "pending" || state === "held") {
     const code = holdReason === "" ? "not_due" : holdReason;
     const remedy =
@@ -134,6 +137,14 @@ function waitsOf(item: QueueItem, { constraint, notBeforeMs, ahead }: ItemExplan
   return [
     { code: "waiting_for_worker", message, remedy: "Start a worker that leases items of the pool.", until: expiresAt },
   ];
+}
+
+function dependencyWait({ after }: QueueItem, { dependencies }: ItemExplanation): ExplainedWait {
+  const unfinished = dependencies.filter(({ state }) => state !== "" && !isEndState(state as ItemState));
+  const names = unfinished.map(({ queueItemId, state }) => `${queueItemId} (${state})`);
+  const message = `It waits for ${names.length} of ${dependencies.length} items: ${names.join(", ")}.`;
+  const otherwise = after?.onFailure === "run" ? "also if one of them fails" : "and is cancelled if one of them fails";
+  return { code: "dependency", message, remedy: `It continues when they have ended, ${otherwise}.`, until: undefined };
 }
 
 function remediesOf({ state, poolId }: QueueItem): readonly string[] {

@@ -2,8 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { JobKind } from "../../../../platform/jobs/index.ts";
-import type { ItemState } from "../domain/queue-item.ts";
-import { isEndState } from "../transitions/transition-store.ts";
+import { type ItemState, isEndState } from "../domain/queue-item.ts";
 import { archiveItems } from "./history-store.ts";
 
 /** The key of an item and its decision. */

@@ -12,6 +12,10 @@ export interface AcceptRequest {
     readonly admission: AdmissionRequest | undefined;
     /** Whether the item is pushed to its recipient. */
     readonly push: boolean;
+    /** The payload, if a waiting item may take it: in a pool whose debounce takes all items. */
+    readonly payloadJson?: string | undefined;
+    /** Whether the item waits for other items. */
+    readonly hasDependencies?: boolean;
   }[];
   readonly nowMs: number;
   /** The call's idempotency key, if any. */

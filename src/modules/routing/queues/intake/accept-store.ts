@@ -9,6 +9,7 @@ import {
   insertMissingGroupsSql,
   type OwnedGroup,
 } from "../../admission/index.ts";
+import type { ItemDependencies } from "../domain/dependency.ts";
 import { rankOf } from "../domain/queue-item.ts";
 
 /** A stored decision. */
@@ -52,6 +53,8 @@ export interface ItemRow {
   readonly groups: ItemGroups;
   /** The groups among them that limit leasing; they are created on first use. */
   readonly limitGroups: readonly OwnedGroup[];
+  /** The unfinished items that it waits for; undefined for none. */
+  readonly dependencies?: ItemDependencies | undefined;
 }
 
 /** An event about an item, written in the same statement. */
@@ -115,12 +118,15 @@ interface Shape {
   readonly unusual: boolean;
   /** The kinds of groups that items are in. */
   readonly kinds: readonly ConstraintKind[];
+  /** Whether some item waits for others. */
+  readonly dependent: boolean;
 }
 
 function shapeOf(rows: readonly InputRow[]): Shape {
   return {
     unusual: !rows.every(isUsual),
     kinds: constraintKinds.filter((kind) => rows.some(({ item }) => item !== undefined && item.groups[kind] !== "")),
+    dependent: rows.some(({ item }) => item?.dependencies !== undefined),
   };
 }
 
@@ -134,7 +140,8 @@ function isUsual({ decision, priority, item }: InputRow): boolean {
  * Only type and key, which callers choose freely, may contain a line break.
  */
 function input(sql: Sql, rows: readonly InputRow[], batchIndices: readonly number[], shape: Shape): Fragment {
-  const { unusual, kinds } = shape;
+  const { unusual, kinds, dependent } = shape;
+  const resumptionOf = ({ dependencies }: ItemRow) => dependencies && JSON.stringify(dependencies.resume);
   const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
   const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
     lines(rows, ({ item }) => item && value(item));
@@ -172,9 +179,11 @@ function input(sql: Sql, rows: readonly InputRow[], batchIndices: readonly numbe
             string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')`
           : sql``
       }
+      ${dependent ? sql`, string_to_table(${queued(resumptionOf)}, E'\\n', '')` : sql``}
     ) as input(batch, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
       decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${groupColumns(sql, kinds)}
-      ${unusual ? sql`, recipient_id, item_priority, held_for_ms, not_before_ms, hold_reason, own_ttl, lease_s` : sql``})`;
+      ${unusual ? sql`, recipient_id, item_priority, held_for_ms, not_before_ms, hold_reason, own_ttl, lease_s` : sql``}
+      ${dependent ? sql`, resume` : sql``})`;
 }
 
 /** The names of the group columns, each preceded by a comma. */
@@ -217,11 +226,12 @@ function insertDecisions(sql: Sql, accepted: Fragment): Fragment {
 }
 
 /** Inserts the queue items with their decisions. */
-function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds }: Shape): Fragment {
+function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds, dependent }: Shape): Fragment {
   const { names, values } = decisionColumns(sql);
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
-        ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until, offer_number, offered_at` : sql``})
+        ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until, offer_number, offered_at` : sql``}
+        ${dependent ? sql`, resume` : sql``})
       select tenant_id, id, pool_id, ${unusual ? sql`case when ${isDue(sql)} then 'ready' else state end` : sql`state`},
         delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
         ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}, ${values},
@@ -233,7 +243,7 @@ function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds }: Shape): F
               now() + make_interval(secs => lease_s::int), case when hold_reason = 'offer' then 1 end,
               case when hold_reason = 'offer' then now() end`
             : sql`coalesce(decided_for, ''), priority::int`
-        }
+        } ${dependent ? sql`, resume::json` : sql``}
       from ${accepted} where state is not null
     )`;
 }

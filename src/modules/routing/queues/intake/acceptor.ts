@@ -70,13 +70,14 @@ export function createAcceptor({ db, constrained, wake }: Parts): Acceptor {
   }
 
   return {
-    accept: (request) =>
-      (request.items.some(({ admission }) => admission !== undefined && admission.refs.length > 0)
-        ? constrainedBatcher
-        : plainBatcher
-      ).run(request),
+    accept: (request) => (request.items.some(needsTransaction) ? constrainedBatcher : plainBatcher).run(request),
     async idle() {
       await Promise.all([plainBatcher.idle(), constrainedBatcher.idle()]);
     },
   };
+}
+
+/** Whether an item has constraints to pass, or waits for other items. */
+function needsTransaction({ admission, hasDependencies }: AcceptRequest["items"][number]): boolean {
+  return hasDependencies === true || (admission !== undefined && admission.refs.length > 0);
 }

@@ -288,6 +288,8 @@ async function operate<T>(
     pools: {
       requirePool: async () => ({ pool: { config: { itemEvents: false } }, recipients: [{ id: "r1", ...active }] }),
     } as never,
+    waits: {} as never,
+    onEnded: () => {},
     events: recordedEvents() as never,
     onOfferEnded: () => {},
     wake: () => {},

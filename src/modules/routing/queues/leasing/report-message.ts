@@ -1,5 +1,5 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { timestampFromMs, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   type CompletedItem,
   CompletedItemSchema,
@@ -12,7 +12,7 @@ import {
   WorkResultSchema,
 } from "../../../../../gen/service/api/work_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
-import { Failure, fail } from "../../../../errors/index.ts";
+import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { createMessageChecker } from "../../../../platform/validation/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import type { ReportResult, WorkFailure, WorkReport } from "../completion/completion-service.ts";
@@ -46,6 +46,8 @@ interface Entry {
   readonly refusal: Failure | undefined;
 }
 
+const resultBytesMax = 64 * 1024;
+
 const noReports: Reports = { valid: [], toResults: () => [] };
 
 /** Creates the reader of reports. */
@@ -56,15 +58,20 @@ export function createReportReader(): ReportReader {
   return {
     readBatch(context, snapshot, items, failure) {
       const toReport = reportOf(context, snapshot);
-      return collect(items.map((item) => ({ report: { ...toReport(item), failure }, refusal: checkRef(item) })));
+      return collect(
+        items.map((item) => {
+          const result = failure === undefined ? toResult(item) : refuseResult(item);
+          return toEntry({ ...toReport(item), failure }, checkRef(item), result);
+        }),
+      );
     },
     readReports(context, snapshot, { completed, failed }) {
       if (completed.length + failed.length === 0) return noReports;
       const toReport = reportOf(context, snapshot);
-      const fromCompleted = (item: CompletedItem): Entry => ({
-        report: { ...toReport(item), failure: undefined, cost: item.cost, score: item.score },
-        refusal: checkCompleted(item),
-      });
+      const fromCompleted = (item: CompletedItem): Entry => {
+        const report = { ...toReport(item), failure: undefined, cost: item.cost, score: item.score };
+        return toEntry(report, checkCompleted(item), toResult(item));
+      };
       const fromFailed = (item: FailedItem): Entry => ({
         report: { ...toReport(item), failure: failureOf(item) },
         refusal: checkFailed(item),
@@ -72,6 +79,26 @@ export function createReportReader(): ReportReader {
       return collect([...completed.map(fromCompleted), ...failed.map(fromFailed)]);
     },
   };
+}
+
+function toEntry(report: WorkReport, refusal: Failure | undefined, result: JsonValue | Failure | undefined): Entry {
+  if (result instanceof Failure) return { report, refusal: refusal ?? result };
+  return { report: result === undefined ? report : { ...report, result }, refusal };
+}
+
+/** Converts the result of a completed item, or returns why it is invalid; undefined if there is none. */
+export function toResult({ result }: { readonly result?: Value | undefined }): JsonValue | Failure | undefined {
+  if (result === undefined) return undefined;
+  const value = toJson(ValueSchema, result);
+  if (Buffer.byteLength(JSON.stringify(value)) > resultBytesMax)
+    return invalid("result", "max_bytes", "must be at most 64 KiB as JSON");
+  return value;
+}
+
+function refuseResult({ result }: LeasedRef): Failure | undefined {
+  return result === undefined
+    ? undefined
+    : invalid("result", "completed", "must be absent: a failed item has no result");
 }
 
 function collect(entries: readonly Entry[]): Reports {

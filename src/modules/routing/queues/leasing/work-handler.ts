@@ -14,22 +14,34 @@ import {
   type LeaseItemsRequest,
   type LeaseItemsResponse,
   LeaseItemsResponseSchema,
+  type ReportItemProgressRequest,
+  ReportItemProgressResponseSchema,
   type WorkService as Rpc,
   type WorkRequest,
   type WorkResult,
 } from "../../../../../gen/service/api/work_pb.ts";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { Failure } from "../../../../errors/index.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
+import type { ProgressReporter } from "../completion/item-progress.ts";
 import { fromRow, requireRecipient, toLeaseRequest } from "./lease-message.ts";
 import { isBounded } from "./lease-request.ts";
 import type { LeaseRequest, LeaseService, OfferFilter } from "./lease-service.ts";
 import { type LeasedRow, type OfferedItem, renewLeases } from "./lease-store.ts";
 import type { BeforeCommit } from "./limited-lease.ts";
-import { createReportReader, failureOf, leaseLost, onlyResult, type Reports, reportOf } from "./report-message.ts";
+import {
+  createReportReader,
+  failureOf,
+  leaseLost,
+  onlyResult,
+  type Reports,
+  reportOf,
+  toResult,
+} from "./report-message.ts";
 import type { WorkStreams } from "./work-streams.ts";
 
 /** Applies a pool's rules: returns the ids of the items that a recipient may take. */
@@ -45,6 +57,7 @@ interface Parts {
   readonly leaseService: LeaseService;
   readonly completion: CompletionService;
   readonly streams: WorkStreams;
+  readonly reportProgress: ProgressReporter;
   /** Selects the items without a recipient that the requesting recipient may take. */
   readonly filterAcceptable: AcceptanceFilter;
 }
@@ -62,6 +75,7 @@ export function workHandlers({
   leaseService,
   completion,
   streams,
+  reportProgress,
   filterAcceptable,
 }: Parts): Handlers<typeof Rpc> {
   const { readBatch, readReports } = createReportReader();
@@ -260,11 +274,31 @@ export function workHandlers({
       },
     },
 
+    reportItemProgress: {
+      async grouped(context: Context, request: ReportItemProgressRequest, keyed) {
+        const { pool } = await pools.requirePool(context, request.poolId);
+        const { queueItemId: id, leaseToken: token, leaseS, percent, note } = request;
+        const report = { tenantId: context.tenantId, poolId: pool.id, id, token, percent, note };
+        const options = { leaseS: leaseS || pool.config.lease.durationS, itemEvents: pool.config.itemEvents };
+        const run = async (tx: Sql) => {
+          const { leaseUntil, committed } = await reportProgress(tx, report, options);
+          const lease = { queueItemId: id, leaseExpiresAt: timestampFromDate(leaseUntil) };
+          return { response: create(ReportItemProgressResponseSchema, { lease }), committed };
+        };
+        if (keyed !== undefined) return once(keyed, run);
+        const { response, committed } = await (options.itemEvents ? db.transaction(run) : run(db.sql));
+        committed();
+        return response;
+      },
+    },
+
     completeItem: {
       async grouped(context: Context, request: CompleteItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const { cost, score } = request;
-        const done = { ...reportOf(context, snapshot)(request), failure: undefined, cost, score };
+        const result = toResult(request);
+        if (result instanceof Failure) throw result;
+        const done = { ...reportOf(context, snapshot)(request), failure: undefined, cost, score, result };
         return finish([done], keyed, ([result]) =>
           create(CompleteItemResponseSchema, { result: onlyResult(request, result) }),
         );

@@ -43,6 +43,7 @@ function sweeperAt(skewMs: number) {
     db,
     clock: { now: () => Date.now() + skewMs },
     log: {} as never,
+    onEnded: () => {},
     pools: {} as never,
     completion: {} as never,
     events: { recordMany: async () => ({ wake: () => {} }) } as never,

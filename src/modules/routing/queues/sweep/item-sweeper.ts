@@ -5,9 +5,10 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import { groupKey, groupNamesOf, readGroups, saveGroups, vacateGroup } from "../../admission/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import type { CompletionService, WorkReport } from "../completion/completion-service.ts";
+import { createDependencySweep } from "../dependencies/dependency-sweep.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { readItemGroups } from "../transitions/transition-store.ts";
+import { type EndedItem, readItemGroups } from "../transitions/transition-store.ts";
 import * as store from "./sweep-store.ts";
 
 interface Parts {
@@ -18,11 +19,16 @@ interface Parts {
   readonly completion: CompletionService;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Called after the commit with items that the sweep ended. */
+  readonly onEnded: (items: readonly EndedItem[]) => void;
   /** Ends offers that were not answered in time; returns them. */
   readonly expireOffers: (limit: number) => Promise<readonly { tenantId: string; poolId: string }[]>;
 }
 
-/** Releases due items, ends expired leases and offers, and expires items. Every node runs one. */
+/**
+ * Releases due items and items whose dependencies have ended, ends expired leases and offers, and expires items. Every node
+ * runs one.
+ */
 export interface ItemSweeper {
   /** Schedules a sweep at this time at the latest. */
   sweepBy(atMs: number): void;
@@ -40,7 +46,8 @@ const slowEveryMs = 5000;
 
 /** Creates this node's sweeper. */
 export function createItemSweeper(parts: Parts): ItemSweeper {
-  const { db, clock, log, pools, completion, events, wake, expireOffers } = parts;
+  const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = parts;
+  const sweepDependencies = createDependencySweep({ ...parts, now: clock.now });
   let timer: NodeJS.Timeout | undefined;
   let wakeAtMs = Number.POSITIVE_INFINITY;
   let running: Promise<void> | undefined;
@@ -113,6 +120,7 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
       const done = await db.transaction((tx) => expire(tx, outdated, nowMs));
       done.wake();
       wakeAll(done.freed);
+      onEnded(done.transitioned);
     }
     if (outdated.length === batchSize) slowAtMs = 0;
     return outdated.length === batchSize;
@@ -128,7 +136,7 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
       subject: id,
       data: { pool_id: poolId },
     }));
-    return { freed, ...(await events.recordMany(tx, entries, nowMs)) };
+    return { transitioned, freed, ...(await events.recordMany(tx, entries, nowMs)) };
   }
 
   function wakeAll(items: readonly { tenantId: string; poolId: string }[]): void {
@@ -137,7 +145,7 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
   }
 
   async function sweep(): Promise<boolean> {
-    const more = [await endExpiredLeases(), await releaseDue(), await expireItems()];
+    const more = [await endExpiredLeases(), await releaseDue(), await expireItems(), await sweepDependencies()];
     return more.includes(true);
   }
 

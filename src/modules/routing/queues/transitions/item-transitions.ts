@@ -8,12 +8,12 @@ import {
   releaseGroup,
   saveGroups,
 } from "../../admission/index.ts";
-import { waitingStates } from "../domain/queue-item.ts";
+import { recordEnds } from "../dependencies/dependency-ends.ts";
+import { isEndState, waitingStates } from "../domain/queue-item.ts";
 import { addCounts, type CountChange } from "./queue-counts.ts";
 import {
   findPoolsWaitingFor,
   type ItemTransition,
-  isEndState,
   type TransitionedItem,
   transitionItems,
 } from "./transition-store.ts";
@@ -54,6 +54,7 @@ export async function applyTransitionsUncounted(
   if (transitions.length === 0) return { transitioned: [], freed: [], counts: [] };
   const groups = new Map(await readGroups(tx, groupNames, true));
   const transitioned = await transitionItems(tx, transitions, nowMs);
+  await recordEnds(tx, transitions, transitioned);
   const freed = await releaseGroupPlaces(
     tx,
     groups,

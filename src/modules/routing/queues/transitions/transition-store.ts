@@ -1,6 +1,7 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { ItemFailure, ItemState } from "../domain/queue-item.ts";
+import { type ItemFailure, type ItemState, isEndState } from "../domain/queue-item.ts";
 import { archiveItems } from "../history/history-store.ts";
 
 /** A requested state transition of one item. */
@@ -23,6 +24,8 @@ export interface ItemTransition {
   /** Reassigns the item; "" leaves it without a recipient. */
   readonly recipientId?: string;
   readonly delivery?: "pull" | "push";
+  /** The result of a completed item; undefined for none. */
+  readonly result?: JsonValue | undefined;
 }
 
 /** An item after its transition, with its previous recipient and state. */
@@ -38,6 +41,8 @@ export interface TransitionedItem {
   readonly leasedAt: Date | null;
   readonly attempt: number;
   readonly revived: boolean;
+  /** Whether other items wait for this one; null for almost all items. */
+  readonly blocks: boolean | null;
   readonly failures: readonly ItemFailure[];
   readonly singletonGroup: string;
   readonly debounceGroup: string;
@@ -47,6 +52,9 @@ export interface TransitionedItem {
   /** The experiments that an ended item is in; null for none. */
   readonly experiments: readonly { readonly id: string }[] | null;
 }
+
+/** An item that has ended. */
+export type EndedItem = Pick<TransitionedItem, "tenantId" | "id" | "blocks">;
 
 /**
  * Transitions the items that are in the expected state; other items stay unchanged and are left out of the result.
@@ -63,6 +71,8 @@ export async function transitionItems(
     transitions.map((transition) => value(transition) ?? null);
   const flags = (value: (transition: ItemTransition) => boolean) => transitions.map((move) => Number(value(move)));
   const now = new Date(nowMs);
+  const results = texts(({ result }) => (result === undefined ? undefined : JSON.stringify(result)));
+  const hasResults = results.some((result) => result !== null);
   // One array per column: with a list of objects, every row would search the list.
   return tx<TransitionedItem[]>`
     with input as (
@@ -77,9 +87,9 @@ export async function transitionItems(
         ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
         ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
         ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEndState(to))}::int[],
-        ${flags(({ to }) => leavesQueue(to))}::int[]
+        ${flags(({ to }) => leavesQueue(to))}::int[] ${hasResults ? tx`, ${results}::text[]` : tx``}
       ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
-        survivor_id, recipient_id, delivery, failure, ends, leaves, nth)
+        survivor_id, recipient_id, delivery, failure, ends, leaves ${hasResults ? tx`, result` : tx``}, nth)
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
         select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
@@ -105,36 +115,24 @@ export async function transitionItems(
           else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
       from matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 0
       returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
-        l.leased_at, q.attempt, q.revived, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group,
+        l.leased_at, q.attempt, q.revived, q.blocks, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group,
         q.key, case l.ends when 1 then q.evidence -> 'experiments' end as experiments
     ), ended as (
       delete from queue_items q using matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 1
       returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.survivor_id as replaced_by
+        ${hasResults ? tx`, l.result` : tx``}
     ), ${archiveItems(tx, {
       state: tx`e.end_state`,
       endedAt: tx`${now}::timestamptz`,
       doneToken: tx`case e.end_state when 'completed' then e.lease_token else '' end`,
       survivorId: tx`e.replaced_by`,
+      ...(hasResults && { result: tx`e.result::json` }),
     })}
     select * from changed
     union all
-    select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, failures,
+    select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, blocks, failures,
       singleton_group, debounce_group, concurrency_group, coalesce(key, '') as key, evidence -> 'experiments' as experiments
     from ended`;
-}
-
-const endStates: ReadonlySet<ItemState> = new Set([
-  "completed",
-  "dead_lettered",
-  "cancelled",
-  "expired",
-  "drained",
-  "superseded",
-]);
-
-/** Whether a state is final. */
-export function isEndState(state: ItemState): boolean {
-  return endStates.has(state);
 }
 
 /** Whether an item moves to the history in a state. */

@@ -65,10 +65,13 @@ export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snap
   };
 }
 
-/** The steps of the last pool's decision, without redirecting pools, admission, experiments, canaries and the choice of the pool. */
+/**
+ * The steps of the last pool's decision, without redirecting pools, admission, experiments, canaries, dependencies and the
+ * choice of the pool.
+ */
 function ownTrace(trace: Evidence["trace"]) {
   const last = trace.findLastIndex(({ step }) => step === "redirect");
-  const others: readonly string[] = ["admission", "experiment", "canary", "pool"];
+  const others: readonly string[] = ["admission", "experiment", "canary", "dependency", "pool"];
   return trace.slice(last + 1).filter(({ step }) => !others.includes(step));
 }
 

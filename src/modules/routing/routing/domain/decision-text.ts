@@ -24,6 +24,12 @@ const reasonTexts: Readonly<Record<DecisionReason, string>> = {
   decided_later: "The decision was deferred to the background.",
 };
 
+/** Reasons that do not come from the decision itself. */
+const otherTexts: Readonly<Record<string, string>> = {
+  awaiting_dependencies: "It waits for other items to end.",
+  debounce_collected: "The earlier item took its payload.",
+};
+
 const outcomeTexts: Readonly<Record<string, string>> = {
   routed: "The item was routed",
   queued: "The item was queued without a recipient",
@@ -44,7 +50,8 @@ export function describeDecision(
   const to = outcome === "routed" && recipient !== "" ? ` to ${recipient}` : "";
   const duplicate = existingItemId === "" ? "" : ` The earlier item is ${existingItemId}.`;
   const said = message === "" ? "" : ` The rule says: ${message}`;
-  const why = outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? reason}`;
+  const why =
+    outcome === "deduplicated" ? "" : ` ${reasonTexts[reason as DecisionReason] ?? otherTexts[reason] ?? reason}`;
   const again = retryAfterMs === 0 ? "" : ` It could be sent again after ${Math.ceil(retryAfterMs / 1000)} s.`;
   return `${what}${to}.${why}${said}${duplicate}${again}`;
 }
@@ -59,6 +66,7 @@ const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
   redirect: "Redirect",
   experiment: "Experiment",
   canary: "Canary",
+  dependency: "Items that it waits for",
   pool: "Choice of the pool for an item without one",
   omitted: "Further steps that were not recorded",
 };

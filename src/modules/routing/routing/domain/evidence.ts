@@ -20,6 +20,8 @@ export interface Evidence {
   /** The item that this one duplicates; empty for none. */
   readonly existingItemId: string;
   readonly dueAtMs: number | undefined;
+  /** The items that this one waits for; undefined for none. */
+  readonly after?: { readonly ids: readonly string[]; readonly onFailure: string } | undefined;
 }
 
 /** The variant of an item in an experiment that a rule assigned. */
@@ -37,7 +39,7 @@ interface Decided {
 
 /** A trace step, including those of admission, redirects, the side of a canary and the choice of a pool. */
 export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
-  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "pool";
+  readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "dependency" | "pool";
 };
 
 /** The columns of a decision from which evidence is expanded. */
@@ -58,7 +60,7 @@ export function compactEvidence(
   { madeAtMs, outcome, recipientId, priority }: DecisionRow,
 ): CompactEvidence {
   const { reason, message, ruleIds, experimentKeys, experiments, trace, observed, decided } = evidence;
-  const { nowMs, existingItemId, dueAtMs, retryAfterMs } = evidence;
+  const { nowMs, existingItemId, dueAtMs, retryAfterMs, after } = evidence;
   const isRedundant =
     decided.outcome === outcome && decided.recipientId === recipientId && decided.priority === priority;
   return {
@@ -74,6 +76,7 @@ export function compactEvidence(
     nowMs: nowMs === madeAtMs ? undefined : nowMs,
     existingItemId: existingItemId || undefined,
     dueAtMs,
+    after,
   } as CompactEvidence;
 }
 

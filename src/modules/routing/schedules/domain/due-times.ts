@@ -11,7 +11,7 @@ export interface DueTimes {
 }
 
 /** The number of missed times that are handled at once. The others follow. */
-export const catchUpMax = 50;
+const catchUpMax = 50;
 
 /**
  * Decides what to do when the next time of a schedule has come. `nextMs` is the first time that was not handled. Times are

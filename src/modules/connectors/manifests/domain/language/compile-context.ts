@@ -26,10 +26,22 @@ export interface TemplateScope {
   readonly subscription?: ReadonlySet<string> | undefined;
   readonly idempotency_key?: ReadonlySet<string> | undefined;
   readonly now?: ReadonlySet<string> | undefined;
+  readonly message?: ReadonlySet<string> | undefined;
 }
 
 const accountNames: ReadonlySet<string> = new Set(["id", "label"]);
 const times: ReadonlySet<string> = new Set(["iso", "epoch_s", "epoch_ms", "date"]);
+const messageNames: ReadonlySet<string> = new Set([
+  "delivery_id",
+  "channel",
+  "to",
+  "to_data",
+  "subject",
+  "title",
+  "text",
+  "html",
+  "data",
+]);
 const subscriptionNames: ReadonlySet<string> = new Set(["callback_url", "secret", "id", "expires_at"]);
 
 /** The scope of requests of actions. */
@@ -40,6 +52,11 @@ export function actionScope({ settings, captured }: CompileContext, input: JsonO
 /** The scope of requests of triggers. */
 export function triggerScope({ settings, captured }: CompileContext, input: JsonObject): TemplateScope {
   return { input, settings, captured, account: accountNames, subscription: subscriptionNames, now: times };
+}
+
+/** The scope of the input that a notification becomes. */
+export function messageScope({ settings, captured }: CompileContext): TemplateScope {
+  return { message: messageNames, settings, captured, account: accountNames, now: times };
 }
 
 /** The scope of everything that is the same for all requests. */

@@ -16,6 +16,7 @@ import { type Category, categories, type Provider } from "../provider.ts";
 import { availableScopes, capturedNames, parseAuth } from "./auth/parse-auth.ts";
 import { type CompileContext, providerScope } from "./compile-context.ts";
 import { documentLimits, formats, limits } from "./limits.ts";
+import { parseMessages } from "./messages/parse-messages.ts";
 import { parseAction } from "./parse-action.ts";
 import { parseFields } from "./parse-fields.ts";
 import { readHeaders } from "./parse-request.ts";
@@ -41,6 +42,7 @@ export const manifestMembers = [
   "docs_url",
   "hosts",
   "base_url",
+  "http_version",
   "settings",
   "auth",
   "default_auth",
@@ -49,6 +51,7 @@ export const manifestMembers = [
   "errors",
   "actions",
   "triggers",
+  "notifications",
   "schemas",
 ] as const;
 
@@ -122,6 +125,7 @@ function* readManifest(
     violations,
     (name, value) => parseTrigger(name, value, context, resolver, errors),
   );
+  const messages = yield* parseMessages(reader.get("notifications"), context, compiledActions, auth);
   if (compiledActions.size === 0 && triggers.size === 0) {
     violations.add("actions", "required", "must have at least one action or trigger");
   }
@@ -134,6 +138,7 @@ function* readManifest(
   const compiledHeaders =
     headers === undefined ? undefined : readHeaders(headers, "headers", providerScope(context), context);
   const description = reader.prose("description", limits.descriptionLength);
+  const httpVersion = reader.choice("http_version", ["1.1", "2"], "1.1");
   if (
     key === undefined ||
     version === undefined ||
@@ -154,6 +159,7 @@ function* readManifest(
     docsUrl,
     hosts,
     baseUrl,
+    httpVersion,
     settings,
     authModes: modes,
     auth: (mode) => byMode.get(mode),
@@ -162,6 +168,7 @@ function* readManifest(
     rateLimit,
     actions: compiledActions,
     triggers,
+    messages,
     document: document as JsonObject,
   };
 }

@@ -17,6 +17,8 @@ export const limits = {
   params: 50,
   related: 20,
   events: 50,
+  /** Alternatives to send a message on one channel. */
+  sends: 10,
   templateDepth: 16,
   nameLength: 100,
   titleLength: 200,

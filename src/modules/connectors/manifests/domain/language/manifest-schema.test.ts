@@ -25,6 +25,7 @@ const beyondSchema = [
   "a captured value has a pointer",
   "an output is a pointer",
   "a header has a name",
+  "a message has no other inputs",
 ];
 
 test("the published schema refuses what breaks the structure", () => {

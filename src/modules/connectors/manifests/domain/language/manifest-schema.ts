@@ -15,6 +15,7 @@ import type { authMembers } from "./auth/parse-auth.ts";
 import type { tokenMembers } from "./auth/parse-token.ts";
 import type { manifestMembers } from "./compile-manifest.ts";
 import { formats, limits } from "./limits.ts";
+import { messageDefinitions } from "./messages/message-schema.ts";
 import { type actionMembers, idempotencies, responseKinds, retryClasses } from "./parse-action.ts";
 import type { fieldMembers } from "./parse-fields.ts";
 import type { requestMembers } from "./parse-request.ts";
@@ -45,6 +46,7 @@ export function manifestSchema(): JsonObject {
     docs_url: text(formats.url),
     hosts: { ...list(text(formats.host), 1, limits.hosts), description: "The hosts that requests may reach." },
     base_url: template,
+    http_version: { enum: ["1.1", "2"], default: "1.1" },
     settings: ref("fields"),
     auth: {
       type: "object",
@@ -58,6 +60,7 @@ export function manifestSchema(): JsonObject {
     errors: list(ref("error"), 0, limits.errorRules, false),
     actions: map(formats.operation.source, ref("action"), limits.actions),
     triggers: map(formats.operation.source, ref("trigger"), limits.triggers),
+    notifications: ref("notifications"),
     schemas: map(formats.schemaName.source, ref("schema"), limits.schemas),
   };
   return {
@@ -134,6 +137,7 @@ function definitions(): JsonObject {
     action: object(action(), ["title", "mutation"]),
     trigger: object(trigger(), ["title", "kind"]),
     verify: verify(),
+    ...messageDefinitions(),
     schema: schemaWithReferences(),
   };
 }
@@ -308,6 +312,14 @@ function authDefinitions(): JsonObject {
         ["url"],
       ),
     },
+    signed_jwt: {
+      ...common,
+      algorithm: { enum: ["RS256", "ES256"], default: "ES256" },
+      key_id: template,
+      issuer: template,
+      claims: templates,
+      lifetime_s: { ...integer(60, 3000), default: 1800 },
+    },
     aws_sigv4: {
       service: text(formats.service),
       region: template,
@@ -322,6 +334,7 @@ function authDefinitions(): JsonObject {
     api_key: ["fields", "apply"],
     two_step: ["token"],
     jwt: ["token"],
+    signed_jwt: ["fields", "issuer"],
     aws_sigv4: ["service", "region"],
   };
   return Object.fromEntries(authModes.map((mode) => [`auth_${mode}`, object(members[mode], required[mode])]));
@@ -448,6 +461,13 @@ function verify(): JsonObject {
       key: { enum: ["text", "base64", "hex"], default: "text" },
     },
     ed25519: { kind: { const: "ed25519" }, header: text(formats.header), encoding, over, timestamp },
+    ecdsa: { kind: { const: "ecdsa" }, header: text(formats.header), over, timestamp },
+    body_hmac: {
+      kind: { const: "body_hmac" },
+      signature: pointer,
+      over: list(pointer, 1, 10),
+      timestamp: object({ pointer, tolerance_s: { ...integer(1, 86_400), default: 300 } }, ["pointer"]),
+    },
     token: { kind: { const: "token" }, header: text(formats.header), query: text(formats.param), prefix: prose(50) },
     body_token: { kind: { const: "body_token" }, pointer },
     none: { kind: { const: "none" }, reason: prose(500) },
@@ -455,6 +475,8 @@ function verify(): JsonObject {
   const required: Readonly<Record<keyof VerifyMembers, readonly string[]>> = {
     hmac: ["kind", "header"],
     ed25519: ["kind", "header"],
+    ecdsa: ["kind", "header"],
+    body_hmac: ["kind", "signature", "over", "timestamp"],
     token: ["kind"],
     body_token: ["kind", "pointer"],
     none: ["kind", "reason"],

@@ -19,6 +19,12 @@ export const deliveryVariables: CelVariables = {
   input: "map",
 };
 
+/** The variables of conditions about notifications. */
+export const messageVariables: CelVariables = { message: "map" };
+
+/** The variables of conditions about refused notifications. */
+export const refusalVariables: CelVariables = { class: "string", code: "string", message: "string" };
+
 /** Compiles a CEL expression; undefined if it is missing, or reported with its position if it is invalid. */
 export function parseExpression(
   value: Json | undefined,

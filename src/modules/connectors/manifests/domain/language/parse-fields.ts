@@ -95,8 +95,8 @@ export function flag(reader: ObjectReader, name: string, fallback: boolean): boo
   return fallback;
 }
 
-/** CEL matches in linear time, also for hostile patterns. */
-function parsePattern(pattern: Json, reader: ObjectReader): ((value: string) => boolean) | undefined {
+/** Reads the `pattern` of a reader. CEL matches in linear time, also for hostile patterns. */
+export function parsePattern(pattern: Json, reader: ObjectReader): ((value: string) => boolean) | undefined {
   if (typeof pattern !== "string") return reader.refuse("pattern", "type", 'must be a text, for example "^[a-z]+$"');
   try {
     const expression = compileCel(`value.matches(${JSON.stringify(pattern)})`, variables, "bool");

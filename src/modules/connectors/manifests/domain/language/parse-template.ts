@@ -28,6 +28,7 @@ const roots: readonly PlaceholderRoot[] = [
   "subscription",
   "idempotency_key",
   "now",
+  "message",
 ];
 
 const placeholderPattern = /^([a-z_]+)((?:\.[A-Za-z0-9_-]+)*)(?:\|([a-z0-9_]+))?$/;

@@ -126,7 +126,8 @@ function* readEvents(reader: ObjectReader, name: string): Generator<void, Trigge
   return events;
 }
 
-function readChallenge(reader: ObjectReader): ChallengeSpec | undefined {
+/** Reads how the check of a URL is answered. */
+export function readChallenge(reader: ObjectReader): ChallengeSpec | undefined {
   if (!reader.has("challenge")) return undefined;
   const { violations } = reader;
   const challenge = ObjectReader.open(reader.get("challenge"), reader.pathOf("challenge"), violations, {

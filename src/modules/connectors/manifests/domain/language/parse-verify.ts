@@ -6,6 +6,8 @@ import { suggest } from "./parse-template.ts";
 export const verifyMembers = {
   hmac: ["kind", "algorithm", "encoding", "header", "prefix", "member", "over", "timestamp", "key"],
   ed25519: ["kind", "header", "encoding", "over", "timestamp"],
+  ecdsa: ["kind", "header", "over", "timestamp"],
+  body_hmac: ["kind", "signature", "over", "timestamp"],
   token: ["kind", "header", "query", "prefix"],
   body_token: ["kind", "pointer"],
   none: ["kind", "reason"],
@@ -54,6 +56,14 @@ export function parseVerify(value: Json | undefined, path: string, violations: V
         ? undefined
         : { kind, header, encoding: reader.choice("encoding", ["hex", "base64"], "hex"), over, timestamp };
     }
+    case "ecdsa": {
+      const header = headerOf(reader);
+      const over = readOver(reader);
+      const timestamp = readTimestamp(reader, over);
+      return header === undefined ? undefined : { kind, header, over, timestamp };
+    }
+    case "body_hmac":
+      return readBodyHmac(reader);
     case "token": {
       if (reader.has("header") === reader.has("query")) {
         return violations.add(path, "exclusive", "must have either header or query");
@@ -72,6 +82,32 @@ export function parseVerify(value: Json | undefined, path: string, violations: V
       return { kind, reason };
     }
   }
+}
+
+function readBodyHmac(reader: ObjectReader): VerifySpec | undefined {
+  const signature = reader.text("signature", formats.pointer);
+  const pointers = '["/timestamp", "/token"]';
+  reader.required("over", pointers);
+  const over = reader.textList("over", formats.pointer, { min: 1, max: 10 }, pointers);
+  const example = '{"pointer": "/timestamp"}';
+  const timestamp = ObjectReader.open(
+    reader.required("timestamp", example),
+    reader.pathOf("timestamp"),
+    reader.violations,
+    { known: ["pointer", "tolerance_s"], example, what: "a timestamp" },
+  );
+  const pointer = timestamp?.text("pointer", formats.pointer);
+  const toleranceS = timestamp?.integer("tolerance_s", { min: 1, max: 86_400 }, 300);
+  if (over !== undefined && pointer !== undefined && !over.includes(pointer)) {
+    reader.refuse(
+      "over",
+      "required",
+      "must contain the pointer of the timestamp: otherwise the signature does not cover it",
+    );
+  }
+  if (signature === undefined || over === undefined || pointer === undefined || toleranceS === undefined)
+    return undefined;
+  return { kind: "body_hmac", signature, over, timestamp: { pointer, toleranceS } };
 }
 
 function headerOf(reader: ObjectReader): string | undefined {

@@ -9,6 +9,7 @@ import { type HttpMethod, type HttpRequest, httpMethods, type RenderFault, type 
 import type { PageState } from "../response-spec.ts";
 import type { ValueTemplate } from "../template.ts";
 import { type BodyContent, encodePairs, queryPairsOf, renderBody, serialise } from "./body.ts";
+import { withSignedToken } from "./signed-token.ts";
 import { joinUrl, renderPath, renderUrl } from "./url.ts";
 import { nameOf, RenderError, type RequestValues, renderText, renderValue, requireText, resolve } from "./values.ts";
 
@@ -42,14 +43,15 @@ export function renderRequest(
 function render(
   provider: Provider,
   request: RequestSpec,
-  values: RequestValues,
+  given: RequestValues,
   { mutation, paginate, page }: RequestOptions,
 ): HttpRequest {
-  const auth = provider.auth(values.account.mode);
+  const auth = provider.auth(given.account.mode);
   if (auth === undefined) {
     const modes = provider.authModes.join(", ");
     throw new RenderError("unsupported_auth", "auth", `the provider supports ${modes}`);
   }
+  const values = auth.mode === "signed_jwt" ? withSignedToken(auth, given) : given;
   const method = methodOf(request, values);
   const query = new Map<string, string[]>();
   const addQuery = (pairs: readonly (readonly [string, string])[]) => {

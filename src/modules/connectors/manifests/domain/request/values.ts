@@ -11,6 +11,8 @@ export interface RequestValues {
   readonly idempotencyKey?: string | undefined;
   /** For requests of trigger registrations. */
   readonly subscription?: Readonly<Record<string, string>> | undefined;
+  /** For the input that a notification becomes. */
+  readonly message?: Json | undefined;
   readonly nowMs: number;
 }
 
@@ -58,6 +60,8 @@ function rootValue({ root, path }: Placeholder, values: RequestValues): Json | u
       return account.config;
     case "subscription":
       return values.subscription;
+    case "message":
+      return values.message;
     case "idempotency_key":
       return values.idempotencyKey;
     case "now":

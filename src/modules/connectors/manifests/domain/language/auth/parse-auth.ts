@@ -6,7 +6,7 @@ import { parseFields } from "../parse-fields.ts";
 import { parseText, suggest } from "../parse-template.ts";
 import { parseAccount, parseApply } from "./auth-parts.ts";
 import { parseOAuth2 } from "./parse-oauth2.ts";
-import { parseClientCredentials, parseJwt, parseTwoStep } from "./parse-token-modes.ts";
+import { parseClientCredentials, parseJwt, parseSignedJwt, parseTwoStep } from "./parse-token-modes.ts";
 
 /** The members of each mode. */
 export const authMembers = {
@@ -30,6 +30,7 @@ export const authMembers = {
   basic: ["fields", "username", "password", "account"],
   two_step: ["fields", "token", "captured", "account", "apply"],
   jwt: ["fields", "token", "scopes", "account", "apply"],
+  signed_jwt: ["fields", "algorithm", "key_id", "issuer", "claims", "lifetime_s", "account", "apply"],
   aws_sigv4: ["service", "region", "fields", "account"],
   none: [],
 } as const satisfies Record<AuthMode, readonly string[]>;
@@ -57,6 +58,7 @@ const obtained: Partial<Record<AuthMode, readonly string[]>> = {
   oauth2_cc: ["access_token"],
   two_step: ["access_token"],
   jwt: ["access_token"],
+  signed_jwt: ["access_token"],
 };
 
 /** The names that all modes capture; the templates of the manifest may use them. */
@@ -167,5 +169,7 @@ function* parseMode(
       return parseTwoStep(reader, scope, context, fields, account);
     case "jwt":
       return parseJwt(reader, scope, context, fields, account);
+    case "signed_jwt":
+      return parseSignedJwt(reader, scope, context, fields, account);
   }
 }

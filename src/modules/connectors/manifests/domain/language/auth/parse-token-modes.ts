@@ -136,3 +136,37 @@ export function parseJwt(
     apply,
   };
 }
+
+/** Reads the mode signed_jwt: the service signs a token, which is not exchanged for another one. */
+export function parseSignedJwt(
+  reader: ObjectReader,
+  scope: TemplateScope,
+  context: CompileContext,
+  fields: readonly FieldSpec[],
+  account: AccountProbe | undefined,
+): AuthSpec | undefined {
+  const { violations } = context;
+  if (!fields.some(({ name }) => name === "private_key")) reader.refuse("fields", "required", "must have private_key");
+  const issuer = parseText(
+    reader.required("issuer", '"{credentials.team_id}"'),
+    reader.pathOf("issuer"),
+    scope,
+    violations,
+  );
+  const keyId = reader.has("key_id")
+    ? parseText(reader.get("key_id"), reader.pathOf("key_id"), scope, violations)
+    : undefined;
+  const apply = parseApply(reader, scope, context, bearer);
+  if (issuer === undefined || apply === undefined) return undefined;
+  return {
+    mode: "signed_jwt",
+    fields,
+    algorithm: reader.choice("algorithm", ["RS256", "ES256"], "ES256"),
+    keyId,
+    issuer,
+    claims: readPairs(reader, "claims", scope, context),
+    lifetimeS: reader.integer("lifetime_s", { min: 60, max: 3000 }, 1800) ?? 1800,
+    account,
+    apply,
+  };
+}

@@ -1,0 +1,79 @@
+import { createVerify, X509Certificate } from "node:crypto";
+import type { Clock } from "../../../platform/clock/clock.ts";
+import { isJsonObject, type Json } from "../../../platform/document/index.ts";
+import type { GuardedHttp, Provider } from "../manifests/index.ts";
+
+/** Which members are signed, in this order. Absent ones are left out. */
+const signedMembers: Readonly<Record<string, readonly string[]>> = {
+  Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
+  SubscriptionConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
+  UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
+};
+const digests: Readonly<Record<string, string>> = { "1": "sha1", "2": "sha256" };
+
+const certificateUrl = /^https:\/\/sns\.[a-z0-9-]+\.amazonaws\.com\/SimpleNotificationService-[A-Za-z0-9]+\.pem$/;
+const subscribeUrl = /^https:\/\/sns\.[a-z0-9-]+\.amazonaws\.com\/\?/;
+
+/** Amazon repeats a notification for about an hour. Its id tells a repeated one. */
+const ageMsMax = 24 * 3_600_000;
+const certificatesMax = 50;
+const limits = { timeoutMs: 10_000, bytesMax: 64 * 1024 };
+
+interface Parts {
+  readonly clock: Clock;
+  readonly http: GuardedHttp;
+}
+
+/** What a verified notification of SNS is: an event, or only about the subscription. */
+type SnsResult = "event" | "handled" | "refused";
+
+/** Verifies notifications of Amazon SNS, and confirms subscriptions of the expected topic. */
+export type SnsNotifications = ReturnType<typeof createSnsNotifications>;
+
+/** Creates the verification. Certificates are kept in memory. */
+export function createSnsNotifications({ clock, http }: Parts) {
+  const certificates = new Map<string, string>();
+
+  async function certificateAt(provider: Provider, url: string): Promise<string | undefined> {
+    const known = certificates.get(url);
+    if (known !== undefined) return known;
+    const answer = await http.send(provider, {}, { method: "GET", url, headers: {} }, limits);
+    if (answer.status !== 200) return undefined;
+    const pem = answer.body.toString("utf8");
+    if (certificates.size >= certificatesMax) certificates.clear();
+    certificates.set(url, pem);
+    return pem;
+  }
+
+  async function isSigned(provider: Provider, text: (name: string) => string): Promise<boolean> {
+    const members = signedMembers[text("Type")];
+    const digest = digests[text("SignatureVersion")];
+    if (members === undefined || digest === undefined || !certificateUrl.test(text("SigningCertURL"))) return false;
+    const certificate = await certificateAt(provider, text("SigningCertURL"));
+    if (certificate === undefined) return false;
+    const signed = members.flatMap((name) => (text(name) === "" ? [] : [`${name}\n${text(name)}\n`])).join("");
+    try {
+      const { publicKey } = new X509Certificate(certificate);
+      return createVerify(digest).update(signed).verify(publicKey, text("Signature"), "base64");
+    } catch {
+      // Neither a certificate nor a signature.
+      return false;
+    }
+  }
+
+  return {
+    async verify(provider: Provider, topic: string, body: Json): Promise<SnsResult> {
+      if (!isJsonObject(body)) return "refused";
+      const text = (name: string) => (typeof body[name] === "string" ? body[name] : "");
+      const ageMs = Math.abs(clock.now() - Date.parse(text("Timestamp")));
+      // Anyone can own a topic that Amazon signs for.
+      if (text("TopicArn") !== topic || !(ageMs <= ageMsMax)) return "refused";
+      if (!(await isSigned(provider, text))) return "refused";
+      if (text("Type") === "Notification") return "event";
+      if (text("Type") === "SubscriptionConfirmation" && subscribeUrl.test(text("SubscribeURL"))) {
+        await http.send(provider, {}, { method: "GET", url: text("SubscribeURL"), headers: {} }, limits);
+      }
+      return "handled";
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import { type Lane, leaseS } from "../domain/delivery.ts";
+import { type NotificationRun, type RunReason, type RunStatus, runFailuresMax } from "../domain/run.ts";
+import type { LaneLease, Leased } from "../lane.ts";
+import { type ScannedRow, selectScanned, toLeased, turnsOf } from "../tenant-turns.ts";
+
+/** A new run; the other fields come from the batch of its trigger. */
+export interface RunRow {
+  readonly id: string;
+  readonly subscriber_id: string;
+  readonly context_keys: readonly string[];
+  readonly channels: readonly string[] | null;
+}
+
+/** A run that this node may advance until its lease expires. */
+export interface LeasedRun extends NotificationRun {
+  readonly leaseToken: string;
+}
+
+/** The state in which an advance leaves a run. */
+export interface RunState extends Pick<NotificationRun, "outcomes" | "leaderRunId" | "digest"> {
+  readonly status: Exclude<RunStatus, "running">;
+  readonly reason: RunReason | "";
+  readonly stepKey: string;
+  readonly wakeAtMs: number | undefined;
+  /** The inbox message that it waits for; "" for none. */
+  readonly awaitedId: string;
+}
+
+/** A run that was ended by the service, not by its steps. */
+export type EndedRun = Pick<
+  NotificationRun,
+  "tenantId" | "id" | "transactionId" | "workflowKey" | "subscriberId" | "status" | "reason"
+>;
+
+/** The common table expression that inserts runs with the fields of their batch, as part of the insert of a trigger. */
+export function startedRuns(sql: Sql, runs: readonly (RunRow & { readonly batch_index: number })[]) {
+  return sql`started_runs as (
+    insert into notification_runs (tenant_id, id, transaction_id, workflow_key, subscriber_id, topic_key, context_keys,
+      user_id, channels, lane, status, wake_at, created_at, updated_at)
+    select head.tenant_id, run.id, head.transaction_id, head.workflow_key, run.subscriber_id, head.topic_key,
+      run.context_keys, head.user_id, run.channels, head.lane, 'waiting', head.at, head.at, head.at
+    from json_to_recordset(${JSON.stringify(runs)}::text::json) as run(
+      batch_index int, id text, subscriber_id text, context_keys text[], channels text[])
+    join head using (batch_index)
+  )`;
+}
+
+function runColumns(sql: Sql) {
+  return sql`
+    tenant_id, id, transaction_id, workflow_key, subscriber_id, topic_key, context_keys, user_id, channels, lane, status,
+    reason, step_key, wake_at, failures, leader_run_id, outcomes, digest, created_at, updated_at`;
+}
+
+/** SQL queries for runs. Nodes use the database's clock to lease. */
+export function runStore(sql: Sql) {
+  const columns = runColumns(sql);
+  return {
+    /** Leases due runs of a lane, in turn over the active tenants. */
+    async lease(lane: Lane, { limit, each, afterTenant, busyTenants, token }: LaneLease): Promise<Leased<LeasedRun>> {
+      const waiting = sql`lane = ${lane} and status = 'waiting'`;
+      const rows = await sql<ScannedRow<LeasedRun>[]>`
+        with recursive ${turnsOf(sql, sql`notification_runs`, waiting, afterTenant)}, due as (
+          select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
+          cross join lateral (
+            select ctid as place from notification_runs
+            where ${waiting} and tenant_id = turn.tenant_id and wake_at <= now()
+            order by wake_at, id limit ${each} for update skip locked) due
+          where turn.tenant_id <> all(${busyTenants as string[]}::text[])
+          limit ${limit}
+        ), leased as (
+          update notification_runs set status = 'running', lease_token = ${token},
+            lease_until = now() + make_interval(secs => ${leaseS})
+          where ctid = any(array(select place from due))
+          returning ${columns}, lease_token
+        )
+        ${selectScanned(sql)}`;
+      return toLeased(rows);
+    },
+
+    /** Locks a leased run until the transaction ends; false when its lease is no longer valid. */
+    async lock({ tenantId, id, leaseToken }: LeasedRun): Promise<boolean> {
+      const held = await sql`
+        select from notification_runs
+        where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken} and status = 'running' for update`;
+      return held.length === 1;
+    },
+
+    /** Saves a leased run and ends its lease. */
+    async save({ tenantId, id, leaseToken }: LeasedRun, state: RunState, now: Date): Promise<void> {
+      const { status, reason, stepKey, wakeAtMs, awaitedId, outcomes, leaderRunId, digest } = state;
+      await sql`
+        update notification_runs set status = ${status}, reason = ${reason}, step_key = ${stepKey},
+          wake_at = ${wakeAtMs === undefined ? null : new Date(wakeAtMs)}, awaited_id = ${awaitedId},
+          outcomes = ${sql.json(outcomes as never)}, leader_run_id = ${leaderRunId},
+          digest = ${digest === null ? null : sql.json(digest as never)}, failures = 0, lease_token = '',
+          lease_until = null, updated_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken}`;
+    },
+
+    /** Queues a run again that could not be advanced; after too many failures it is stopped. */
+    async postpone({ tenantId, id, leaseToken }: LeasedRun, waitMs: number): Promise<EndedRun[]> {
+      const own = sql`tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken}`;
+      return sql<EndedRun[]>`${releaseWhere(sql, own, waitMs)}`;
+    },
+
+    /** Recovers up to `limit` runs whose node died. */
+    async recover(limit: number): Promise<EndedRun[]> {
+      const abandoned = sql`(tenant_id, id) in (
+        select tenant_id, id from notification_runs where status = 'running' and lease_until < now()
+        order by lease_until limit ${limit} for update skip locked)`;
+      return sql<EndedRun[]>`${releaseWhere(sql, abandoned, 0)}`;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<NotificationRun | undefined> {
+      const [row] = await sql<NotificationRun[]>`
+        select ${columns} from notification_runs where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Lists the runs of a trigger in creation order, or all runs newest first if it is "". */
+    async list(tenantId: TenantId, transactionId: string, page: Page): Promise<PageRows<NotificationRun>> {
+      const ofAll = transactionId === "";
+      const where = sql`tenant_id = ${tenantId} ${ofAll ? sql`` : sql`and transaction_id = ${transactionId}`}`;
+      const selection = { columns, table: "notification_runs", where, newestFirst: ofAll };
+      return readKeyset<NotificationRun>(sql, selection, page);
+    },
+
+    /** Wakes the runs that wait for inbox messages; returns their number. */
+    async wakeAwaiting(tenantId: TenantId, messageIds: readonly string[]): Promise<number> {
+      const woken = await sql`
+        update notification_runs set wake_at = least(wake_at, now())
+        where tenant_id = ${tenantId} and awaited_id = any(${messageIds as string[]}::text[]) and awaited_id <> ''
+          and status = 'waiting'`;
+      return woken.count;
+    },
+
+    /** Wakes the runs that wait for an inbox message that has already been seen or read. */
+    async wakeIfRead(tenantId: TenantId, messageId: string): Promise<void> {
+      await sql`
+        update notification_runs run set wake_at = least(run.wake_at, now())
+        where run.tenant_id = ${tenantId} and run.awaited_id = ${messageId} and run.status = 'waiting' and exists (
+          select from notification_inbox inbox where inbox.tenant_id = run.tenant_id
+            and inbox.subscriber_id = run.subscriber_id and inbox.id = run.awaited_id and inbox.seen_at is not null)`;
+    },
+
+    /** Deletes up to `limit` runs that ended before a point in time; returns the number deleted. */
+    async deleteEnded(before: Date, limit: number): Promise<number> {
+      const deleted = await sql`
+        delete from notification_runs where ctid = any(array(
+          select ctid from notification_runs
+          where updated_at < ${before} and status in ('completed', 'stopped', 'cancelled')
+          order by updated_at limit ${limit}))`;
+      return deleted.count;
+    },
+  };
+}
+
+/** Ends leases: the runs wait again, or are stopped after too many failures. Returns the stopped ones. */
+function releaseWhere(sql: Sql, where: ReturnType<Sql>, waitMs: number) {
+  return sql`
+    with released as (
+      update notification_runs set failures = failures + 1, lease_token = '', lease_until = null, updated_at = now(),
+        status = case when failures + 1 < ${runFailuresMax} then 'waiting' else 'stopped' end,
+        reason = case when failures + 1 < ${runFailuresMax} then '' else 'failed' end,
+        wake_at = case when failures + 1 < ${runFailuresMax} then now() + ${waitMs}::float8 * interval '1 millisecond' end
+      where ${where} and status = 'running'
+      returning tenant_id, id, transaction_id, workflow_key, subscriber_id, status, reason
+    )
+    select * from released where status = 'stopped'`;
+}

@@ -1,0 +1,176 @@
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import type { Preferences } from "../../preferences/index.ts";
+import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
+import { type DeliveryRow, insertDeliveries, limitPayload } from "../delivery/delivery-store.ts";
+import type { Lane } from "../domain/delivery.ts";
+import { runRetryMs } from "../domain/run.ts";
+import { createLane, type WorkLane } from "../lane.ts";
+import { type BatchContext, readBatchContext } from "../message/batch-context.ts";
+import type { RecipientParts } from "../message/recipients.ts";
+import { digestStore } from "./digest-store.ts";
+import { type Advance, type AdvanceParts, advanceRun, stopRun } from "./run-advance.ts";
+import { endedEvent, eventsOf } from "./run-events.ts";
+import { readMessages } from "./run-facts.ts";
+import { type LeasedRun, runStore } from "./run-store.ts";
+
+/** Signal topic for nodes that advance runs. */
+export const runTopic = "notifications_runs";
+
+/** Runs of each lane that a node advances concurrently. */
+const concurrencyOf: Readonly<Record<Lane, number>> = { single: 16, broadcast: 8 };
+const recoveryLimit = 500;
+/** Messages of a run that has ended may be held or retried this long. */
+const afterRunMs = 8 * 86_400_000;
+
+interface Parts extends AdvanceParts, RecipientParts {
+  readonly db: Database;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Pick<EventRecorder, "recordMany">;
+  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;
+  readonly reporter: DeliveryReporter;
+  readonly wakeDispatch: () => void;
+  /** False when sending is switched off. */
+  readonly enabled: boolean;
+  readonly payloadRetentionMs: number;
+  readonly pollMs?: number;
+}
+
+/** Background worker that takes runs through the steps of their workflows. */
+export interface RunWorker {
+  start(): void;
+  /** Leases no further runs and waits for those in flight. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Creates this node's worker. A run is leased, and its steps up to the next wait are committed in one transaction that
+ * is void if the lease has expired, so every step happens once even if nodes die.
+ */
+export function createRunWorker(parts: Parts): RunWorker {
+  const { db, signals, clock, log, events, reporter, enabled, pollMs = 1000 } = parts;
+  const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
+  let timer: NodeJS.Timeout | undefined;
+  let stopWaking: (() => void) | undefined;
+
+  function laneOf(lane: Lane): WorkLane {
+    return createLane<LeasedRun>({
+      concurrency: concurrencyOf[lane],
+      lease: (request) => runStore(db.sql).lease(lane, request),
+      handle(leased) {
+        const context = readBatchContext(parts, db.sql, leased);
+        return (run) => advanceAndSave(run, context);
+      },
+      onError: (error) => log.warn({ err: error }, "leasing due runs of notifications failed"),
+    });
+  }
+
+  const scanAll = () => {
+    for (const lane of lanes) lane.scan();
+  };
+
+  async function advanceAndSave(run: LeasedRun, context: Promise<BatchContext>): Promise<void> {
+    try {
+      await commitAdvance(run, await context);
+    } catch (error) {
+      log.error({ err: error, run_id: run.id }, "advancing a run of a notification failed");
+      await release(run).catch((cause) => log.error({ err: cause, run_id: run.id }, "releasing a run failed"));
+    }
+  }
+
+  async function commitAdvance(run: LeasedRun, context: BatchContext): Promise<void> {
+    const nowMs = clock.now();
+    const saved = await db.transaction(async (tx) => {
+      if (!(await runStore(tx).lock(run))) return undefined;
+      const { state, rows, ended } = await advance(tx, run, context, nowMs);
+      if (rows.length > 0) await insertRows(tx, run, rows, nowMs);
+      await runStore(tx).save(run, state, new Date(nowMs));
+      if (state.wakeAtMs === undefined && state.status !== "collected" && run.lane === "single") {
+        await limitPayload(tx, run, new Date(nowMs + afterRunMs + parts.payloadRetentionMs));
+      }
+      const recorded = [
+        await reporter.record(tx, toReports(run.tenantId, rows)),
+        await events.recordMany(tx, eventsOf(run, state, ended), nowMs),
+      ];
+      return { state, rows, recorded };
+    });
+    if (saved === undefined) {
+      log.warn({ run_id: run.id }, "a run of a notification was changed while it was advanced");
+      return;
+    }
+    for (const { wake } of saved.recorded) wake();
+    reporter.count(toReports(run.tenantId, saved.rows));
+    if (saved.rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
+    // The message may have been read between the decision to wait and the commit.
+    if (saved.state.awaitedId !== "") await runStore(db.sql).wakeIfRead(run.tenantId, saved.state.awaitedId);
+  }
+
+  async function advance(tx: Sql, run: LeasedRun, context: BatchContext, nowMs: number): Promise<Advance> {
+    const stored = context.payloadOf(run);
+    const recipient = context.recipientOf(run);
+    if (stored !== undefined && stored.cancelledAt !== null) return stopRun(tx, run, "cancelled", nowMs);
+    if (recipient === undefined) return stopRun(tx, run, "subscriber_not_found", nowMs);
+    if (!recipient.subscriber.active) return stopRun(tx, run, "subscriber_inactive", nowMs);
+    if (stored === undefined) return stopRun(tx, run, "payload_expired", nowMs);
+    const workflow = await parts.preferences.workflow(run.tenantId, run.workflowKey);
+    if (workflow === undefined) return stopRun(tx, run, "step_removed", nowMs);
+    const messages = run.outcomes.length === 0 ? [] : await readMessages(tx, run);
+    return advanceRun(parts, tx, run, { workflow, recipient, stored, messages }, nowMs);
+  }
+
+  /** Returns a run to the queue after a failure. */
+  async function release(run: LeasedRun): Promise<void> {
+    await endRuns((tx) => runStore(tx).postpone(run, runRetryMs(run.failures)));
+  }
+
+  /** Recovers runs whose lease expired because their node died. */
+  async function recover(): Promise<void> {
+    await endRuns((tx) => runStore(tx).recover(recoveryLimit));
+  }
+
+  /** Ends leases; runs that are stopped by it end their digests and are reported. */
+  async function endRuns(release: (tx: Sql) => ReturnType<ReturnType<typeof runStore>["recover"]>): Promise<void> {
+    const nowMs = clock.now();
+    const recorded = await db.transaction(async (tx) => {
+      const stopped = await release(tx);
+      for (const run of stopped) await digestStore(tx).close(run, new Date(nowMs));
+      return events.recordMany(tx, stopped.map(endedEvent), nowMs);
+    });
+    recorded.wake();
+  }
+
+  const recoveries = createSerialTask(recover, (error) =>
+    log.warn({ err: error }, "recovering abandoned runs of notifications failed"),
+  );
+  const poll = () => {
+    scanAll();
+    recoveries.run();
+  };
+
+  return {
+    start() {
+      if (!enabled) return;
+      stopWaking = signals.onWake(runTopic, scanAll);
+      timer = setInterval(poll, pollMs);
+      for (const lane of lanes) lane.start();
+      recoveries.start();
+    },
+    async stop() {
+      clearInterval(timer);
+      stopWaking?.();
+      await Promise.all([recoveries.stop(), ...lanes.map((lane) => lane.stop())]);
+    },
+  };
+}
+
+async function insertRows(tx: Sql, run: LeasedRun, rows: readonly DeliveryRow[], nowMs: number): Promise<void> {
+  const { tenantId, transactionId, workflowKey, topicKey, userId, lane } = run;
+  const broadcastId = topicKey === "" ? "" : transactionId;
+  const shared = { tenantId, transactionId, broadcastId, workflowKey, topicKey, userId, lane, at: new Date(nowMs) };
+  await insertDeliveries(tx, [{ ...shared, payload: undefined, rows, record: undefined }]);
+}

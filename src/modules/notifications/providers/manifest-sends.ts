@@ -1,0 +1,48 @@
+import type { MessageOutcome, Messaging, OpenConnection } from "../../connectors/index.ts";
+import { failed } from "./domain/failure.ts";
+import type { OutgoingMessage, SendResult } from "./domain/provider.ts";
+
+/** Sends a message through an action of the connection's provider. */
+export async function sendThroughManifest(
+  { send }: Pick<Messaging, "send">,
+  connection: OpenConnection,
+  message: OutgoingMessage,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  const { channel } = message;
+  if (channel === "in_app") return failed("internal", "Messages in the app are sent by no provider.");
+  return resultOf(await send(connection, { ...message, channel }, signal));
+}
+
+function resultOf(outcome: MessageOutcome): SendResult {
+  switch (outcome.kind) {
+    case "accepted":
+      return { kind: "accepted", providerMessageId: outcome.messageId, observed: outcome.isObserved };
+    case "unsendable":
+      // Another provider may have other limits.
+      return failed("content_rejected", outcome.detail, { failover: true });
+    case "unsent":
+      return failed(outcome.fault, unsentDetails[outcome.fault]);
+    case "unknown":
+      return failed("outcome_unknown", `${outcome.detail} It may have accepted the message.`, {
+        retryable: outcome.isRepeatable,
+      });
+    case "refused": {
+      const { failure = "unclassified", detail, suppress, retryAfterMs } = outcome;
+      const waits = failure === "rate_limited" || failure === "unavailable";
+      return failed(failure, detail, {
+        suppressEndpoint: suppress,
+        ...(waits && retryAfterMs !== undefined && { retryAfterMs }),
+      });
+    }
+  }
+}
+
+const unsentDetails: Readonly<Record<Extract<MessageOutcome, { kind: "unsent" }>["fault"], string>> = {
+  denied: "The egress policy, or the manifest, does not allow connections to the provider's address.",
+  dns_failed: "The provider's host name could not be resolved.",
+  connect_failed: "The provider does not accept connections.",
+  tls_failed: "The TLS handshake failed, or the provider's certificate is not valid for its host name.",
+  timeout: "The provider did not accept the connection in time.",
+  cancelled: "Sending was interrupted before it began.",
+};

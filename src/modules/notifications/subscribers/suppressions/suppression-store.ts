@@ -1,0 +1,133 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Suppression, UsedAddress } from "./domain/suppression.ts";
+
+/** Filter of a list of suppressions; an undefined field matches everything. */
+export interface SuppressionFilter {
+  readonly channel: string | undefined;
+  readonly identity: string | undefined;
+  readonly reason: string | undefined;
+}
+
+/** The columns that hold an address, with the name of their table. */
+interface AddressColumns {
+  readonly tenantId: Fragment;
+  readonly channel: Fragment;
+  readonly identity: Fragment;
+}
+
+/** Since when an address is suppressed, as a column of a query for the address; null while it is in use. */
+export function suppressedAt(sql: Sql, { tenantId, channel, identity }: AddressColumns): Fragment {
+  return sql`(
+    select suppression.created_at from notification_suppressions suppression
+    where suppression.tenant_id = ${tenantId} and suppression.channel = ${channel}
+      and suppression.identity = suppression_identity(${channel}, ${identity}))`;
+}
+
+/** SQL queries for suppressions. */
+export function suppressionStore(sql: Sql) {
+  const columns = sql`tenant_id, id, channel, identity, reason, note, delivery_id, provider_key, created_at`;
+  return {
+    /** Inserts a suppression; undefined if the address is already suppressed. */
+    async insert(suppression: Suppression): Promise<Suppression | undefined> {
+      const { tenantId, id, channel, identity, reason, note, deliveryId, providerKey, createdAt } = suppression;
+      const [row] = await sql<Suppression[]>`
+        insert into notification_suppressions (${columns})
+        values (${tenantId}, ${id}, ${channel}, suppression_identity(${channel}, ${identity}), ${reason}, ${note},
+          ${deliveryId}, ${providerKey}, ${createdAt})
+        on conflict (tenant_id, channel, identity) do nothing
+        returning ${columns}`;
+      return row;
+    },
+
+    /**
+     * Suppresses the addresses of endpoints and profiles; returns the new suppressions. A profile's address counts only if it
+     * has not changed since it was used. Rows are inserted in the order of their key to avoid deadlocks.
+     */
+    async insertUsed(
+      tenantId: TenantId,
+      addresses: readonly (UsedAddress & { readonly id: string })[],
+      now: Date,
+    ): Promise<Suppression[]> {
+      const rows = addresses.map((each) => ({
+        id: each.id,
+        endpoint_id: each.endpointId,
+        subscriber_id: each.subscriberId,
+        channel: each.channel,
+        used_at: each.usedAt,
+        reason: each.reason,
+        delivery_id: each.deliveryId,
+        provider_key: each.providerKey,
+      }));
+      return sql<Suppression[]>`
+        with input as (
+          select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(id text, endpoint_id text,
+            subscriber_id text, channel text, used_at timestamptz, reason text, delivery_id text, provider_key text)
+        ), used as (
+          select input.id, endpoint.channel, endpoint.identity, input.reason, input.delivery_id, input.provider_key
+          from input join notification_endpoints endpoint
+            on endpoint.tenant_id = ${tenantId} and endpoint.id = input.endpoint_id
+          union all
+          select input.id, input.channel, case input.channel when 'email' then email else phone end,
+            input.reason, input.delivery_id, input.provider_key
+          from input join notification_subscribers subscriber
+            on subscriber.tenant_id = ${tenantId} and subscriber.id = input.subscriber_id
+          where input.endpoint_id = '' and input.channel in ('email', 'sms')
+            and coalesce(case input.channel when 'email' then email_set_at else phone_set_at end, '-infinity')
+              <= input.used_at
+        )
+        insert into notification_suppressions (${columns})
+        select distinct on (channel, suppression_identity(channel, identity)) ${tenantId}, id, channel,
+          suppression_identity(channel, identity), reason, '', delivery_id, provider_key, ${now}
+        from used where identity <> '' and channel <> 'in_app'
+        order by channel, suppression_identity(channel, identity), id
+        on conflict (tenant_id, channel, identity) do nothing
+        returning ${columns}`;
+    },
+
+    async find(tenantId: TenantId, id: string): Promise<Suppression | undefined> {
+      const [row] = await sql<Suppression[]>`
+        select ${columns} from notification_suppressions where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** Since when an address is suppressed; null while it is in use. */
+    async findTime(tenantId: TenantId, channel: string, identity: string): Promise<Date | null> {
+      const [row] = await sql<{ createdAt: Date }[]>`
+        select created_at from notification_suppressions
+        where tenant_id = ${tenantId} and channel = ${channel}
+          and identity = suppression_identity(${channel}, ${identity})`;
+      return row?.createdAt ?? null;
+    },
+
+    async remove(tenantId: TenantId, id: string): Promise<Suppression | undefined> {
+      const [row] = await sql<Suppression[]>`
+        delete from notification_suppressions where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    /** Removes the suppression of a token that a provider did not reach; undefined if there is none. */
+    async removeUnreachable(tenantId: TenantId, channel: string, identity: string): Promise<Suppression | undefined> {
+      const [row] = await sql<Suppression[]>`
+        delete from notification_suppressions
+        where tenant_id = ${tenantId} and channel = ${channel}
+          and identity = suppression_identity(${channel}, ${identity}) and reason in ('bounced', 'unreachable')
+        returning ${columns}`;
+      return row;
+    },
+
+    async list(
+      tenantId: TenantId,
+      { channel, identity, reason }: SuppressionFilter,
+      page: Page,
+    ): Promise<PageRows<Suppression>> {
+      const where = sql`tenant_id = ${tenantId}
+        ${channel === undefined ? sql`` : sql`and channel = ${channel}`}
+        ${identity === undefined ? sql`` : sql`and identity = suppression_identity(channel, ${identity})`}`;
+      const filter = reason === undefined ? undefined : sql`reason = ${reason}`;
+      const selection = { columns, table: "notification_suppressions", where, filter, newestFirst: true };
+      return readKeyset<Suppression>(sql, selection, page);
+    },
+  };
+}

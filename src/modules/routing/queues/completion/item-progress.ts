@@ -1,0 +1,59 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { EventRecorder } from "../../../operations/index.ts";
+import { leaseLost } from "../leasing/report-message.ts";
+
+/** A worker's report of how far it is. */
+export interface ProgressReport {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  readonly id: string;
+  readonly token: string;
+  readonly percent: number;
+  readonly note: string;
+}
+
+interface Options {
+  /** The lease is extended to this time from now. It is never shortened. */
+  readonly leaseS: number;
+  /** Whether an event is recorded. */
+  readonly itemEvents: boolean;
+}
+
+/** Stores a report and extends the lease; throws if the lease was lost. The caller calls `committed` after the commit. */
+export type ProgressReporter = (
+  tx: Sql,
+  report: ProgressReport,
+  options: Options,
+) => Promise<{ readonly leaseUntil: Date; readonly committed: () => void }>;
+
+/** Creates the function that stores the progress of leased items. */
+export function createProgressReporter(events: EventRecorder, now: () => number): ProgressReporter {
+  return async (tx, report, { leaseS, itemEvents }) => {
+    const nowMs = now();
+    const row = await saveProgress(tx, report, leaseS, nowMs);
+    if (row === undefined) throw leaseLost();
+    const { leaseUntil, recipientId, attempt } = row;
+    if (!itemEvents) return { leaseUntil, committed: () => {} };
+    const { tenantId, poolId, id: subject, percent, note } = report;
+    const data = { pool_id: poolId, recipient_id: recipientId, attempt, percent, note };
+    const { wake } = await events.recordMany(tx, [{ tenantId, subject, type: "queue.item.progress", data }], nowMs);
+    return { leaseUntil, committed: wake };
+  };
+}
+
+async function saveProgress(
+  tx: Sql,
+  { tenantId, poolId, id, token, percent, note }: ProgressReport,
+  leaseS: number,
+  nowMs: number,
+): Promise<{ leaseUntil: Date; recipientId: string; attempt: number } | undefined> {
+  const [row] = await tx<{ leaseUntil: Date; recipientId: string; attempt: number }[]>`
+    update queue_items set
+      progress = json_build_object('percent', ${percent}::float8, 'note', ${note}::text, 'attempt', attempt,
+        'reportedAtMs', ${nowMs}::float8),
+      lease_until = greatest(lease_until, now() + make_interval(secs => ${leaseS}))
+    where tenant_id = ${tenantId} and id = ${id} and pool_id = ${poolId} and state = 'leased' and lease_token = ${token}
+    returning lease_until, recipient_id, attempt`;
+  return row;
+}

@@ -1,0 +1,26 @@
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { ItemDetails } from "./domain/queue-item.ts";
+
+/**
+ * Adds the parts of items that few items have: the result, the progress and the items that they wait for. They are read
+ * apart from the items, because the view of all items does not have them.
+ */
+export async function withDetails<Item extends { readonly id: string }>(
+  sql: Sql,
+  tenantId: TenantId,
+  items: readonly Item[],
+): Promise<(Item & ItemDetails)[]> {
+  if (items.length === 0) return [];
+  const ids = items.map(({ id }) => id);
+  const rows = await sql<({ id: string } & ItemDetails)[]>`
+    select id, null as result_json, progress, evidence -> 'after' as after from queue_items
+    where tenant_id = ${tenantId} and id = any(${ids}::text[])
+    union all
+    select id, result::text, null::json, evidence -> 'after' from routing_history
+    where tenant_id = ${tenantId} and id = any(${ids}::text[]) and state is not null`;
+  const details = new Map(rows.map(({ id, ...each }) => [id, each]));
+  return items.map((item) => ({ ...item, ...(details.get(item.id) ?? noDetails) }));
+}
+
+const noDetails: ItemDetails = { resultJson: null, progress: null, after: null };

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+
+const settings = { "auth.bootstrap_api_key": "sk_test_after_0123456789abcdef" };
+
+let database: TestDatabase;
+let service: TestService;
+/** A node without background work. */
+let quiet: TestService;
+let own: Party;
+before(async () => {
+  database = await freshDatabase();
+  service = await startService(settings, database.url);
+  quiet = await startService(settings, database.url, "api");
+  own = await newParty(service);
+});
+after(async () => {
+  await Promise.all([service.stop(), quiet.stop()]);
+  await database.drop();
+});
+
+const idOf = async (pool: string, fields: object = {}): Promise<string> =>
+  (await own.route(pool, fields)).queue_item_id;
+
+async function explanation(pool: string, id: string): Promise<ResponseData> {
+  return (await own.ok("GET", `/api/queues/${pool}/items/${id}/admission-explanation`)).data;
+}
+
+/** Leases items until the one with the id is among them. The others stay leased. */
+async function leaseItem(pool: string, id: string): Promise<ResponseData> {
+  for (;;) {
+    const found = (await own.lease(pool, { max_items: 10, wait_s: 5 })).find((each) => each.queue_item_id === id);
+    if (found !== undefined) return found;
+  }
+}
+
+test("an item waits until all items that it names are completed, and its explanation names them", async () => {
+  const pool = await own.pool();
+  const other = await own.pool();
+  const [first, second] = [await idOf(pool), await idOf(other)];
+  const decision = await own.route(pool, { after: [first, second], payload: { n: 3 } });
+  assert.deepEqual([decision.outcome, decision.reason], ["held", "awaiting_dependencies"]);
+  const id = decision.queue_item_id;
+  const held = await own.item(pool, id);
+  assert.deepEqual([held.state, held.hold_reason], ["held", "dependency"]);
+  assert.deepEqual([held.after, held.after_failure], [[first, second], "cancel"]);
+  assert.equal((await own.status(pool)).depth, 2);
+
+  await own.complete(await leaseItem(pool, first));
+  assert.deepEqual(
+    (await explanation(pool, id)).dependencies.map((each: ResponseData) => [each.queue_item_id, each.state]),
+    [
+      [first, "completed"],
+      [second, "ready"],
+    ],
+  );
+  const { waits } = (await own.ok("GET", `/api/explain/${id}`)).data;
+  assert.equal(waits[0].code, "dependency");
+  assert.ok(waits[0].message.includes(second) && !waits[0].message.includes(first));
+  assert.deepEqual(await own.lease(pool), []);
+
+  await own.complete(await leaseItem(other, second));
+  const leased = await leaseItem(pool, id);
+  assert.deepEqual(leased.payload, { n: 3 });
+  await own.complete(leased);
+  assert.deepEqual((await own.item(pool, id)).after, [first, second]);
+});
+
+test("an item whose dependencies have ended already is ready at once", async () => {
+  const pool = await own.pool();
+  const first = await idOf(pool);
+  await own.complete(await leaseItem(pool, first));
+  const decision = await own.route(pool, { after: [first] });
+  assert.notEqual(decision.outcome, "held");
+  assert.equal((await own.item(pool, decision.queue_item_id)).state, "ready");
+});
+
+const ends: Record<string, (pool: string, id: string) => Promise<unknown>> = {
+  cancelled: (pool, id) => own.ok("POST", `/api/queues/${pool}/items/${id}/cancel`, {}),
+  dead_lettered: async (pool, id) => own.fail(await leaseItem(pool, id), { retryable: false }),
+  drained: (pool) => own.ok("POST", `/api/queues/${pool}/drain`, { max_items: 1 }),
+};
+
+for (const [state, end] of Object.entries(ends)) {
+  test(`when an item is ${state}, items that wait for it are cancelled in turn, or run if they say so`, async () => {
+    const [pool, waiting] = [await own.pool(), await own.pool()];
+    const first = await idOf(pool);
+    const cancelled = await idOf(waiting, { after: [first] });
+    const next = await idOf(waiting, { after: [cancelled] });
+    const runs = await idOf(waiting, { after: [first, next], after_failure: "run" });
+    await end(pool, first);
+    assert.equal((await own.item(pool, first)).state, state);
+    for (const id of [cancelled, next]) await own.itemIn(waiting, id, "cancelled");
+    assert.equal((await leaseItem(waiting, runs)).queue_item_id, runs);
+    assert.equal((await own.status(waiting)).depth, 0);
+    // A new item that would be cancelled at once is refused.
+    const late = { pool_id: waiting, type: "task", after: [first] };
+    await own.refused("FAILED_PRECONDITION", "POST", "/api/route", late);
+    await own.ok("POST", "/api/route", { ...late, after_failure: "run" });
+  });
+}
+
+test("items of other tenants, unknown items and impossible waits are refused, each in its own result", async () => {
+  const pool = await own.pool();
+  const stranger = await newParty(service);
+  const foreign = (await stranger.route(await stranger.pool())).queue_item_id;
+  const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  const debounced = await own.pool({ config: { admission: { debounce: { key: "item.key" } } } });
+  const first = await idOf(pool);
+  const item = (fields: object) => ({ pool_id: pool, type: "task", ...fields });
+  const results = await own.routeAll([
+    item({ after: [first, foreign] }),
+    item({ after: [unknown] }),
+    item({ after: [first], pool_id: debounced }),
+    item({ after: [first, first] }),
+    item({ after: [first] }),
+  ]);
+  assert.deepEqual(
+    results.map(({ error_code, violations }) => [error_code, violations[0]?.field]),
+    [
+      ["INVALID_ARGUMENT", "after[1]"],
+      ["INVALID_ARGUMENT", "after[0]"],
+      ["INVALID_ARGUMENT", "after"],
+      ["INVALID_ARGUMENT", "after"],
+      ["", undefined],
+    ],
+  );
+  assert.equal((await own.status(pool)).depth, 2);
+});
+
+test("an item that waits for another one and for a time is leased after both", async () => {
+  const pool = await own.pool();
+  const first = await idOf(pool);
+  const soon = new Date(Date.now() + 1500).toISOString();
+  const later = await idOf(pool, { after: [first], not_before: "2100-01-01T00:00:00Z" });
+  const id = await idOf(pool, { after: [first], not_before: soon });
+  await own.complete(await leaseItem(pool, first));
+  const pending = await own.itemIn(pool, later, "pending");
+  assert.deepEqual([pending.hold_reason, pending.due_at], ["not_before", "2100-01-01T00:00:00Z"]);
+  await leaseItem(pool, id);
+  assert.ok(Date.parse((await own.item(pool, id)).leased_at) >= Date.parse(soon));
+});
+
+test("an item waits for the replacement of a replaced item, and an item that replaces what it waits for runs", async () => {
+  const config = { admission: { singleton: { key: "item.key", mode: "replace_pending" } } };
+  const [pool, waiting] = [await own.pool({ config }), await own.pool()];
+  const replaced = await idOf(pool, { key: "k" });
+  const id = await idOf(waiting, { after: [replaced] });
+  const survivor = await idOf(pool, { key: "k" });
+  assert.equal((await own.item(pool, replaced)).state, "superseded");
+  const [dependency] = (await explanation(waiting, id)).dependencies;
+  assert.deepEqual([dependency.state, dependency.survivor_id], ["ready", survivor]);
+  const last = await idOf(pool, { key: "k", after: [survivor] });
+  assert.equal((await own.item(pool, survivor)).state, "superseded");
+  // Its replacement waits itself, so the wait for it would have no safe end.
+  await own.itemIn(waiting, id, "cancelled");
+  await own.complete(await leaseItem(pool, last));
+});
+
+test("a dependency that ends on a node that stops right after it still releases the items that wait for it", async () => {
+  const alone = await freshDatabase();
+  const dying = await startService(settings, alone.url, "api");
+  const at = partyAt(dying, { id: "", key: dying.adminKey });
+  const pool = await at.pool();
+  const { queue_item_id: first } = await at.route(pool);
+  const { queue_item_id: id } = await at.route(pool, { after: [first] });
+  await at.complete(await at.leaseOne(pool));
+  // Without background work nothing releases it.
+  assert.equal((await at.item(pool, id)).state, "held");
+  await dying.stop();
+  const next = await startService(settings, alone.url);
+  const later = partyAt(next, at);
+  assert.equal((await later.leaseOne(pool)).queue_item_id, id);
+  await next.stop();
+  await alone.drop();
+});
+
+test("a call on one node waits for an item that ends on another, and for the items that wait for that one", async () => {
+  const pool = await own.pool();
+  const first = await idOf(pool);
+  const id = await idOf(pool, { after: [first] });
+  const there = partyAt(quiet, own);
+  const waits = [first, id].map((each) => there.ok("GET", `/api/queues/${pool}/items/${each}?wait_s=20`));
+  await own.complete(await leaseItem(pool, first));
+  await own.complete(await leaseItem(pool, id));
+  for (const wait of waits) assert.equal((await wait).data.state, "completed");
+});
+
+test("many workers that complete a random graph of items run every item once, and never before its dependencies", async () => {
+  const pool = await own.pool();
+  const count = 60;
+  const dependencies = new Map<string, string[]>();
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const named = new Set<string>();
+    for (let edge = 0; edge < Math.min(3, n); edge++) named.add(ids[(n * 7 + edge * 13) % n]!);
+    const id = await idOf(pool, { after: [...named] });
+    dependencies.set(id, [...named]);
+    ids.push(id);
+  }
+  const done: string[] = [];
+  const begun: string[] = [];
+  async function work(at: Party): Promise<void> {
+    while (done.length < count) {
+      for (const item of await at.lease(pool, { max_items: 3, wait_s: 1 })) {
+        for (const before of dependencies.get(item.queue_item_id)!) assert.ok(done.includes(before));
+        begun.push(item.queue_item_id);
+        await at.complete(item);
+        done.push(item.queue_item_id);
+      }
+    }
+  }
+  const there = partyAt(quiet, own);
+  await Promise.all([work(own), work(own), work(there), work(there)]);
+  assert.deepEqual(begun.sort(), ids.sort());
+  const [row] = await database.sql`select count(*)::int as left from queue_dependencies where item_id = any(${ids})`;
+  assert.equal(row!.left, 0);
+});
