@@ -482,4 +482,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   UpsertPreferenceRequest: { layer: 4, workflow_key: "order.shipped", ...preferences },
   UpsertSubscriptionRequest: { topic_key: "order.updates" },
+  MarkInboxMessageRequest: { read: true },
+  MarkInboxMessagesRequest: { message_ids: [exampleId("message")], read: true },
+  CreateSubscriberTokenRequest: { ttl_s: 600 },
 };

@@ -34,7 +34,7 @@ export async function readMessages(
 ): Promise<RunMessage[]> {
   return sql<RunMessage[]>`
     select delivery.id, delivery.step_key, delivery.channel, delivery.status,
-      inbox.read_at is not null as seen, inbox.read_at is not null as read
+      inbox.seen_at is not null as seen, inbox.read_at is not null as read
     from notification_deliveries delivery
     left join notification_inbox inbox on inbox.tenant_id = delivery.tenant_id
       and inbox.subscriber_id = delivery.subscriber_id and inbox.id = delivery.id
