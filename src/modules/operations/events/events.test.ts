@@ -152,6 +152,7 @@ test("types of reserved families cannot be published, and all types of the servi
     "recipient",
     "route",
     "rule",
+    "schedule",
     "scim_group",
     "scim_user",
     "secret",
