@@ -229,7 +229,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "inbox",
     description: "Inboxes: messages of subscribers on the channel in_app.",
     isGroup: true,
-    verbs: {"service.api.InboxService/ListInboxMessages":"list","service.api.InboxService/CountUnreadMessages":"count-unread","service.api.InboxService/WatchInbox":"watch","service.api.InboxService/MarkInboxMessage":"mark","service.api.InboxService/MarkAllInboxMessages":"mark-all"},
+    verbs: {"service.api.InboxService/ListInboxMessages":"list","service.api.InboxService/CountUnreadMessages":"count-unread","service.api.InboxService/WatchInbox":"watch","service.api.InboxService/MarkInboxMessage":"mark","service.api.InboxService/MarkInboxMessages":"mark-many","service.api.InboxService/MarkAllInboxMessages":"mark-all"},
     services: () => Promise.all([import("./service/api/inbox_pb.ts").then((file) => file.InboxService)]),
   },
   {
@@ -334,7 +334,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification-dead-letter",
     description: "A message that could not be sent. Its payload is never shown.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive"},
+    verbs: {"service.api.NotificationService/ListNotificationDeadLetters":"list","service.api.NotificationService/RedriveNotificationDeadLetter":"redrive","service.api.NotificationService/RedriveNotificationDeadLetters":"redrive-many"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {
@@ -537,8 +537,8 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "subscriber",
     description: "A person who receives notifications.",
     isGroup: true,
-    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain"},
-    services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService)]),
+    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens"},
+    services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService), import("./service/api/subscriber_token_pb.ts").then((file) => file.SubscriberTokenService)]),
   },
   {
     word: "endpoint",

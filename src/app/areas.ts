@@ -107,6 +107,7 @@ export async function createAreas(parts: Parts) {
     connections,
     messaging: connectors.messaging,
     quotas: tenants.quotas,
+    subscriberTokenSecret: await readInstanceSecret(db.sql, "subscriber_token_secret"),
   });
 
   const workflows = createWorkflows({

@@ -3,6 +3,7 @@ import type { Authenticator } from "../chain/steps/authentication.ts";
 import type { Config } from "../config/index.ts";
 import { fail } from "../errors/index.ts";
 import type { SessionAuthenticator } from "../modules/identity/index.ts";
+import type { SubscriberTokens } from "../modules/notifications/index.ts";
 import type { ApiKeyVerifier, Members } from "../modules/tenancy/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
@@ -15,6 +16,7 @@ interface Parts {
   readonly apiKeys: ApiKeyVerifier;
   readonly members: Members;
   readonly sessions: SessionAuthenticator;
+  readonly subscriberTokens: SubscriberTokens;
   readonly platformTenantId: () => TenantId;
 }
 
@@ -25,6 +27,7 @@ export function createAuthenticators(parts: Parts): Record<Plane, Authenticator[
   if (!config["auth.enabled"]) external.push(() => anonymous(platformTenantId(), "admin"));
   external.push(refuseTwoCredentials);
   if (config["auth.api_key_enabled"]) external.push(byApiKey(parts.apiKeys));
+  external.push(bySubscriberToken(parts.subscriberTokens));
   if (config["api.oidc_issuer"] !== "") external.push(byToken(parts));
   external.push((call) => parts.sessions.authenticate(call));
   if (config["auth.allow_anonymous"])
@@ -63,6 +66,13 @@ function byApiKey(verifier: ApiKeyVerifier): Authenticator {
     if (presented === undefined) return undefined;
     const verified = verifier.verify(presented, call.remoteAddress, () => call.signal);
     return verified instanceof Promise ? verified.then((each) => accept(each?.principal)) : accept(verified?.principal);
+  };
+}
+
+function bySubscriberToken(tokens: SubscriberTokens): Authenticator {
+  return (call) => {
+    const token = bearerOf(call);
+    return token === undefined ? undefined : tokens.authenticate(token);
   };
 }
 

@@ -55,7 +55,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
   const publicUrl = () => address.publicUrl;
   const ownRequests = createOwnRequests();
   const areas = await createParts({ ...parts, definitions, operationsOf, publicUrl, call, ownRequests });
-  const { tenancy, identity, billing } = areas;
+  const { tenancy, identity, notifications, billing } = areas;
   const ttlHours = config["idempotency.ttl_hours"];
   for (const kind of [
     ...areas.all.flatMap((area) => area.jobs),
@@ -69,6 +69,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
     tenancy,
     checkEntitlement: billing.checkEntitlement,
     sessions: identity.sessions,
+    subscriberTokens: notifications.subscriberTokens,
     definitions,
     handlers: Object.assign({}, ...areas.all.map((area) => area.handlers)),
   });

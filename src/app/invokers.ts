@@ -9,6 +9,7 @@ import type { Operation } from "../definitions/index.ts";
 import { accessHandlers, accessOperation } from "../gateway/mcp/index.ts";
 import type { AreaParts } from "../modules/area.ts";
 import type { SessionAuthenticator } from "../modules/identity/index.ts";
+import type { SubscriberTokens } from "../modules/notifications/index.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
 import { createAuthenticators } from "./authenticators.ts";
 import type { Foundation } from "./foundation.ts";
@@ -18,6 +19,8 @@ interface Parts extends Foundation, AreaParts {
   readonly tenancy: Tenancy;
   /** Identifies callers by their browser session. */
   readonly sessions: SessionAuthenticator;
+  /** Identifies subscribers by their tokens. */
+  readonly subscriberTokens: SubscriberTokens;
   readonly definitions: readonly Operation[];
   /** Checks the entitlements of calls. */
   readonly checkEntitlement: EntitlementCheck;

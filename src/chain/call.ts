@@ -4,7 +4,7 @@ import type { Failure } from "../errors/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
-import type { ReturnedFields } from "./returned-record.ts";
+import type { ReturnedFields } from "./returned-fields.ts";
 import type { TenantState } from "./tenant-state.ts";
 
 /** The listener that accepted a call: the public API or the service-to-service API. */

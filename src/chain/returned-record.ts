@@ -1,29 +1,11 @@
 import { clearField, create, type DescField, type Message } from "@bufbuild/protobuf";
-import {
-  findUpdatedRecord,
-  isObserved,
-  type Operation,
-  type RenamedField,
-  type UpdatedRecord,
-} from "../definitions/index.ts";
+import { findUpdatedRecord, isObserved, type Operation, type UpdatedRecord } from "../definitions/index.ts";
 import { Failure, type Violation } from "../errors/index.ts";
 import { updateRefusal } from "../platform/db/index.ts";
 import { createJsonEncoder, toViolationFailure } from "../platform/protojson/index.ts";
 import { createMessageChecker } from "../platform/validation/index.ts";
 import type { Call, Context, Handler, ServiceHandlers } from "./call.ts";
-
-/**
- * What a caller sends back of a record that it read, besides the fields that the update changes. A caller may read a record,
- * edit it and send it back whole; what it must not edit has to be unchanged.
- */
-export interface ReturnedFields {
-  /** A message of the record's type with the values that the caller sent. */
-  readonly record: Message;
-  /** The fields that the caller sent. */
-  readonly fields: readonly DescField[];
-  /** Those that the update changes under another name. */
-  readonly moved: readonly (RenamedField & { readonly field: DescField })[];
-}
+import type { ReturnedFields } from "./returned-fields.ts";
 
 type Slots = Record<string, unknown>;
 

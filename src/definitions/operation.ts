@@ -1,4 +1,11 @@
-import { type DescField, type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMethod,
+  type DescService,
+  getOption,
+  hasOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { command, type Governance, governance } from "../../gen/service/options/governance_pb.ts";
@@ -56,6 +63,9 @@ export function operationOf(service: DescService, method: DescMethod): Operation
   if (!hasOption(method, http)) throw new Error(`${id} has no HTTP binding`);
   const rule = getOption(method, http);
   const governed = getOption(method, governance);
+  if (governed.subscriberToken && method.input.field.subscriberId?.scalar !== ScalarType.STRING) {
+    throw new Error(`${id} accepts subscriber tokens, but its request names no subscriber`);
+  }
   return {
     id,
     method,

@@ -1,8 +1,18 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { createClient, verifyWebhook, WebhookVerificationError } from "../../clients/typescript/src/index.ts";
+import {
+  type Client,
+  createClient,
+  defineWorkflow,
+  isApiError,
+  type RawBody,
+  verifyWebhook,
+  WebhookVerificationError,
+} from "../../clients/typescript/src/index.ts";
 import { createSseParser } from "../../clients/typescript/src/streams/sse-parser.ts";
+import { freshWord } from "../harness/operations.ts";
 import { startService, type TestService } from "../harness/service.ts";
 
 describe("event streams of the client", () => {
@@ -74,6 +84,68 @@ describe("event streams of the client", () => {
     assert.equal(signal?.aborted, true);
   });
 
+  test("a stream that is complete ends, and its end is no record", async () => {
+    const client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
+    const run_id = await startWaitingRun(client);
+    const { id: stream_id } = await client.workflowStreams.create({ run_id, name: "out" });
+    for (const value of [1, 2]) await client.workflowStreams.appendRecord({ run_id, stream_id, payload: value });
+    await client.workflowStreams.close({ run_id, stream_id });
+    const records = [];
+    const stream = client.workflowStreams.subscribe({ run_id, stream_id });
+    for await (const record of stream) records.push([record.sequence, record.payload]);
+    assert.deepEqual(records, [
+      [1, 1],
+      [2, 2],
+    ]);
+    assert.equal(stream.lastEventId, "2");
+  });
+
+  test("a stream goes on after a node has closed the connection without its end", async () => {
+    let connections = 0;
+    const client = createClient({
+      ...{ baseUrl: service.baseUrl, apiKey: service.adminKey, backoff: { initialMs: 1, maxMs: 5 } },
+      async fetch(url, init) {
+        const response = await fetch(url, init);
+        if (new Headers(init?.headers).get("accept") !== "text/event-stream" || ++connections > 1) return response;
+        const text = `id: ${first.id}\ndata: ${JSON.stringify(first)}\n\n`;
+        await response.body!.cancel();
+        return new Response(text, response);
+      },
+    });
+    const first = await client.events.publish({ type: "closed.first" });
+    await client.events.publish({ type: "closed.second" });
+    const types = [];
+    for await (const { type } of client.events.subscribe({ types: ["closed.*"] })) {
+      if (types.push(type) === 2) break;
+    }
+    assert.deepEqual([types, connections], [["closed.first", "closed.second"], 2]);
+  });
+
+  test("an object of a stream is uploaded as bytes, text or a blob, and downloaded as it was", async () => {
+    const client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
+    const run_id = await startWaitingRun(client);
+    const { id: stream_id } = await client.workflowStreams.create({ run_id, name: "files" });
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => (at * at) % 251);
+    const bodies: [RawBody, Uint8Array][] = [
+      [bytes, bytes],
+      [bytes.buffer, bytes],
+      [new Blob([bytes], { type: "image/png" }), bytes],
+      ["für dich", new TextEncoder().encode("für dich")],
+    ];
+    for (const [sequence, [body, expected]] of bodies.entries()) {
+      const sha256 = createHash("sha256").update(expected).digest("hex");
+      const announced = { run_id, stream_id, sha256, size_bytes: expected.length };
+      const { id: intent_id } = await client.workflowObjects.prepare(announced);
+      const named = { run_id, stream_id, intent_id };
+      const wrong = client.workflowObjects.upload({ ...named, body: "other bytes" });
+      await assert.rejects(wrong, (error) => isApiError(error) && !error.retryable);
+      assert.equal((await client.workflowObjects.upload({ ...named, body })).status, "uploaded");
+      assert.equal((await client.workflowObjects.commit(named)).sequence, sequence + 1);
+      const downloaded = await client.workflowObjects.download(named);
+      assert.deepEqual(new Uint8Array(await downloaded.arrayBuffer()), expected);
+    }
+  });
+
   test("events are parsed wherever their text is divided", () => {
     const text = ": hello\r\nid: 1\r\ndata: a\r\ndata: b\r\n\r\nevent: error\ndata:c\n\nid: 2\rdata\r\r";
     const expected = [
@@ -89,6 +161,16 @@ describe("event streams of the client", () => {
     }
   });
 });
+
+/** Starts a run that waits. */
+async function startWaitingRun(client: Client): Promise<string> {
+  const flow = defineWorkflow({ key: freshWord(), timeout: "1d" }, (steps) => {
+    steps.waitTimer("wait", { for: "1h" });
+  });
+  const { id } = await client.workflowDefinitions.create({ document: flow.document });
+  await client.workflowDefinitions.publish({ id });
+  return (await client.workflowRuns.start(flow.run({}))).run!.id;
+}
 
 describe("the verification of webhooks", () => {
   const secret = `whsec_${Buffer.from("a secret of thirty-two characters").toString("base64")}`;

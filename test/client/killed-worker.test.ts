@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type Client, createClient } from "../../clients/typescript/src/node.ts";
+import { type Client, createClient, defineWorkflow } from "../../clients/typescript/src/node.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "./until.ts";
 
-const script = fileURLToPath(new URL("./killed-worker.ts", import.meta.url));
+const queueWorker = fileURLToPath(new URL("./killed-worker.ts", import.meta.url));
+const workflowWorker = fileURLToPath(new URL("./killed-workflow-worker.ts", import.meta.url));
 
 describe("a worker process of the client", () => {
   let service: TestService;
@@ -31,10 +32,10 @@ describe("a worker process of the client", () => {
     await client.routing.routeBatch({ items: keys.map((key) => ({ pool_id: poolId, type: "job", key })) });
   }
 
-  /** Starts a worker and resolves when it has started this many items. */
-  async function startWorker(poolId: string, itemMs: number, startedCount: number) {
+  /** Starts a worker of a pool or a queue of tasks, and resolves when it has started this many items. */
+  async function startWorker(source: string, itemMs: number, startedCount: number, script = queueWorker) {
     const env = { ...process.env, ADDRESS: service.baseUrl, KEY: service.adminKey };
-    const child = spawn(process.execPath, [script, poolId, String(itemMs)], {
+    const child = spawn(process.execPath, [script, source, String(itemMs)], {
       env,
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -79,6 +80,41 @@ describe("a worker process of the client", () => {
     assert.equal(completed.length, keys.length);
     assert.deepEqual(completed, (await items(poolId)).map(({ id }) => id).sort());
     assert.equal((await client.queues.getStatus({ pool_id: poolId })).throughput_today, keys.length);
+  });
+
+  test("killed in the middle of workflow tasks: every run succeeds, and no task is completed twice", async () => {
+    const rounds = sized(2, 50);
+    const flow = defineWorkflow<{ key: string }>({ key: "killed", timeout: "1d" }, (steps, { input }) => {
+      const work = { queue: "killed", type: "job.work", with: { key: input.key } };
+      const policy = {
+        timeout: { attempt: "1m", heartbeat: "1s" },
+        retry: { max_attempts: 100, initial: "1ms" },
+      } as const;
+      steps.task<{ done: string }>("first", work, policy);
+      return { done: steps.task<{ done: string }>("second", work, policy).done };
+    });
+    const { id } = await client.workflowDefinitions.create({ document: flow.document });
+    await client.workflowDefinitions.publish({ id });
+    const runs = new Map<string, string>();
+    for (let round = 0; round < rounds; round++) {
+      for (let number = 0; number < 6; number++) {
+        const key = `${round}.${number}`;
+        runs.set((await client.workflowRuns.start(flow.run({ key }))).run!.id, key);
+      }
+      // Killed at another place each time: in first tasks, in second tasks, and between reports of finished ones.
+      const { child, started } = await startWorker("killed", 15, 1 + ((round * 5) % 12), workflowWorker);
+      assert.notEqual(started.length, 0, "the worker is killed while it works");
+      await end(child, "SIGKILL");
+    }
+    const { child } = await startWorker("killed", 1, 1, workflowWorker);
+    for (const [run_id, key] of runs) {
+      const run = await client.workflowRuns.get({ run_id, wait_s: 20 });
+      assert.deepEqual([run.status, run.output], ["succeeded", { done: key }]);
+      const advances = await client.workflowRuns.getHistory({ run_id, limit: 1000 }).take(1000);
+      const completed = advances.flatMap(({ entries }) => entries).filter(({ kind }) => kind === "step_completed");
+      assert.deepEqual(completed.map(({ step }) => step).sort(), ["first", "second"]);
+    }
+    assert.equal(await end(child, "SIGTERM"), 0);
   });
 
   test("SIGTERM completes what runs, starts nothing else and ends the process", async () => {

@@ -12,6 +12,8 @@ export interface ConsoleBrowser {
     apiKey: string,
     theme?: Theme,
   ): Promise<{ page: Page; root: string; context: BrowserContext }>;
+  /** Opens a link that signs in, as somebody did who got it. */
+  openLink(url: string, theme?: Theme): Promise<{ page: Page; root: string; context: BrowserContext }>;
   close(): Promise<void>;
 }
 
@@ -27,18 +29,23 @@ export async function startConsoleBrowser(program: string): Promise<ConsoleBrows
     executablePath: program.includes("/") ? program : `/usr/bin/${program}`,
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
   });
+  async function openLink(url: string, theme: Theme = "light") {
+    const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1360, height: 860 } });
+    context.on("page", (page) => watch(page, problems));
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(/\/workspaces\//);
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    return { page, root: page.url(), context };
+  }
+
   return {
     problems,
-    async signIn(baseUrl, apiKey, theme = "light") {
+    openLink,
+    async signIn(baseUrl, apiKey, theme) {
       const { body } = await restClient(baseUrl, apiKey).call("POST", "/api/v2/identity/login-links", {});
-      const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1360, height: 860 } });
-      context.on("page", (page) => watch(page, problems));
-      const page = await context.newPage();
-      await page.goto(body.data.url);
-      await page.getByRole("button", { name: "Sign in" }).click();
-      await page.waitForURL(/\/workspaces\//);
-      await page.getByRole("navigation", { name: "Pages" }).waitFor();
-      return { page, root: page.url(), context };
+      return openLink(body.data.url, theme);
     },
     close: () => browser.close(),
   };

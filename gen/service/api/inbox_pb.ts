@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/inbox.proto.
  */
 export const file_service_api_inbox: GenFile = /*@__PURE__*/
-  fileDesc("ChdzZXJ2aWNlL2FwaS9pbmJveC5wcm90bxILc2VydmljZS5hcGki+wEKDEluYm94TWVzc2FnZRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIUCgx3b3JrZmxvd19rZXkYBCABKAkSDQoFdGl0bGUYBSABKAkSDAoEYm9keRgGIAEoCRIlCgRkYXRhGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgdyZWFkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKGAQoYTGlzdEluYm94TWVzc2FnZXNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBITCgt1bnJlYWRfb25seRgCIAEoCBIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCRIMCgRza2lwGAUgASgFIosBChlMaXN0SW5ib3hNZXNzYWdlc1Jlc3BvbnNlEisKCG1lc3NhZ2VzGAEgAygLMhkuc2VydmljZS5hcGkuSW5ib3hNZXNzYWdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI+ChpDb3VudFVucmVhZE1lc3NhZ2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEAiMwobQ291bnRVbnJlYWRNZXNzYWdlc1Jlc3BvbnNlEhQKDHVucmVhZF9jb3VudBgBIAEoBSJOChFXYXRjaEluYm94UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASFwoGY3Vyc29yGAIgASgJQge6SARyAhhAIkAKEldhdGNoSW5ib3hSZXNwb25zZRIqCgdtZXNzYWdlGAEgASgLMhkuc2VydmljZS5hcGkuSW5ib3hNZXNzYWdlInYKF01hcmtJbmJveE1lc3NhZ2VSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIdCgptZXNzYWdlX2lkGAIgASgJQgm6SAZyBBABGEASEQoEcmVhZBgDIAEoCEgAiAEBQgcKBV9yZWFkIkYKGE1hcmtJbmJveE1lc3NhZ2VSZXNwb25zZRIqCgdtZXNzYWdlGAEgASgLMhkuc2VydmljZS5hcGkuSW5ib3hNZXNzYWdlIj8KG01hcmtBbGxJbmJveE1lc3NhZ2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEAiNAocTWFya0FsbEluYm94TWVzc2FnZXNSZXNwb25zZRIUCgxtYXJrZWRfY291bnQYASABKAUy9wgKDEluYm94U2VydmljZRLSAQoRTGlzdEluYm94TWVzc2FnZXMSJS5zZXJ2aWNlLmFwaS5MaXN0SW5ib3hNZXNzYWdlc1JlcXVlc3QaJi5zZXJ2aWNlLmFwaS5MaXN0SW5ib3hNZXNzYWdlc1Jlc3BvbnNlIm7K8xgeCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZFAC0vMYCmluYm94IGxpc3SC0+STAjgSNi9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9pbmJveBLlAQoTQ291bnRVbnJlYWRNZXNzYWdlcxInLnNlcnZpY2UuYXBpLkNvdW50VW5yZWFkTWVzc2FnZXNSZXF1ZXN0Giguc2VydmljZS5hcGkuQ291bnRVbnJlYWRNZXNzYWdlc1Jlc3BvbnNlInvK8xgcCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIEcmVhZNLzGBJpbmJveCBjb3VudC11bnJlYWSC0+STAj8SPS9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9pbmJveDp1bnJlYWQSwAEKCldhdGNoSW5ib3gSHi5zZXJ2aWNlLmFwaS5XYXRjaEluYm94UmVxdWVzdBofLnNlcnZpY2UuYXBpLldhdGNoSW5ib3hSZXNwb25zZSJvyvMYHggBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQBYLT5JMCR2IHbWVzc2FnZRI8L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2luYm94OndhdGNoMAES8QEKEE1hcmtJbmJveE1lc3NhZ2USJC5zZXJ2aWNlLmFwaS5NYXJrSW5ib3hNZXNzYWdlUmVxdWVzdBolLnNlcnZpY2UuYXBpLk1hcmtJbmJveE1lc3NhZ2VSZXNwb25zZSKPAcrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVABWAHS8xgKaW5ib3ggbWFya4LT5JMCVjoBKmIHbWVzc2FnZSJIL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L2luYm94L3ttZXNzYWdlX2lkfTptYXJrEvIBChRNYXJrQWxsSW5ib3hNZXNzYWdlcxIoLnNlcnZpY2UuYXBpLk1hcmtBbGxJbmJveE1lc3NhZ2VzUmVxdWVzdBopLnNlcnZpY2UuYXBpLk1hcmtBbGxJbmJveE1lc3NhZ2VzUmVzcG9uc2UihAHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgB0vMYDmluYm94IG1hcmstYWxsgtPkkwJHOgEqIkIvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vaW5ib3g6bWFya0FsbFJlYWRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChdzZXJ2aWNlL2FwaS9pbmJveC5wcm90bxILc2VydmljZS5hcGki+wIKDEluYm94TWVzc2FnZRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSFQoNc3Vic2NyaWJlcl9pZBgDIAEoCRIUCgx3b3JrZmxvd19rZXkYBCABKAkSDQoFdGl0bGUYBSABKAkSDAoEYm9keRgGIAEoCRIlCgRkYXRhGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgdyZWFkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZWVuX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgthcmNoaXZlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGY3Vyc29yGAwgASgJEhAKCHNuYXBzaG90GA0gASgIIq0BChhMaXN0SW5ib3hNZXNzYWdlc1JlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAEhMKC3VucmVhZF9vbmx5GAIgASgIEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEgwKBHNraXAYBSABKAUSEwoLdW5zZWVuX29ubHkYBiABKAgSEAoIYXJjaGl2ZWQYByABKAgiiwEKGUxpc3RJbmJveE1lc3NhZ2VzUmVzcG9uc2USKwoIbWVzc2FnZXMYASADKAsyGS5zZXJ2aWNlLmFwaS5JbmJveE1lc3NhZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIj4KGkNvdW50VW5yZWFkTWVzc2FnZXNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQCJJChtDb3VudFVucmVhZE1lc3NhZ2VzUmVzcG9uc2USFAoMdW5yZWFkX2NvdW50GAEgASgFEhQKDHVuc2Vlbl9jb3VudBgCIAEoBSJgChFXYXRjaEluYm94UmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASGAoGY3Vyc29yGAIgASgJQgi6SAVyAxj/ARIPCgdjaGFuZ2VzGAMgASgIIkAKEldhdGNoSW5ib3hSZXNwb25zZRIqCgdtZXNzYWdlGAEgASgLMhkuc2VydmljZS5hcGkuSW5ib3hNZXNzYWdlIrYBChdNYXJrSW5ib3hNZXNzYWdlUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASHQoKbWVzc2FnZV9pZBgCIAEoCUIJukgGcgQQARhAEhEKBHJlYWQYAyABKAhIAIgBARIRCgRzZWVuGAQgASgISAGIAQESFQoIYXJjaGl2ZWQYBSABKAhIAogBAUIHCgVfcmVhZEIHCgVfc2VlbkILCglfYXJjaGl2ZWQiRgoYTWFya0luYm94TWVzc2FnZVJlc3BvbnNlEioKB21lc3NhZ2UYASABKAsyGS5zZXJ2aWNlLmFwaS5JbmJveE1lc3NhZ2UiwAEKGE1hcmtJbmJveE1lc3NhZ2VzUmVxdWVzdBIgCg1zdWJzY3JpYmVyX2lkGAEgASgJQgm6SAZyBBABGEASJgoLbWVzc2FnZV9pZHMYAiADKAlCEbpIDpIBCxD0AyIGcgQQARhAEhEKBHJlYWQYAyABKAhIAIgBARIRCgRzZWVuGAQgASgISAGIAQESFQoIYXJjaGl2ZWQYBSABKAhIAogBAUIHCgVfcmVhZEIHCgVfc2VlbkILCglfYXJjaGl2ZWQibwoZTWFya0luYm94TWVzc2FnZXNSZXNwb25zZRIUCgxtYXJrZWRfY291bnQYASABKAUSEAoIaGFzX21vcmUYAiABKAgSFAoMdW5yZWFkX2NvdW50GAMgASgFEhQKDHVuc2Vlbl9jb3VudBgEIAEoBSI/ChtNYXJrQWxsSW5ib3hNZXNzYWdlc1JlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAIjQKHE1hcmtBbGxJbmJveE1lc3NhZ2VzUmVzcG9uc2USFAoMbWFya2VkX2NvdW50GAEgASgFMu8KCgxJbmJveFNlcnZpY2US1QEKEUxpc3RJbmJveE1lc3NhZ2VzEiUuc2VydmljZS5hcGkuTGlzdEluYm94TWVzc2FnZXNSZXF1ZXN0GiYuc2VydmljZS5hcGkuTGlzdEluYm94TWVzc2FnZXNSZXNwb25zZSJxyvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWRQAogBAdLzGAppbmJveCBsaXN0gtPkkwI4EjYvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vaW5ib3gS6AEKE0NvdW50VW5yZWFkTWVzc2FnZXMSJy5zZXJ2aWNlLmFwaS5Db3VudFVucmVhZE1lc3NhZ2VzUmVxdWVzdBooLnNlcnZpY2UuYXBpLkNvdW50VW5yZWFkTWVzc2FnZXNSZXNwb25zZSJ+yvMYHwgBEAIYASABKgxub3RpZmljYXRpb24yBHJlYWSIAQHS8xgSaW5ib3ggY291bnQtdW5yZWFkgtPkkwI/Ej0vYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vaW5ib3g6dW5yZWFkEsMBCgpXYXRjaEluYm94Eh4uc2VydmljZS5hcGkuV2F0Y2hJbmJveFJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5XYXRjaEluYm94UmVzcG9uc2UicsrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgRyZWFkUAWIAQGC0+STAkdiB21lc3NhZ2USPC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9pbmJveDp3YXRjaDABEvQBChBNYXJrSW5ib3hNZXNzYWdlEiQuc2VydmljZS5hcGkuTWFya0luYm94TWVzc2FnZVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5NYXJrSW5ib3hNZXNzYWdlUmVzcG9uc2UikgHK8xgkCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQAVgBiAEB0vMYCmluYm94IG1hcmuC0+STAlY6ASpiB21lc3NhZ2UiSC9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9pbmJveC97bWVzc2FnZV9pZH06bWFyaxLmAQoRTWFya0luYm94TWVzc2FnZXMSJS5zZXJ2aWNlLmFwaS5NYXJrSW5ib3hNZXNzYWdlc1JlcXVlc3QaJi5zZXJ2aWNlLmFwaS5NYXJrSW5ib3hNZXNzYWdlc1Jlc3BvbnNlIoEByvMYJAgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAYgBAdLzGA9pbmJveCBtYXJrLW1hbnmC0+STAkA6ASoiOy9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS9pbmJveDptYXJrEvUBChRNYXJrQWxsSW5ib3hNZXNzYWdlcxIoLnNlcnZpY2UuYXBpLk1hcmtBbGxJbmJveE1lc3NhZ2VzUmVxdWVzdBopLnNlcnZpY2UuYXBpLk1hcmtBbGxJbmJveE1lc3NhZ2VzUmVzcG9uc2UihwHK8xgkCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBiAEB0vMYDmluYm94IG1hcmstYWxsgtPkkwJHOgEqIkIvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vaW5ib3g6bWFya0FsbFJlYWRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A message in an inbox.
@@ -85,6 +85,34 @@ export type InboxMessage = Message<"service.api.InboxMessage"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * When the subscriber first saw it in a list; absent while unseen.
+   *
+   * @generated from field: google.protobuf.Timestamp seen_at = 10;
+   */
+  seenAt?: Timestamp | undefined;
+
+  /**
+   * When it was archived; absent while it is not.
+   *
+   * @generated from field: google.protobuf.Timestamp archived_at = 11;
+   */
+  archivedAt?: Timestamp | undefined;
+
+  /**
+   * In a stream: the cursor that continues after this message. REST sends it as the id of the event.
+   *
+   * @generated from field: string cursor = 12;
+   */
+  cursor: string;
+
+  /**
+   * In a stream: whether the message belongs to the snapshot with which the stream starts.
+   *
+   * @generated from field: bool snapshot = 13;
+   */
+  snapshot: boolean;
 };
 
 /**
@@ -134,6 +162,20 @@ export type ListInboxMessagesRequest = Message<"service.api.ListInboxMessagesReq
    * @generated from field: int32 skip = 5;
    */
   skip: number;
+
+  /**
+   * Only unseen messages.
+   *
+   * @generated from field: bool unseen_only = 6;
+   */
+  unseenOnly: boolean;
+
+  /**
+   * Only archived messages; by default, only messages that are not archived.
+   *
+   * @generated from field: bool archived = 7;
+   */
+  archived: boolean;
 };
 
 /**
@@ -207,7 +249,7 @@ export const CountUnreadMessagesRequestSchema: GenMessage<CountUnreadMessagesReq
   messageDesc(file_service_api_inbox, 3);
 
 /**
- * The number of unread messages.
+ * The numbers of messages that are not archived.
  *
  * @generated from message service.api.CountUnreadMessagesResponse
  */
@@ -218,6 +260,13 @@ export type CountUnreadMessagesResponse = Message<"service.api.CountUnreadMessag
    * @generated from field: int32 unread_count = 1;
    */
   unreadCount: number;
+
+  /**
+   * The number of unseen messages.
+   *
+   * @generated from field: int32 unseen_count = 2;
+   */
+  unseenCount: number;
 };
 
 /**
@@ -241,11 +290,19 @@ export type WatchInboxRequest = Message<"service.api.WatchInboxRequest"> & {
   subscriberId: string;
 
   /**
-   * The id of the last received message; only new messages when empty. REST also accepts it in Last-Event-ID.
+   * The cursor of the last received message; only what is new when empty. REST also accepts it in Last-Event-ID. The id of
+   * a message is accepted, too. Any other value starts the stream with a snapshot.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
+
+  /**
+   * Whether messages are also sent when they become seen, read or archived, or cease to be.
+   *
+   * @generated from field: bool changes = 3;
+   */
+  changes: boolean;
 };
 
 /**
@@ -297,11 +354,25 @@ export type MarkInboxMessageRequest = Message<"service.api.MarkInboxMessageReque
   messageId: string;
 
   /**
-   * Whether it was read; default true.
+   * Whether it was read. A message that is read is also seen.
    *
    * @generated from field: optional bool read = 3;
    */
   read?: boolean | undefined;
+
+  /**
+   * Whether it was seen. A message that is unseen is also unread.
+   *
+   * @generated from field: optional bool seen = 4;
+   */
+  seen?: boolean | undefined;
+
+  /**
+   * Whether it is archived.
+   *
+   * @generated from field: optional bool archived = 5;
+   */
+  archived?: boolean | undefined;
 };
 
 /**
@@ -333,6 +404,97 @@ export const MarkInboxMessageResponseSchema: GenMessage<MarkInboxMessageResponse
   messageDesc(file_service_api_inbox, 8);
 
 /**
+ * Marks several messages. At least one state is required.
+ *
+ * @generated from message service.api.MarkInboxMessagesRequest
+ */
+export type MarkInboxMessagesRequest = Message<"service.api.MarkInboxMessagesRequest"> & {
+  /**
+   * The subscriber.
+   *
+   * @generated from field: string subscriber_id = 1;
+   */
+  subscriberId: string;
+
+  /**
+   * The messages; all messages of the inbox when empty. Ids that are not in the inbox are ignored.
+   *
+   * @generated from field: repeated string message_ids = 2;
+   */
+  messageIds: string[];
+
+  /**
+   * Whether they were read. A message that is read is also seen.
+   *
+   * @generated from field: optional bool read = 3;
+   */
+  read?: boolean | undefined;
+
+  /**
+   * Whether they were seen. A message that is unseen is also unread.
+   *
+   * @generated from field: optional bool seen = 4;
+   */
+  seen?: boolean | undefined;
+
+  /**
+   * Whether they are archived.
+   *
+   * @generated from field: optional bool archived = 5;
+   */
+  archived?: boolean | undefined;
+};
+
+/**
+ * Describes the message service.api.MarkInboxMessagesRequest.
+ * Use `create(MarkInboxMessagesRequestSchema)` to create a new message.
+ */
+export const MarkInboxMessagesRequestSchema: GenMessage<MarkInboxMessagesRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_inbox, 9);
+
+/**
+ * What was marked.
+ *
+ * @generated from message service.api.MarkInboxMessagesResponse
+ */
+export type MarkInboxMessagesResponse = Message<"service.api.MarkInboxMessagesResponse"> & {
+  /**
+   * The number of messages that changed, at most 10,000.
+   *
+   * @generated from field: int32 marked_count = 1;
+   */
+  markedCount: number;
+
+  /**
+   * Whether more than 10,000 messages are to be changed: repeat the call.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+
+  /**
+   * The number of unread messages now.
+   *
+   * @generated from field: int32 unread_count = 3;
+   */
+  unreadCount: number;
+
+  /**
+   * The number of unseen messages now.
+   *
+   * @generated from field: int32 unseen_count = 4;
+   */
+  unseenCount: number;
+};
+
+/**
+ * Describes the message service.api.MarkInboxMessagesResponse.
+ * Use `create(MarkInboxMessagesResponseSchema)` to create a new message.
+ */
+export const MarkInboxMessagesResponseSchema: GenMessage<MarkInboxMessagesResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_inbox, 10);
+
+/**
  * Marks all messages.
  *
  * @generated from message service.api.MarkAllInboxMessagesRequest
@@ -351,7 +513,7 @@ export type MarkAllInboxMessagesRequest = Message<"service.api.MarkAllInboxMessa
  * Use `create(MarkAllInboxMessagesRequestSchema)` to create a new message.
  */
 export const MarkAllInboxMessagesRequestSchema: GenMessage<MarkAllInboxMessagesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_inbox, 9);
+  messageDesc(file_service_api_inbox, 11);
 
 /**
  * The number of marked messages.
@@ -372,7 +534,7 @@ export type MarkAllInboxMessagesResponse = Message<"service.api.MarkAllInboxMess
  * Use `create(MarkAllInboxMessagesResponseSchema)` to create a new message.
  */
 export const MarkAllInboxMessagesResponseSchema: GenMessage<MarkAllInboxMessagesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_inbox, 10);
+  messageDesc(file_service_api_inbox, 12);
 
 /**
  * Inboxes: messages of subscribers on the channel in_app.
@@ -391,7 +553,7 @@ export const InboxService: GenService<{
     output: typeof ListInboxMessagesResponseSchema;
   },
   /**
-   * Counts the unread messages.
+   * Counts the unread and the unseen messages. Archived messages do not count.
    *
    * @generated from rpc service.api.InboxService.CountUnreadMessages
    */
@@ -401,7 +563,9 @@ export const InboxService: GenService<{
     output: typeof CountUnreadMessagesResponseSchema;
   },
   /**
-   * Follows an inbox: returns messages as they arrive. REST returns server-sent events.
+   * Follows an inbox: returns messages as they arrive and, on request, messages whose state changes. REST returns
+   * server-sent events. With a cursor that is unknown, it starts with a snapshot: the newest 100 messages that are not
+   * archived.
    *
    * @generated from rpc service.api.InboxService.WatchInbox
    */
@@ -411,7 +575,8 @@ export const InboxService: GenService<{
     output: typeof WatchInboxResponseSchema;
   },
   /**
-   * Marks a message as read or unread.
+   * Changes the state of a message: seen, read or archived. A message that is read is also seen. Without a state, the
+   * message is marked as read.
    *
    * @generated from rpc service.api.InboxService.MarkInboxMessage
    */
@@ -419,6 +584,16 @@ export const InboxService: GenService<{
     methodKind: "unary";
     input: typeof MarkInboxMessageRequestSchema;
     output: typeof MarkInboxMessageResponseSchema;
+  },
+  /**
+   * Changes the state of several messages of an inbox, or of all of them.
+   *
+   * @generated from rpc service.api.InboxService.MarkInboxMessages
+   */
+  markInboxMessages: {
+    methodKind: "unary";
+    input: typeof MarkInboxMessagesRequestSchema;
+    output: typeof MarkInboxMessagesResponseSchema;
   },
   /**
    * Marks all messages of an inbox as read.

@@ -2,6 +2,7 @@ import { fail } from "../../errors/index.ts";
 import { covers } from "../../platform/access/index.ts";
 import type { Call, Interceptor } from "../call.ts";
 import type { EntitlementCheck } from "../entitlement.ts";
+import { requireSubscriberOperation } from "./subscriber-access.ts";
 
 /** Throws PERMISSION_DENIED if a call is not allowed. */
 export type Authorizer = (call: Call) => void;
@@ -30,6 +31,7 @@ export function authorization(
   checkEntitlement: EntitlementCheck | undefined,
 ): Interceptor {
   return (call, next) => {
+    requireSubscriberOperation(call);
     if (call.operation.governance.authorizationRequired) {
       if (authorizer !== undefined) authorizer(call);
       else if (!allowWhenUnconfigured) {

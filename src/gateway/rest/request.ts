@@ -1,7 +1,7 @@
 import { clearField, create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
-import type { ReturnedFields } from "../../chain/returned-record.ts";
+import type { ReturnedFields } from "../../chain/returned-fields.ts";
 import type { HttpBinding, Operation, UpdatedRecord } from "../../definitions/index.ts";
 import { fail, invalid, type Violation } from "../../errors/index.ts";
 import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";

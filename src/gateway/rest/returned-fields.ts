@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ReturnedFields } from "../../chain/returned-record.ts";
+import type { ReturnedFields } from "../../chain/returned-fields.ts";
 import type { UpdatedRecord } from "../../definitions/index.ts";
 import { createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 

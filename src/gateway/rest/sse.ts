@@ -21,14 +21,14 @@ export type EventStreamWriter = (
 ) => Promise<void>;
 
 /**
- * Creates the writer of a streaming operation: `id` is the message's id or sequence, `data` its JSON. A stream that is complete
+ * Creates the writer of a streaming operation: `id` is the message's cursor, id or sequence, `data` its JSON. A stream that is complete
  * ends with an event of the type `end`. After any other end, the client resumes it.
  */
 export function createEventStreamWriter({ method }: Operation, binding: HttpBinding): EventStreamWriter {
   const field = method.output.fields.find((each) => each.name === binding.responseBody);
   const desc = field?.message ?? method.output;
   const encode = createJsonEncoder(desc, "proto");
-  const idName = (desc.field.id ?? desc.field.sequence)?.localName;
+  const idName = (desc.field.cursor ?? desc.field.id ?? desc.field.sequence)?.localName;
   const frameOf = encodeOnce((message) => {
     const record = (field === undefined ? message : fieldOf(message, field.localName)) as Message;
     const id = idName === undefined ? "" : `id: ${fieldOf(record, idName)}\n`;

@@ -17,8 +17,10 @@ import { createLayouts } from "./layouts/index.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
 import { createProviders } from "./providers/index.ts";
-import { createSubscribers } from "./subscribers/index.ts";
+import { createSubscribers, createSubscriberTokens } from "./subscribers/index.ts";
 import { createTopics } from "./topics/index.ts";
+
+export type { SubscriberTokens } from "./subscribers/index.ts";
 
 interface Parts extends AreaParts {
   readonly events: EventRecorder;
@@ -26,6 +28,8 @@ interface Parts extends AreaParts {
   /** Sends notifications through providers of the connector catalogue. */
   readonly messaging: Messaging;
   readonly quotas: Quotas;
+  /** Signs subscriber tokens. */
+  readonly subscriberTokenSecret: Buffer;
 }
 
 /** Creates the area. */
@@ -33,7 +37,12 @@ export function createNotifications({ config, ...parts }: Parts) {
   const { side } = parts;
   const providers = createProviders(parts);
   const integrations = createIntegrations({ ...parts, providers });
-  const subscribers = createSubscribers({ ...parts, checkConnection: integrations.checkConnection });
+  const subscriberTokens = createSubscriberTokens({ ...parts, secret: parts.subscriberTokenSecret });
+  const subscribers = createSubscribers({
+    ...parts,
+    checkConnection: integrations.checkConnection,
+    onDeactivated: subscriberTokens.changed,
+  });
   const topics = createTopics({ ...parts, subscribers });
   const partials = createPartials({
     ...parts,
@@ -83,6 +92,7 @@ export function createNotifications({ config, ...parts }: Parts) {
         ...preferences.handlers.subscribers,
         ...dispatch.handlers.subscribers,
       },
+      "service.api.SubscriberTokenService": subscriberTokens.handlers,
       "service.api.SuppressionService": subscribers.suppressionHandlers,
       "service.api.TopicService": topics.handlers.topics,
       "service.api.NotificationWorkflowService": preferences.handlers.workflows,
@@ -103,6 +113,8 @@ export function createNotifications({ config, ...parts }: Parts) {
     explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,
+    /** Identifies subscribers by their tokens. */
+    subscriberTokens,
     /** Accepts a provider's callback about messages that it accepted. */
     receive: dispatch.receive,
     /** Resolves when no send that a caller waits for is in progress. */

@@ -7,9 +7,9 @@ export type EnvironmentMode = "any" | "production_only" | "non_production_only";
 /** An authenticated caller. */
 export interface Principal {
   readonly tenantId: TenantId;
-  /** The token's subject, or `member:<id>`, `key:<id>` or `service:<name>`. */
+  /** The token's subject, or `member:<id>`, `key:<id>`, `service:<name>` or `subscriber:<id>`. */
   readonly subject: string;
-  readonly kind: "user" | "api_key" | "service" | "anonymous";
+  readonly kind: "user" | "api_key" | "service" | "subscriber" | "anonymous";
   readonly roles: readonly string[];
   /** All scopes that the roles and the directly assigned scopes grant. */
   readonly scopes: ReadonlySet<string>;
@@ -20,6 +20,8 @@ export interface Principal {
   readonly memberId?: string | undefined;
   /** The browser session of the call. */
   readonly sessionId?: string | undefined;
+  /** The subscriber of a subscriber token. The caller may only use operations and records of this subscriber. */
+  readonly subscriberId?: string | undefined;
 }
 
 /** Whether everything that a mode allows is also allowed by an outer mode. */

@@ -14,6 +14,7 @@ export { lines } from "./lines.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { type DailyTable, maintainPartitions } from "./partitions.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./row-image.ts";
+export { createSignalCache, type SignalCache } from "./signal-cache.ts";
 export { createSignals, nextWake, type Signals } from "./signals.ts";
 export { createTenantCache, type TenantCache } from "./tenant-cache.ts";
 export { createTenantChanges, type TenantChanges } from "./tenant-changes.ts";

@@ -79,6 +79,34 @@ export async function createKey(page: Page, root: string): Promise<void> {
   await page.getByRole("cell", { name: "made in the console" }).waitFor();
 }
 
+/** Sees a candidate with its timeline, approves it, and sees that in the timeline. */
+export async function approveCandidate(page: Page, root: string, name: string): Promise<void> {
+  await page.goto(`${root}/promotions`);
+  await page.locator("a.row-link", { hasText: name }).click();
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+  const timeline = page.locator("ol.steps");
+  for (const call of ["Create", "Preflight", "Evaluate guardrails", "Start canary", "Stop canary"]) {
+    await timeline.getByText(call, { exact: true }).first().waitFor();
+  }
+  await page.getByRole("button", { name: "Approve" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("What did you check?").fill("The canary and the rules.");
+  await dialog.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("The candidate is approved.").waitFor();
+  await timeline.getByText("Approve", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Promote" }).waitFor();
+}
+
+/** Sends a query and sees its chart. */
+export async function queryAnalytics(page: Page, root: string, query: string, series: string): Promise<void> {
+  await page.goto(`${root}/analytics`);
+  await page.getByLabel("Query, in PromQL").fill(query);
+  await page.getByRole("button", { name: "Query" }).click();
+  const chart = page.getByRole("img", { name: "Result of the query" });
+  await chart.waitFor();
+  await page.getByText(series).first().waitFor();
+}
+
 /** Waits until a condition holds. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 250));

@@ -173,6 +173,8 @@ describe("a walk through the demo", () => {
 
   test("ten open tabs all stay live over one connection, also when the first one is closed", async () => {
     const { page, root, context } = await browser.signIn(service.baseUrl, key);
+    // The navigation is shown before the page has the lock and connects. Later connections would be those of other tabs.
+    await page.getByText("Live", { exact: true }).waitFor();
     let streams = 0;
     context.on("request", (request) => {
       if (request.url().includes("/api/events/subscribe")) streams++;

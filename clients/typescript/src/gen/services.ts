@@ -49,6 +49,7 @@ import { createScheduleService, type ScheduleService } from "./schedule.ts";
 import { createSecretService, type SecretService } from "./secret.ts";
 import { createSsoService, type SsoService } from "./sso.ts";
 import { createSubscriberService, type SubscriberService } from "./subscriber.ts";
+import { createSubscriberTokenService, type SubscriberTokenService } from "./subscriber-token.ts";
 import { createSuppressionService, type SuppressionService } from "./suppression.ts";
 import { createTenantService, type TenantService } from "./tenant.ts";
 import { createTopicService, type TopicService } from "./topic.ts";
@@ -115,6 +116,7 @@ export interface Services {
   readonly secrets: SecretService;
   readonly sso: SsoService;
   readonly subscribers: SubscriberService;
+  readonly subscriberTokens: SubscriberTokenService;
   readonly suppressions: SuppressionService;
   readonly tenants: TenantService;
   readonly topics: TopicService;
@@ -183,6 +185,7 @@ export function createServices(transport: Transport): Services {
     secrets: createSecretService(transport),
     sso: createSsoService(transport),
     subscribers: createSubscriberService(transport),
+    subscriberTokens: createSubscriberTokenService(transport),
     suppressions: createSuppressionService(transport),
     tenants: createTenantService(transport),
     topics: createTopicService(transport),

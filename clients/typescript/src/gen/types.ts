@@ -51,6 +51,7 @@ export type * from "./secret.ts";
 export type * from "./sso.ts";
 export type * from "./subscriber.ts";
 export type * from "./topic.ts";
+export type * from "./subscriber-token.ts";
 export type * from "./suppression.ts";
 export type * from "./tenant.ts";
 export type * from "./trigger-subscription.ts";

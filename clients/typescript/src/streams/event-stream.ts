@@ -5,8 +5,8 @@ import type { Transport } from "../transport/transport.ts";
 import { createSseParser, type ServerSentEvent } from "./sse-parser.ts";
 
 /**
- * Messages that the service sends as they happen. A connection that fails is opened again after the last message that was
- * received, until the loop or the signal ends it. The iteration ends when the service ends the stream.
+ * Messages that the service sends as they happen. A connection that fails or ends is opened again after the last message that
+ * was received, until the loop or the signal ends it. The iteration ends when the service says that the stream is complete.
  */
 export interface EventStream<Message> extends AsyncIterable<Message> {
   /** The id of the last message, with which another stream continues; empty before the first. */
@@ -38,11 +38,15 @@ export function createEventStream<Message>(
         const response = await transport.open(operation, request, call);
         for await (const { id, type, data } of readEvents(response, connection)) {
           if (type === "error") throw toApiError(data);
+          if (type === "end") return;
+          // Types that a later version of the service may add.
+          if (type !== "message") continue;
           failures = 0;
           lastEventId = id;
           yield JSON.parse(data) as Message;
         }
-        return;
+        // A node that stops closes its connections. Another node continues.
+        throw new ConnectionError("the connection ended before the stream was complete");
       } catch (error) {
         options.signal?.throwIfAborted();
         if (error instanceof SwitchyardError && !error.retryable) throw error;

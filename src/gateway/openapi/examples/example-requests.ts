@@ -357,6 +357,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     secrets: { client_secret: "correct-horse-battery-staple" },
     scopes: ["read:user"],
   },
+  UpdateProviderConfigRequest: { name: "Our app in Europe", scope_set: { scopes: ["read:user", "repo"] } },
   CreateConnectSessionRequest: {
     allowed_provider_keys: ["http", "stripe"],
     end_user: { id: "user-42", email: "ada@example.com", display_name: "Ada Lovelace" },
@@ -481,4 +482,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   UpsertPreferenceRequest: { layer: 4, workflow_key: "order.shipped", ...preferences },
   UpsertSubscriptionRequest: { topic_key: "order.updates" },
+  MarkInboxMessageRequest: { read: true },
+  MarkInboxMessagesRequest: { message_ids: [exampleId("message")], read: true },
+  CreateSubscriberTokenRequest: { ttl_s: 600 },
 };

@@ -44,6 +44,7 @@ import { type ReachHandlers, reachHandlers } from "./explain/reach-handler.ts";
 import { createReachService } from "./explain/reach-service.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
 import { inboxHandlers } from "./inbox/inbox-handler.ts";
+import { createInboxService } from "./inbox/inbox-service.ts";
 import { createMessagePreparer } from "./message/message-preparation.ts";
 import { createObservationService, type ObservationService } from "./observations/observation-service.ts";
 import { outboxHandlers } from "./outbox/outbox-handler.ts";
@@ -160,7 +161,10 @@ export function createDispatch(parts: Parts): Dispatch {
         ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
         ...runHandlers({ cursors, cancel: createCancellation({ events, reporter, wakeRuns }) }),
       },
-      inbox: inboxHandlers({ ...parts, feed, observations, onInboxChange }),
+      inbox: inboxHandlers({
+        ...{ ...parts, feed },
+        service: createInboxService({ events, observations, wakeInbox, onInboxChange }),
+      }),
       outbox: outboxHandlers(cursors),
       subscribers: reachHandlers(createReachService({ ...parts, outbox: settings.outbox, verifiedOnly })),
     },

@@ -3,7 +3,8 @@
  *
  * external id: the tenant's own id of a subscriber. profile: the tenant's data about a subscriber.
  * endpoint: an address of a subscriber on one channel. suppression: an address that nothing is sent to, because a provider
- * reported that it is permanently unreachable, or that its owner unsubscribed or complained, or because a caller said so.
+ * reported that it is permanently unreachable, or that its owner unsubscribed or complained, or because a caller said so. token: a
+ * credential with which the web page of a subscriber uses its inbox and its preferences.
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -19,6 +20,7 @@ import { createSubscriberBatchService, type SubscriberBatchService } from "./sub
 import { type SubscriberHandlers, subscriberHandlers } from "./subscriber-handler.ts";
 import {
   createSubscriberService,
+  type SubscriberListener,
   type SubscriberUpsert,
   type UpsertContext,
   type UpsertOptions,
@@ -28,6 +30,7 @@ import type { SuppressionReason, UsedAddress } from "./suppressions/domain/suppr
 import { type SuppressionHandlers, suppressionHandlers } from "./suppressions/suppression-handler.ts";
 import { createSuppressionService } from "./suppressions/suppression-service.ts";
 
+export { createSubscriberTokens, type SubscriberTokens } from "./tokens/subscriber-tokens.ts";
 export type { Channel, Endpoint, Subscriber, SubscriberId, SubscriberUpsert, SuppressionReason, UsedAddress };
 
 /** The module's public API. */
@@ -74,11 +77,13 @@ interface Parts {
   readonly events: EventRecorder;
   readonly cursors: Cursors;
   readonly checkConnection: CheckConnection;
+  /** Called after the commit that deactivates a subscriber. */
+  readonly onDeactivated?: SubscriberListener;
 }
 
 /** Creates the module. */
-export function createSubscribers({ events, cursors, checkConnection }: Parts): Subscribers {
-  const subscribers = createSubscriberService(events);
+export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Parts): Subscribers {
+  const subscribers = createSubscriberService(events, onDeactivated);
   const batches = createSubscriberBatchService(events);
   const suppressions = createSuppressionService(events);
   const endpoints = createEndpointService(events, checkConnection, suppressions);

@@ -26,6 +26,9 @@ export interface SubscriberUpsert extends ProfileChange {
   readonly externalId: string;
 }
 
+/** Is told of a subscriber. */
+export type SubscriberListener = (subscriber: { readonly tenantId: TenantId; readonly id: string }) => void;
+
 /** How an upsert treats new and deleted subscribers. */
 export interface UpsertOptions {
   /** The id of a new subscriber. */
@@ -38,7 +41,7 @@ export interface UpsertOptions {
 export type SubscriberService = ReturnType<typeof createSubscriberService>;
 
 /** Creates the subscriber service. */
-export function createSubscriberService(events: EventRecorder) {
+export function createSubscriberService(events: EventRecorder, onDeactivated: SubscriberListener = () => {}) {
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).find(tenantId, id);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -142,6 +145,7 @@ export function createSubscriberService(events: EventRecorder) {
       // Deleting an inactive subscriber changes nothing.
       if (deactivated === undefined) return getSubscriber(context, id);
       await events.record(context, "subscriber.deactivated", id, { external_id: deactivated.externalId });
+      context.afterCommit(() => onDeactivated(deactivated));
       return deactivated;
     },
   };

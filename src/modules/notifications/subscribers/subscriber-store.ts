@@ -140,10 +140,11 @@ export function subscriberStore(sql: Sql) {
       return row;
     },
 
-    /** Deactivates an active subscriber; undefined when there is none. */
+    /** Deactivates an active subscriber and revokes its tokens; undefined when there is none. */
     async deactivate(tenantId: TenantId, id: string, now: Date): Promise<Subscriber | undefined> {
       const [row] = await sql<Subscriber[]>`
-        update notification_subscribers set active = false, updated_at = ${now}, record_version = record_version + 1
+        update notification_subscribers set active = false, token_revocations = token_revocations + 1,
+          updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and active
         returning ${columns}`;
       return row;

@@ -8,41 +8,34 @@ import {
   ListInboxMessagesResponseSchema,
   MarkAllInboxMessagesResponseSchema,
   MarkInboxMessageResponseSchema,
+  MarkInboxMessagesResponseSchema,
   type WatchInboxResponse,
   WatchInboxResponseSchema,
 } from "../../../../../gen/service/api/inbox_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { invalid } from "../../../../errors/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
-import type { ObservationService } from "../observations/observation-service.ts";
-import type { InboxFeed } from "./inbox-feed.ts";
+import { completeMark, requireMark } from "../domain/inbox-mark.ts";
+import type { FeedMessage, InboxFeed } from "./inbox-feed.ts";
+import type { InboxService as Service } from "./inbox-service.ts";
 import { type InboxMessage, inboxStore } from "./inbox-store.ts";
 
 interface Parts {
   readonly subscribers: Pick<Subscribers, "find">;
   readonly feed: InboxFeed;
-  readonly observations: Pick<ObservationService, "recordInboxRead">;
+  readonly service: Service;
   readonly cursors: Cursors;
-  /** Called in the transaction that marks messages. */
-  onInboxChange(context: Context, messageIds: readonly string[]): Promise<void>;
 }
 
-/** The maximum number of messages that one call marks as read. */
-const markedMax = 10_000;
+/** What marking a message means without a state. */
+const read = { read: true };
 
 /** The operations of InboxService. */
-export function inboxHandlers({
-  subscribers,
-  feed,
-  observations,
-  cursors,
-  onInboxChange,
-}: Parts): Handlers<typeof InboxService> {
+export function inboxHandlers({ subscribers, feed, service, cursors }: Parts): Handlers<typeof InboxService> {
   async function owner({ sql, tenantId }: Context, subscriberId: string): Promise<string> {
     const subscriber = await subscribers.find(sql, tenantId, subscriberId);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -52,68 +45,68 @@ export function inboxHandlers({
   return {
     async listInboxMessages(context, request) {
       const { sql, tenantId, operation } = context;
+      const { unreadOnly, unseenOnly, archived } = request;
       const subscriberId = await owner(context, request.subscriberId);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [subscriberId, request.unreadOnly] },
+        { tenantId, operation: operation.id, filter: [subscriberId, unreadOnly, unseenOnly, archived] },
         (message: InboxMessage) => message.id,
-        (wanted) => inboxStore(sql).list(tenantId, subscriberId, request.unreadOnly, wanted),
+        (wanted) => inboxStore(sql).list(tenantId, subscriberId, { unreadOnly, unseenOnly, archived }, wanted),
       );
       return create(ListInboxMessagesResponseSchema, { ...page, messages: page.items.map(fromMessage) });
     },
 
     async countUnreadMessages(context, request) {
       const subscriberId = await owner(context, request.subscriberId);
-      const unreadCount = await inboxStore(context.sql).countUnread(context.tenantId, subscriberId);
-      return create(CountUnreadMessagesResponseSchema, { unreadCount });
+      const counts = await inboxStore(context.sql).count(context.tenantId, subscriberId);
+      return create(CountUnreadMessagesResponseSchema, counts);
     },
 
-    async watchInbox(context, { subscriberId: name, cursor }) {
-      const { sql, tenantId, nowMs, signal } = context;
+    async watchInbox(context, { subscriberId: name, cursor, changes }) {
+      const { tenantId, nowMs, signal } = context;
       const subscriberId = await owner(context, name);
-      const store = inboxStore(sql);
-      const from =
-        cursor === "" ? await store.endPosition(nowMs) : await store.positionOf(tenantId, subscriberId, cursor);
-      if (from === undefined)
-        throw invalid(
-          "cursor",
-          "cursor",
-          "must be the id of a message in this inbox, or empty to watch new messages only",
-        );
-      return fromMessages(feed.follow(tenantId, subscriberId, from, signal));
+      return fromFeed(await feed.open({ tenantId, subscriberId, changes }, cursor, nowMs, signal));
     },
 
-    async markInboxMessage(context, { subscriberId, messageId, read = true }) {
-      const { sql, tenantId, nowMs } = context;
-      const message = await inboxStore(sql).mark(tenantId, subscriberId, messageId, read ? new Date(nowMs) : null);
-      if (message === undefined) throw notFound("message");
-      if (read) await observations.recordInboxRead(context, [message.id]);
-      if (read) await onInboxChange(context, [message.id]);
+    async markInboxMessage(context, { subscriberId, messageId, ...states }) {
+      const { seen, read: isRead, archived } = states;
+      const isEmpty = seen === undefined && isRead === undefined && archived === undefined;
+      const mark = completeMark(isEmpty ? read : { seen, read: isRead, archived });
+      const message = await service.markMessage(context, subscriberId, messageId, mark);
       return create(MarkInboxMessageResponseSchema, { message: fromMessage(message) });
     },
 
-    async markAllInboxMessages(context, request) {
-      const { sql, tenantId, nowMs } = context;
+    async markInboxMessages(context, request) {
+      const { messageIds, seen, read: isRead, archived } = request;
+      const mark = requireMark({ seen, read: isRead, archived });
       const subscriberId = await owner(context, request.subscriberId);
-      const ids = await inboxStore(sql).markAll(tenantId, subscriberId, new Date(nowMs), markedMax);
-      await observations.recordInboxRead(context, ids);
-      await onInboxChange(context, ids);
-      return create(MarkAllInboxMessagesResponseSchema, { markedCount: ids.length });
+      const ids = messageIds.length === 0 ? undefined : messageIds;
+      const marked = await service.markMessages(context, subscriberId, ids, mark);
+      const counts = await inboxStore(context.sql).count(context.tenantId, subscriberId);
+      return create(MarkInboxMessagesResponseSchema, { ...marked, ...counts });
+    },
+
+    async markAllInboxMessages(context, request) {
+      const subscriberId = await owner(context, request.subscriberId);
+      const { markedCount } = await service.markMessages(context, subscriberId, undefined, completeMark(read));
+      return create(MarkAllInboxMessagesResponseSchema, { markedCount });
     },
   };
 }
 
-async function* fromMessages(messages: AsyncIterable<InboxMessage>): AsyncGenerator<WatchInboxResponse> {
+async function* fromFeed(messages: AsyncIterable<FeedMessage>): AsyncGenerator<WatchInboxResponse> {
   for await (const message of messages) yield create(WatchInboxResponseSchema, { message: fromMessage(message) });
 }
 
-function fromMessage(message: InboxMessage): InboxMessageMessage {
-  const { data, readAt, createdAt, ...rest } = message;
+function fromMessage(message: InboxMessage | FeedMessage): InboxMessageMessage {
+  const { data, seenAt, readAt, archivedAt, createdAt, ...rest } = message;
   return create(InboxMessageSchema, {
     ...rest,
     data: data as never,
+    seenAt: optionalTime(seenAt),
     readAt: optionalTime(readAt),
+    archivedAt: optionalTime(archivedAt),
     createdAt: timestampFromDate(createdAt),
   });
 }

@@ -1,6 +1,8 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { InboxMark } from "../domain/inbox-mark.ts";
+import type { InboxPosition } from "../domain/inbox-position.ts";
 
 /** A message in a subscriber's inbox. */
 export interface InboxMessage {
@@ -12,18 +14,29 @@ export interface InboxMessage {
   readonly title: string;
   readonly body: string;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly seenAt: Date | null;
   readonly readAt: Date | null;
+  readonly archivedAt: Date | null;
   readonly createdAt: Date;
 }
 
-/** A reader's position in an inbox. */
-export interface InboxPosition {
+/** A message of a stream, with the transaction and the time of its insertion, or of its last change. */
+export interface StreamedMessage extends InboxMessage {
   readonly xid: string;
-  readonly id: string;
-  /** Messages visible in this snapshot are skipped, for readers that want new messages only. */
-  readonly snapshot: string | undefined;
-  /** Older messages are not read. */
-  readonly sinceMs: number;
+  readonly at: Date;
+}
+
+/** Filter of a list of messages. */
+export interface InboxFilter {
+  readonly unreadOnly: boolean;
+  readonly unseenOnly: boolean;
+  readonly archived: boolean;
+}
+
+/** The numbers of messages that are not archived. */
+export interface InboxCounts {
+  readonly unreadCount: number;
+  readonly unseenCount: number;
 }
 
 /** Upper bound for the duration of a transaction that inserts a message. */
@@ -31,60 +44,74 @@ const slackMs = 5 * 60_000;
 
 /** SQL queries for inboxes. Messages are inserted together with their deliveries. */
 export function inboxStore(sql: Sql) {
-  const columns = sql`tenant_id, subscriber_id, id, workflow_key, title, body, data, read_at, created_at`;
+  const columns = sql`tenant_id, subscriber_id, id, workflow_key, title, body, data, seen_at, read_at, archived_at, created_at`;
   return {
     async list(
       tenantId: TenantId,
       subscriberId: string,
-      unreadOnly: boolean,
+      { unreadOnly, unseenOnly, archived }: InboxFilter,
       page: Page,
     ): Promise<PageRows<InboxMessage>> {
       const where = sql`tenant_id = ${tenantId} and subscriber_id = ${subscriberId}
-        ${unreadOnly ? sql`and read_at is null` : sql``}`;
+        and ${archived ? sql`archived_at is not null` : sql`archived_at is null`}
+        ${unreadOnly ? sql`and read_at is null` : sql``} ${unseenOnly ? sql`and seen_at is null` : sql``}`;
       return readKeyset<InboxMessage>(sql, { columns, table: "notification_inbox", where, newestFirst: true }, page);
     },
 
-    async countUnread(tenantId: TenantId, subscriberId: string): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from notification_inbox
-        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and read_at is null`;
-      return row!.count;
-    },
-
-    /** Marks a message as read or unread; undefined when it does not exist. */
-    async mark(
-      tenantId: TenantId,
-      subscriberId: string,
-      id: string,
-      readAt: Date | null,
-    ): Promise<InboxMessage | undefined> {
-      // Marking a message as read again keeps the first time.
+    async find(tenantId: TenantId, subscriberId: string, id: string): Promise<InboxMessage | undefined> {
       const [row] = await sql<InboxMessage[]>`
-        update notification_inbox
-        set read_at = case when ${readAt}::timestamptz is null then null else coalesce(read_at, ${readAt}) end
-        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${id}
-        returning ${columns}`;
+        select ${columns} from notification_inbox
+        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${id}`;
       return row;
     },
 
-    /** Marks up to `limit` unread messages as read, oldest first; returns their ids. */
-    async markAll(tenantId: TenantId, subscriberId: string, readAt: Date, limit: number): Promise<string[]> {
+    async count(tenantId: TenantId, subscriberId: string): Promise<InboxCounts> {
+      const [row] = await sql<InboxCounts[]>`
+        select count(*)::int as unread_count, (count(*) filter (where seen_at is null))::int as unseen_count
+        from notification_inbox
+        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and read_at is null and archived_at is null`;
+      return row!;
+    },
+
+    /**
+     * Sets the states of up to `limit` messages, oldest first; of all messages if no ids are given. Returns the ids of those
+     * that changed. A state that a message has already keeps its time.
+     */
+    async mark(
+      tenantId: TenantId,
+      subscriberId: string,
+      ids: readonly string[] | undefined,
+      mark: InboxMark,
+      now: Date,
+      limit: number,
+    ): Promise<string[]> {
+      const states = statesOf(sql, mark, now);
+      if (states.length === 0) return [];
       const rows = await sql<{ id: string }[]>`
-        update notification_inbox set read_at = ${readAt}
+        update notification_inbox set ${joined(sql, states, "assignment")},
+          changed_at = ${now}, changed_xid = pg_current_xact_id()
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = any(array(
           select id from notification_inbox
-          where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and read_at is null
+          where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and (${joined(sql, states, "differs")})
+            ${ids === undefined ? sql`` : sql`and id = any(${ids as string[]}::text[])`}
           order by id limit ${limit} for update))
         returning id`;
       return rows.map(({ id }) => id);
     },
 
-    /** The position of a message; undefined when it does not exist. */
+    /** The position of a message among the new ones; undefined when it does not exist. */
     async positionOf(tenantId: TenantId, subscriberId: string, id: string): Promise<InboxPosition | undefined> {
       const [row] = await sql<{ xid: string; createdAt: Date }[]>`
         select xid::text, created_at from notification_inbox
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${id}`;
       return row && { xid: row.xid, id, snapshot: undefined, sinceMs: row.createdAt.getTime() };
+    },
+
+    /** Whether a transaction has begun in this database. A cursor may come from before a restore. */
+    async hasBegun(xid: string): Promise<boolean> {
+      const [row] = await sql<{ begun: boolean }[]>`
+        select ${xid}::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) as begun`;
+      return row!.begun;
     },
 
     /** The current end of every inbox; later commits come after it. */
@@ -94,19 +121,73 @@ export function inboxStore(sql: Sql) {
       return { xid: row!.xid, id: "", snapshot: row!.snapshot, sinceMs: nowMs };
     },
 
-    /** The messages after a position, in order, up to the oldest open transaction. */
+    /** The newest messages that are not archived, in the order of streams, up to the oldest open transaction. */
+    async newest(
+      tenantId: TenantId,
+      subscriberId: string,
+      changes: boolean,
+      limit: number,
+    ): Promise<StreamedMessage[]> {
+      const xid = changes ? sql`coalesce(changed_xid, xid)` : sql`xid`;
+      const at = changes ? sql`coalesce(changed_at, created_at)` : sql`created_at`;
+      return sql<StreamedMessage[]>`
+        select newest.*, newest.position::text as xid from (
+          select ${columns}, ${xid} as position, ${at} as at from notification_inbox
+          where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and archived_at is null
+            and ${xid} < pg_snapshot_xmin(pg_current_snapshot())
+          order by id desc limit ${limit}) newest
+        order by newest.position, id`;
+    },
+
+    /** The messages, and on request the changed messages, after a position, in order, up to the oldest open transaction. */
     async after(
       tenantId: TenantId,
       subscriberId: string,
-      { xid, id, snapshot, sinceMs }: InboxPosition,
+      position: InboxPosition,
+      changes: boolean,
       limit: number,
-    ): Promise<(InboxMessage & { xid: string })[]> {
-      return sql<(InboxMessage & { xid: string })[]>`
-        select ${columns}, xid::text from notification_inbox
-        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and created_at >= ${new Date(sinceMs - slackMs)}
-          and (xid, id) > (${xid}::text::xid8, ${id}) and xid < pg_snapshot_xmin(pg_current_snapshot())
-          ${snapshot === undefined ? sql`` : sql`and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`}
-        order by notification_inbox.xid, id limit ${limit}`;
+    ): Promise<StreamedMessage[]> {
+      const part = (xid: Fragment, at: Fragment, where: Fragment) => sql`(
+        select ${columns}, ${xid}::text as xid, ${at} as at, ${xid} as position from notification_inbox
+        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and ${where}
+          and (${xid}, id) > (${position.xid}::text::xid8, ${position.id})
+          and ${xid} < pg_snapshot_xmin(pg_current_snapshot())
+          ${
+            position.snapshot === undefined
+              ? sql``
+              : sql`and not pg_visible_in_snapshot(${xid}, ${position.snapshot}::pg_snapshot)`
+          }
+        order by ${xid}, id limit ${limit})`;
+      const since = sql`created_at >= ${new Date(position.sinceMs - slackMs)}`;
+      const inserted = part(sql`notification_inbox.xid`, sql`created_at`, since);
+      if (!changes) return sql<StreamedMessage[]>`${inserted}`;
+      // A message that was inserted and changed after the position is sent once, as changed.
+      return sql<StreamedMessage[]>`
+        ${part(sql`notification_inbox.xid`, sql`created_at`, sql`changed_xid is null and ${since}`)}
+        union all
+        ${part(sql`changed_xid`, sql`changed_at`, sql`changed_xid is not null`)}
+        order by position, id limit ${limit}`;
     },
   };
+}
+
+/** How one state is set, and which messages do not have it yet. */
+interface StateChange {
+  readonly assignment: Fragment;
+  readonly differs: Fragment;
+}
+
+function statesOf(sql: Sql, mark: InboxMark, now: Date): StateChange[] {
+  return (["seen", "read", "archived"] as const).flatMap((state) => {
+    const column = sql(`${state}_at`);
+    if (mark[state] === undefined) return [];
+    return mark[state]
+      ? [{ assignment: sql`${column} = coalesce(${column}, ${now})`, differs: sql`${column} is null` }]
+      : [{ assignment: sql`${column} = null`, differs: sql`${column} is not null` }];
+  });
+}
+
+function joined(sql: Sql, states: readonly StateChange[], part: keyof StateChange): Fragment {
+  const separator = part === "assignment" ? sql`, ` : sql` or `;
+  return states.map((state) => state[part]).reduce((left, right) => sql`${left}${separator}${right}`);
 }

@@ -137,15 +137,19 @@ export function createObservationService(parts: Parts) {
         : storeCallback(tenantId as TenantId, integration, providerEvents, callback.rawBody);
     },
 
-    /** Records that inbox messages were read, in the transaction that marked them. */
-    async recordInboxRead({ sql, tenantId, nowMs }: Context, messageIds: readonly string[]): Promise<void> {
+    /** Records that inbox messages were seen or read, in the transaction that marked them. */
+    async recordInboxEngagement(
+      { sql, tenantId, nowMs }: Context,
+      messageIds: readonly string[],
+      kind: "seen" | "read",
+    ): Promise<void> {
       if (messageIds.length === 0) return;
       const now = new Date(nowMs);
       const deliveries = await observationStore(sql).lock(tenantId, messageIds);
       const observations = deliveries.map(
         ({ id }): NewObservation => ({
           deliveryId: id,
-          kind: "read",
+          kind,
           category: "engagement",
           occurredAt: now,
           receivedAt: now,
@@ -153,10 +157,10 @@ export function createObservationService(parts: Parts) {
           adapterVersion,
           connectionId: "",
           verification: "sdk",
-          providerEventId: `${id}:read`,
+          providerEventId: `${id}:${kind}`,
           severity: "",
           machineGenerated: false,
-          evidenceDigest: hash("sha256", `${id}:read`, "buffer"),
+          evidenceDigest: hash("sha256", `${id}:${kind}`, "buffer"),
           attributes: {},
         }),
       );

@@ -4,11 +4,11 @@ import type { Preferences, Step, StepAction } from "../../preferences/index.ts";
 import type { DeliveryRow } from "../delivery/delivery-store.ts";
 import { createInitialDeliveries } from "../delivery/initial-delivery.ts";
 import type { DigestValues, RunReason, StepOutcome } from "../domain/run.ts";
-import { checkStepCondition, evaluateKey, type StepValues, waitEndMs } from "../domain/step-expressions.ts";
 import type { MessagePreparer } from "../message/message-preparation.ts";
 import { digestStore } from "./digest-store.ts";
 import { hasState, inboxMessage, type RunFacts, stepValues } from "./run-facts.ts";
 import type { LeasedRun, RunState } from "./run-store.ts";
+import { checkStepCondition, evaluateKey, type StepValues, waitEndMs } from "./step-expressions.ts";
 import { throttleStore } from "./throttle-store.ts";
 
 /** What advancing needs. */

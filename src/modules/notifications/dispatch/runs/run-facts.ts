@@ -5,9 +5,9 @@ import type { StoredPayload } from "../delivery/dispatch-store.ts";
 import type { DeliveryStatus } from "../domain/delivery.ts";
 import { channels } from "../domain/plan.ts";
 import type { DigestValues, NotificationRun, StepOutcome } from "../domain/run.ts";
-import type { StepValues } from "../domain/step-expressions.ts";
 import { subscriberFacts } from "../message/message-renderer.ts";
 import type { Recipient } from "../message/recipients.ts";
+import type { StepValues } from "./step-expressions.ts";
 
 /** What is known of a message that an earlier step of the run created. */
 export interface RunMessage {
@@ -34,7 +34,7 @@ export async function readMessages(
 ): Promise<RunMessage[]> {
   return sql<RunMessage[]>`
     select delivery.id, delivery.step_key, delivery.channel, delivery.status,
-      inbox.read_at is not null as seen, inbox.read_at is not null as read
+      inbox.seen_at is not null as seen, inbox.read_at is not null as read
     from notification_deliveries delivery
     left join notification_inbox inbox on inbox.tenant_id = delivery.tenant_id
       and inbox.subscriber_id = delivery.subscriber_id and inbox.id = delivery.id

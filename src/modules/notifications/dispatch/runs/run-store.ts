@@ -137,13 +137,13 @@ export function runStore(sql: Sql) {
       return woken.count;
     },
 
-    /** Wakes the runs that wait for an inbox message that has already been read. */
+    /** Wakes the runs that wait for an inbox message that has already been seen or read. */
     async wakeIfRead(tenantId: TenantId, messageId: string): Promise<void> {
       await sql`
         update notification_runs run set wake_at = least(run.wake_at, now())
         where run.tenant_id = ${tenantId} and run.awaited_id = ${messageId} and run.status = 'waiting' and exists (
           select from notification_inbox inbox where inbox.tenant_id = run.tenant_id
-            and inbox.subscriber_id = run.subscriber_id and inbox.id = run.awaited_id and inbox.read_at is not null)`;
+            and inbox.subscriber_id = run.subscriber_id and inbox.id = run.awaited_id and inbox.seen_at is not null)`;
     },
 
     /** Deletes up to `limit` runs that ended before a point in time; returns the number deleted. */

@@ -398,6 +398,8 @@ export const eventTypes = {
     meaning: "A preference of a subscriber was set.",
     data: ["preference_id", "layer", "workflow_key", "topic_key"],
   },
+  "subscriber.token.created": { meaning: "A token of a subscriber was created.", data: ["expires_at"] },
+  "subscriber.tokens.revoked": { meaning: "All tokens of a subscriber were revoked.", data: [] },
   "notification.workflow.created": { meaning: "A notification workflow was created.", data: ["name", "channels"] },
   "notification.workflow.updated": { meaning: "A notification workflow was replaced.", data: ["name", "channels"] },
   "notification.workflow.deleted": { meaning: "A notification workflow was deleted.", data: ["name", "channels"] },
@@ -416,6 +418,10 @@ export const eventTypes = {
   "notification.delivery.observed": {
     meaning: "A provider reported the status of a notification.",
     data: ["kind", "category"],
+  },
+  "notification.inbox.marked": {
+    meaning: "Messages of an inbox became seen, read or archived, or ceased to be. At most 100 ids are listed.",
+    data: ["count", "message_ids", "seen", "read", "archived"],
   },
   "notification.suppression.added": {
     meaning: "Nothing more is sent to an address.",

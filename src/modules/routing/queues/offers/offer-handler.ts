@@ -57,7 +57,10 @@ export function offerHandlers({ db, pools, cursors, service }: Parts): Handlers<
           await completeRecord(tx, keyed.record(respond(row!)));
         };
         try {
-          return respond(await service.acceptOffer(context, snapshot, request, recordKey));
+          const { row, isNew } = await service.acceptOffer(context, snapshot, request, recordKey);
+          // The call that accepted the offer may have had the same key.
+          if (keyed !== undefined && !isNew) await db.transaction((tx) => recordKey(tx, [row]));
+          return respond(row);
         } catch (error) {
           if (error === keyUsed) return "duplicate";
           throw error;

@@ -38,6 +38,12 @@ export interface OfferAnswer {
   readonly offerNumber: number;
 }
 
+/** The lease of an accepted offer. It is not new if the offer was accepted before. */
+export interface AcceptedLease {
+  readonly row: LeasedRow;
+  readonly isNew: boolean;
+}
+
 /** The use cases of offers. */
 export type OfferService = ReturnType<typeof createOfferService>;
 
@@ -70,7 +76,7 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
       snapshot: PoolSnapshot,
       answer: OfferAnswer & { readonly leaseS: number },
       beforeCommit: BeforeCommit,
-    ): Promise<LeasedRow> {
+    ): Promise<AcceptedLease> {
       const { recipientId, leaseS } = answer;
       const request = toLeaseRequest(context, { recipientId, leaseS, maxItems: 1, waitS: 0 }, snapshot);
       const recipient = requireRecipient(snapshot, recipientId)!;
@@ -93,10 +99,10 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
         },
       );
       const [row] = rows;
-      if (row === undefined) return settleUnaccepted(offer, request, retryInMs);
+      if (row === undefined) return { row: await settleUnaccepted(offer, request, retryInMs), isNew: false };
       wakeReaders();
       onOfferEnded({ ...offer, outcome: "accepted" });
-      return row;
+      return { row, isNew: true };
     },
 
     /** Declines an offer in the call's transaction. A repeated call returns the declined offer. */

@@ -1,0 +1,41 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Signer } from "../../../../platform/crypto/index.ts";
+import { isUlid } from "../../../../platform/ids/ulid.ts";
+
+/** What a token says. */
+export interface TokenClaims {
+  readonly tenantId: TenantId;
+  readonly subscriberId: string;
+  /** How often the subscriber's tokens had been revoked when the token was created. */
+  readonly revocations: number;
+  readonly expiresAtS: number;
+}
+
+/** What every token starts with, so that people and scanners recognise one. */
+const prefix = "sst_";
+const form = /^sst_([0-9A-Z]{26})_([0-9A-Z]{26})_(\d{1,10})_(\d{1,12})_([\w-]{22})$/;
+
+/** Whether a credential is meant to be a subscriber token. */
+export function isSubscriberToken(text: string): boolean {
+  return text.startsWith(prefix);
+}
+
+/** Writes a signed token. */
+export function encodeToken(signer: Signer, claims: TokenClaims): string {
+  const signed = `${prefix}${claims.tenantId}_${claims.subscriberId}_${claims.revocations}_${claims.expiresAtS}`;
+  return `${signed}_${signer.sign(signed).toString("base64url")}`;
+}
+
+/** Reads a token; undefined if it was not signed with this key. */
+export function decodeToken(signer: Signer, token: string): TokenClaims | undefined {
+  const [, tenantId = "", subscriberId = "", revocations, expiresAtS, signature = ""] = form.exec(token) ?? [];
+  const signed = token.slice(0, -signature.length - 1);
+  if (!signer.verify(signed, Buffer.from(signature, "base64url"))) return undefined;
+  if (!isUlid(tenantId) || !isUlid(subscriberId)) return undefined;
+  return {
+    tenantId: tenantId as TenantId,
+    subscriberId,
+    revocations: Number(revocations),
+    expiresAtS: Number(expiresAtS),
+  };
+}

@@ -1,0 +1,44 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+
+/** Identifies a subscriber. */
+export interface SubscriberRef {
+  readonly tenantId: TenantId;
+  readonly id: string;
+}
+
+/** What decides whether the tokens of a subscriber are valid. */
+export interface TokenState extends SubscriberRef {
+  readonly active: boolean;
+  /** How often its tokens were revoked. */
+  readonly revocations: number;
+}
+
+/** SQL queries for the validity of subscriber tokens. */
+export function tokenStore(sql: Sql) {
+  const columns = sql`tenant_id, id, active, token_revocations as revocations`;
+  return {
+    async find(tenantId: TenantId, id: string): Promise<TokenState | undefined> {
+      const [row] = await sql<TokenState[]>`
+        select ${columns} from notification_subscribers where tenant_id = ${tenantId} and id = ${id}`;
+      return row;
+    },
+
+    /** The states of subscribers of any tenants; unknown ones are omitted. */
+    async findMany(refs: readonly SubscriberRef[]): Promise<TokenState[]> {
+      return sql<TokenState[]>`
+        select ${columns} from notification_subscribers
+        where (tenant_id, id) in (
+          select * from unnest(${refs.map(({ tenantId }) => tenantId)}::text[], ${refs.map(({ id }) => id)}::text[]))`;
+    },
+
+    /** Revokes all tokens of a subscriber; false when there is no such subscriber. */
+    async revokeAll(tenantId: TenantId, id: string): Promise<boolean> {
+      const rows = await sql`
+        update notification_subscribers set token_revocations = token_revocations + 1
+        where tenant_id = ${tenantId} and id = ${id}
+        returning id`;
+      return rows.length > 0;
+    },
+  };
+}

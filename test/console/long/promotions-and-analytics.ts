@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { audience, startIssuer } from "../../access/issuer.ts";
+import { findChromium } from "../../browser/chromium.ts";
+import { afterFile } from "../../harness/after-file.ts";
+import { findPrometheus, type PrometheusServer, whyNoPrometheus } from "../../harness/prometheus.ts";
+import { restClient } from "../../harness/rest.ts";
+import { startService, type TestService } from "../../harness/service.ts";
+import {
+  base,
+  easyGuardrails,
+  routingArtifact,
+  runToStoppedCanary,
+  stagedPool,
+} from "../../promotions/promotion-fixture.ts";
+import { newParty, type Party } from "../../routing/tenant-fixture.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  startConsoleBrowser,
+  waitForContent,
+} from "../console-browser.ts";
+import { approveCandidate, queryAnalytics, until } from "./tasks.ts";
+
+const program = findChromium();
+assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
+
+describe("promotions and analytics in the console", () => {
+  let service: TestService;
+  let prometheus: PrometheusServer | undefined;
+  let party: Party;
+  let browser: ConsoleBrowser;
+  /** A link that signs Ada in. She is a person: keys cannot approve. */
+  let link: () => Promise<string>;
+
+  before(async () => {
+    const issuer = await startIssuer(["ada"]);
+    afterFile(() => issuer.goDown());
+    prometheus = await findPrometheus();
+    service = await startService({
+      ...{ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience },
+      ...(prometheus && { "analytics.enabled": "true", "analytics.prometheus_url": prometheus.url }),
+    });
+    // The stored series is of nobody. The tenant has the series that are scraped.
+    const atS = Math.floor(Date.now() / 1000) - 60;
+    const stored = `# TYPE nothing counter\nnothing_total 1 ${atS}\n# EOF\n`;
+    await prometheus?.start(stored, new URL(service.metricsUrl).host);
+    party = await newParty(service);
+    const email = "ada@acme.example";
+    await party.ok("POST", "/api/v2/members", { email, roles: ["operator", "promotion_approver"] });
+    link = async () => {
+      const token = await issuer.token("ada", { tenant_id: party.id, email, email_verified: true });
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await restClient(service.baseUrl).call("POST", "/api/v2/identity/login-links", {}, headers);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.data.url;
+    };
+    browser = await startConsoleBrowser(program);
+  });
+  after(async () => {
+    await browser?.close();
+    await prometheus?.stop();
+  });
+
+  test("a candidate appears while it is created, shows its timeline, and is approved by a second person", async () => {
+    const { page, root, context } = await browser.openLink(await link());
+    await page.goto(`${root}/promotions`);
+    await page.getByText("No candidate").waitFor();
+    const pool = await stagedPool(party);
+    const { data } = await party.ok("POST", base, {
+      name: "New recipient",
+      artifacts: [routingArtifact(pool)],
+      guardrails: easyGuardrails,
+    });
+    await page.locator("a.row-link", { hasText: "New recipient" }).waitFor();
+    await runToStoppedCanary(party, data.id, [pool]);
+    await approveCandidate(page, root, "New recipient");
+    assert.deepEqual(await accessibilityViolations(page), []);
+    const { data: candidate } = await party.ok("GET", `${base}/${data.id}`);
+    assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
+    await context.close();
+  });
+
+  test("a query of metrics shows a chart", async (t) => {
+    if (prometheus === undefined) return t.skip(whyNoPrometheus());
+    const query = "sum by (outcome) (routing_decisions_total)";
+    const poolId = await party.pool();
+    await party.ok("POST", "/api/route", { pool_id: poolId, type: "task" });
+    const seriesOf = async () => (await party.ok("POST", "/api/v1/analytics/query", { query })).data.series;
+    await until(async () => (await seriesOf()).length > 0);
+    const [{ labels }] = await seriesOf();
+    const { page, root, context } = await browser.openLink(await link(), "dark");
+    await queryAnalytics(page, root, query, `outcome=${labels.outcome}`);
+    await waitForContent(page);
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await context.close();
+  });
+
+  test("no page violates its policy, fails in a script, or sends a key", () => {
+    assert.deepEqual(browser.problems, []);
+  });
+});
