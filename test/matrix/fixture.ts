@@ -199,6 +199,10 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
   "service.api.NotificationService/TriggerNotificationBatch.triggers.user_id",
+  // A trigger names its recipient in one form; triggers.subscriber_id is tested.
+  "service.api.NotificationService/TriggerNotificationBatch.triggers.subscriber_external_id",
+  // An import looks its names up later, and counts another tenant's as unknown (test/notifications/bulk.test.ts).
+  "service.api.TopicService/ImportTopicSubscribers.subscriber_ids",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
   "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",

@@ -183,19 +183,20 @@ test("an import adds members in the background, reports progress and names unkno
   const topic = await sender.topic();
   const name = freshName();
   await upsertAll(Array.from({ length: 600 }, (_, at) => ({ external_id: `${name}-${at}` })));
+  const foreign = await (await newSender(node)).subscriber();
   const names = Array.from({ length: 602 }, (_, at) => `${name}-${at}`);
   const path = `/api/v2/notification/topics/${topic}`;
   const { data: accepted } = await sender.ok("POST", `${path}/subscribers:import`, {
-    subscriber_ids: [...names, names[0]],
+    subscriber_ids: [...names, names[0], foreign.id],
     context_keys: ["web"],
   });
-  assert.deepEqual([accepted.status, accepted.total, accepted.processed], ["running", 602, 0]);
+  assert.deepEqual([accepted.status, accepted.total, accepted.processed], ["running", 603, 0]);
   const done = await shown(
     async () => (await sender.ok("GET", `${path}/imports/${accepted.id}`)).data as ResponseData,
     ({ status }) => status === "completed",
   );
-  assert.deepEqual([done.processed, done.added, done.changed, done.unchanged, done.unknown], [602, 600, 0, 0, 2]);
-  assert.deepEqual(done.unknown_names, [`${name}-600`, `${name}-601`]);
+  assert.deepEqual([done.processed, done.added, done.changed, done.unchanged, done.unknown], [603, 600, 0, 0, 3]);
+  assert.deepEqual(done.unknown_names, [`${name}-600`, `${name}-601`, foreign.id]);
   const members = await sender.rest.call("GET", `${path}/subscribers?limit=1`);
   assert.deepEqual([members.body.total, members.body.data[0].context_keys], [600, ["web"]]);
 });
