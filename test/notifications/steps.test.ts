@@ -169,6 +169,25 @@ test("reading the inbox message ends the wait for it", async () => {
   ]);
 });
 
+test("seeing the inbox message ends a wait for it to be seen, but not a wait for it to be read", async () => {
+  const { id: subscriber_id } = await sender.subscriber();
+  const awaiting = (state: string) =>
+    steps.workflow([send("inbox", "in_app"), { key: "look", await_inbox: { step: "inbox", state, for_s: 86400 } }]);
+  const [seen, read] = await Promise.all(
+    ["seen", "read"].map(async (state) => {
+      const { run_id, transaction_id } = await trigger(await awaiting(state), { subscriber_id });
+      await steps.runIn(run_id, "waiting", "look");
+      const [message] = await steps.settled(transaction_id);
+      await sender.ok("POST", `/api/v2/notification/subscribers/${subscriber_id}/inbox/${message.id}:mark`, {
+        seen: true,
+      });
+      return run_id;
+    }),
+  );
+  assert.deepEqual(outcomesOf(await steps.runIn(seen!, "completed")), ["inbox sent", "look seen"]);
+  await steps.runIn(read!, "waiting", "look");
+});
+
 test("a throttle stops runs beyond its limit, for each subscriber and key", async () => {
   const throttle = { limit: 2, window_s: 3600, key: "payload.project" };
   const key = await steps.workflow([{ key: "limit", throttle }, send("mail", "email")]);

@@ -28,12 +28,11 @@ export interface Advance {
 }
 
 /** What follows after a step: the next one, a wait, or the end of the run. */
-type Next = "next" | Pick<RunState, "status" | "reason" | "wakeAtMs" | "awaitedId" | "leaderRunId">;
+type Next = "next" | Pick<RunState, "status" | "reason" | "wakeAtMs" | "awaitedId" | "awaitedState" | "leaderRunId">;
 
 const ending = { wakeAtMs: undefined, awaitedId: "", leaderRunId: "" } as const;
-const waitingUntil = (wakeAtMs: number, awaitedId = ""): Next => ({
-  ...{ status: "waiting", reason: "", wakeAtMs, awaitedId, leaderRunId: "" },
-});
+const waitingUntil = (wakeAtMs: number) =>
+  ({ status: "waiting", reason: "", wakeAtMs, awaitedId: "", leaderRunId: "" }) as const;
 const stopped = (reason: RunReason): Next => ({ ...ending, status: "stopped", reason });
 
 /** Reasons that concern one trigger, not the triggers that its digest collected. */
@@ -183,7 +182,7 @@ function createPassage(parts: AdvanceParts, tx: Sql, run: LeasedRun, facts: RunF
     else if (nowMs >= untilMs) note(step, "timed_out", { untilMs });
     else {
       note(step, "waiting", { untilMs });
-      return waitingUntil(untilMs, messageId);
+      return { ...waitingUntil(untilMs), awaitedId: messageId, awaitedState: action.state };
     }
     return "next";
   }

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { InboxState } from "../../preferences/index.ts";
 import { type Lane, leaseS } from "../domain/delivery.ts";
 import { type NotificationRun, type RunReason, type RunStatus, runFailuresMax } from "../domain/run.ts";
 import type { LaneLease, Leased } from "../lane.ts";
@@ -25,8 +26,9 @@ export interface RunState extends Pick<NotificationRun, "outcomes" | "leaderRunI
   readonly reason: RunReason | "";
   readonly stepKey: string;
   readonly wakeAtMs: number | undefined;
-  /** The inbox message that it waits for; "" for none. */
+  /** The inbox message that it waits for, "" for none, and the state that it waits for. */
   readonly awaitedId: string;
+  readonly awaitedState?: InboxState;
 }
 
 /** A run that was ended by the service, not by its steps. */
@@ -137,13 +139,14 @@ export function runStore(sql: Sql) {
       return woken.count;
     },
 
-    /** Wakes the runs that wait for an inbox message that has already been seen or read. */
-    async wakeIfRead(tenantId: TenantId, messageId: string): Promise<void> {
+    /** Wakes the runs that wait for an inbox message that already has the state. */
+    async wakeIfReached(tenantId: TenantId, messageId: string, state: InboxState): Promise<void> {
+      const reached = state === "seen" ? sql`inbox.seen_at is not null` : sql`inbox.read_at is not null`;
       await sql`
         update notification_runs run set wake_at = least(run.wake_at, now())
         where run.tenant_id = ${tenantId} and run.awaited_id = ${messageId} and run.status = 'waiting' and exists (
           select from notification_inbox inbox where inbox.tenant_id = run.tenant_id
-            and inbox.subscriber_id = run.subscriber_id and inbox.id = run.awaited_id and inbox.seen_at is not null)`;
+            and inbox.subscriber_id = run.subscriber_id and inbox.id = run.awaited_id and ${reached})`;
     },
 
     /** Deletes up to `limit` runs that ended before a point in time; returns the number deleted. */

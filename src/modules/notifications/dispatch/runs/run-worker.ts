@@ -107,7 +107,8 @@ export function createRunWorker(parts: Parts): RunWorker {
     reporter.count(toReports(run.tenantId, saved.rows));
     if (saved.rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
     // The message may have been read between the decision to wait and the commit.
-    if (saved.state.awaitedId !== "") await runStore(db.sql).wakeIfRead(run.tenantId, saved.state.awaitedId);
+    const { awaitedId, awaitedState } = saved.state;
+    if (awaitedState !== undefined) await runStore(db.sql).wakeIfReached(run.tenantId, awaitedId, awaitedState);
   }
 
   async function advance(tx: Sql, run: LeasedRun, context: BatchContext, nowMs: number): Promise<Advance> {
