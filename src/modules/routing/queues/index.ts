@@ -191,6 +191,7 @@ export function createQueues(parts: Parts) {
     ...parts,
     settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
     wakeReady,
+    onEnded,
   });
   const offers = createOfferService({ db, pools, events, leaseService, wake: wakeReady, onOfferEnded });
 

@@ -51,7 +51,8 @@ export async function stopRun(tx: Sql, run: LeasedRun, reason: RunReason, nowMs:
 
 /**
  * Advances a run through its steps until it has to wait or ends. Steps that the run has passed do not run again, even if
- * the workflow has changed since. The caller has locked the run and saves the result in the same transaction.
+ * the workflow has changed since. The workflow has the step that the run waits in. The caller has locked the run and saves
+ * the result in the same transaction.
  */
 export async function advanceRun(
   parts: AdvanceParts,
@@ -62,7 +63,6 @@ export async function advanceRun(
 ): Promise<Advance> {
   const { steps } = facts.workflow;
   const at = run.stepKey === "" ? -1 : steps.findIndex(({ key }) => key === run.stepKey);
-  if (at === -1 && run.stepKey !== "") return stopRun(tx, run, "step_removed", nowMs);
   const passage = createPassage(parts, tx, run, facts, nowMs);
   const passed = new Set(run.outcomes.map(({ stepKey }) => stepKey));
   let next: Next = "next";

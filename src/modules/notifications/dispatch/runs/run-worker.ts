@@ -3,7 +3,7 @@ import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { Preferences } from "../../preferences/index.ts";
+import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
 import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
 import { type DeliveryRow, insertDeliveries, limitPayload } from "../delivery/delivery-store.ts";
 import type { Lane } from "../domain/delivery.ts";
@@ -32,7 +32,7 @@ interface Parts extends AdvanceParts, RecipientParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<EventRecorder, "recordMany">;
-  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;
+  readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "storedWorkflow" | "resolve">;
   readonly reporter: DeliveryReporter;
   readonly wakeDispatch: () => void;
   /** False when sending is switched off. */
@@ -117,10 +117,19 @@ export function createRunWorker(parts: Parts): RunWorker {
     if (recipient === undefined) return stopRun(tx, run, "subscriber_not_found", nowMs);
     if (!recipient.subscriber.active) return stopRun(tx, run, "subscriber_inactive", nowMs);
     if (stored === undefined) return stopRun(tx, run, "payload_expired", nowMs);
-    const workflow = await parts.preferences.workflow(run.tenantId, run.workflowKey);
+    const workflow = await workflowOf(tx, run);
     if (workflow === undefined) return stopRun(tx, run, "step_removed", nowMs);
     const messages = run.outcomes.length === 0 ? [] : await readMessages(tx, run);
     return advanceRun(parts, tx, run, { workflow, recipient, stored, messages }, nowMs);
+  }
+
+  /** The run's workflow; undefined when it or the run's step is gone. Another node may have stored it a moment ago. */
+  async function workflowOf(tx: Sql, run: LeasedRun): Promise<NotificationWorkflow | undefined> {
+    const { tenantId, workflowKey } = run;
+    const cached = await parts.preferences.workflow(tenantId, workflowKey);
+    if (hasStepOf(cached, run)) return cached;
+    const stored = await parts.preferences.storedWorkflow(tx, tenantId, workflowKey);
+    return hasStepOf(stored, run) ? stored : undefined;
   }
 
   /** Returns a run to the queue after a failure. */
@@ -166,6 +175,12 @@ export function createRunWorker(parts: Parts): RunWorker {
       await Promise.all([recoveries.stop(), ...lanes.map((lane) => lane.stop())]);
     },
   };
+}
+
+/** Whether a workflow has steps, and among them the one that the run waits in. */
+function hasStepOf(workflow: NotificationWorkflow | undefined, { stepKey }: LeasedRun): boolean {
+  const steps = workflow?.steps ?? [];
+  return stepKey === "" ? steps.length > 0 : steps.some(({ key }) => key === stepKey);
 }
 
 async function insertRows(tx: Sql, run: LeasedRun, rows: readonly DeliveryRow[], nowMs: number): Promise<void> {

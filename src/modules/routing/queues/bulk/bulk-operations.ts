@@ -8,6 +8,7 @@ import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { JobKind, JobRunner } from "../../../../platform/jobs/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
+import type { EndedItem } from "../transitions/transition-store.ts";
 import { bulkHandlers } from "./bulk-handler.ts";
 import { bulkOperationJob } from "./bulk-job.ts";
 import { createBulkRunner } from "./bulk-runner.ts";
@@ -25,6 +26,8 @@ interface Parts {
   readonly settleRecentLeases: (sql: Sql, tenantId: TenantId, poolId: string) => Promise<void>;
   /** Signals that a pool has ready items; called after the commit. */
   readonly wakeReady: (tenantId: TenantId, poolId: string) => void;
+  /** Called after the commit with items that were cancelled. */
+  readonly onEnded: (items: readonly EndedItem[]) => void;
 }
 
 /** Changes all items that match a filter, in the background. */

@@ -5,6 +5,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
+import type { EndedItem } from "../transitions/transition-store.ts";
 import { type BatchResult, bulkStore } from "./bulk-store.ts";
 import { deadLetterScan } from "./dead-letter-scan.ts";
 import { type BulkOperation, isEnded, remainingItems } from "./domain/bulk-operation.ts";
@@ -20,6 +21,8 @@ interface Parts {
   readonly settleRecentLeases: (sql: Sql, tenantId: TenantId, poolId: string) => Promise<void>;
   /** Signals that a pool has ready items; called after the commit. */
   readonly wakeReady: (tenantId: TenantId, poolId: string) => void;
+  /** Called after the commit with items that were cancelled. */
+  readonly onEnded: (items: readonly EndedItem[]) => void;
 }
 
 /** Executes bulk operations batch by batch. */
@@ -32,7 +35,7 @@ const retrySize = 500;
  * Creates the runner. A batch of items and the progress are stored in one commit. A batch of dead letters is noted before it is
  * retried under an idempotency key. So a node that takes over neither repeats nor miscounts a batch.
  */
-export function createBulkRunner({ db, clock, events, call, settleRecentLeases, wakeReady }: Parts) {
+export function createBulkRunner({ db, clock, events, call, settleRecentLeases, wakeReady, onEnded }: Parts) {
   /** Runs in a transaction if nobody else has continued or ended the operation since it was read. */
   async function continueIn<T>(operation: BulkOperation, run: (tx: Sql) => Promise<T>): Promise<T | undefined> {
     return db.transaction(async (tx) => {
@@ -61,10 +64,12 @@ export function createBulkRunner({ db, clock, events, call, settleRecentLeases, 
       };
       const advanced = await bulkStore(tx).advance(tenantId, id, result, new Date(nowMs));
       const entries = [...itemEvents(operation, changed.ids), ...endEvents(advanced)];
-      return { poolIds: new Set(changed.poolIds), ...(await events.recordMany(tx, entries, nowMs)) };
+      return { changed, ...(await events.recordMany(tx, entries, nowMs)) };
     });
-    done?.wake();
-    for (const each of done?.poolIds ?? []) wakeReady(tenantId, each);
+    if (done === undefined) return;
+    done.wake();
+    onEnded(done.changed.ended);
+    for (const each of new Set(done.changed.poolIds)) wakeReady(tenantId, each);
   }
 
   async function runRetryBatch(operation: BulkOperation & { readonly action: "retry" }): Promise<void> {

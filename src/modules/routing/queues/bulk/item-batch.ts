@@ -4,6 +4,7 @@ import { groupNamesOf } from "../../admission/index.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { releaseLeases } from "../transitions/lease-release.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
+import type { EndedItem } from "../transitions/transition-store.ts";
 import { bulkStore } from "./bulk-store.ts";
 import type { BulkOperation } from "./domain/bulk-operation.ts";
 import type { ScannedItem } from "./item-scan.ts";
@@ -11,6 +12,7 @@ import type { ScannedItem } from "./item-scan.ts";
 /** The items that a batch changed, and the pools with items that can proceed. */
 export interface ChangedItems {
   readonly ids: readonly string[];
+  readonly ended: readonly EndedItem[];
   readonly poolIds: readonly string[];
 }
 
@@ -30,7 +32,8 @@ async function cancelItems(tx: Sql, items: readonly ScannedItem[], nowMs: number
   }));
   const groups = items.flatMap(groupNamesOf);
   const { transitioned, freed } = await applyTransitions(tx, transitions, groups, nowMs, nowMs % shardCount);
-  return { ids: transitioned.map(({ id }) => id), poolIds: freed.map(({ poolId }) => poolId) };
+  const poolIds = freed.map(({ poolId }) => poolId);
+  return { ids: transitioned.map(({ id }) => id), ended: transitioned, poolIds };
 }
 
 async function requeueItems(
@@ -44,7 +47,7 @@ async function requeueItems(
   const waiting = items.filter(({ state }) => state === "pending").map(({ id }) => id);
   const ready = await bulkStore(tx).skipBackoff(tenantId, poolId, waiting);
   const ids = [...released.map(({ id }) => id), ...ready];
-  return { ids, poolIds: [...freed.map((each) => each.poolId), ...(ids.length > 0 ? [poolId] : [])] };
+  return { ids, ended: [], poolIds: [...freed.map((each) => each.poolId), ...(ids.length > 0 ? [poolId] : [])] };
 }
 
 /** The events of changed items, as for an operator who changes them one by one. */
