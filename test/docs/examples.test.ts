@@ -50,6 +50,8 @@ const references = [
   "envelope",
   "artifacts",
   "item",
+  "workflow_key",
+  "group",
 ];
 
 /** Replaces names in an example with those of existing records. */

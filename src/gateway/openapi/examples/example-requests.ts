@@ -249,7 +249,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     events: [{ event: "order.paid", scope: "A-1001", payload: { method: "card" }, after_s: 3600 }],
   },
   CreateScheduleRequest: { name: "Daily report", ...schedule },
-  UpdateScheduleRequest: { name: "Report of working days", ...schedule },
+  UpdateScheduleRequest: { name: "Report of working days", timing: schedule.timing },
   PreviewScheduleRequest: { ...schedule, count: 5 },
   PreviewQueueOperationRequest: { action: "cancel", filter: { type: "mail", enqueued_before: "2024-05-01T00:00:00Z" } },
   StartQueueOperationRequest: {
@@ -413,6 +413,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     step_s: 60,
   },
   RouteRequest: {
+    pool_id: exampleId("pool"),
     type: "order.created",
     key: "A-1001",
     attributes: { language: "de" },
@@ -449,6 +450,8 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     subscriber_id: exampleId("subscriber"),
     payload: { order_id: "A-1001", carrier: "Royal Mail" },
   },
+  ExplainSubscriberRequest: { workflow_key: "order.shipped" },
+  GetGroupRolesRequest: { group: "support" },
   CreateSsoConnectionRequest: { ...ssoConnection, default_roles: ["viewer"], email_domains: ["example.com"] },
   UpdateSsoConnectionRequest: {
     ...ssoConnection,
