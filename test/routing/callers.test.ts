@@ -171,7 +171,7 @@ test("a key bound to an environment works only with the pools of that environmen
     production: await own.pool({ config }),
     staging: await own.pool({ config, environment_id: staging }),
   };
-  for (const pool of Object.values(pools)) await own.rule(pool, { type: "require" });
+  for (const pool of Object.values(pools)) await own.rule(pool, { type: "prefer" });
   for (const [allowed, denied, mode] of [
     [pools.production, pools.staging, "production_only"],
     [pools.staging, pools.production, "non_production_only"],
