@@ -1,6 +1,6 @@
 import type { Violation } from "../../../../errors/index.ts";
 import type { Markup } from "../../../../platform/templates/index.ts";
-import type { OpenConnection } from "../../../connectors/index.ts";
+import type { MessageEvent, OpenConnection } from "../../../connectors/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { SendFailure } from "./failure.ts";
 import type { FieldRules } from "./fields.ts";
@@ -30,20 +30,7 @@ export type SendResult =
   | SendFailure;
 
 /** The kind of an event that a provider reports about a message. */
-export type ProviderEventKind =
-  | "delivered"
-  | "deferred"
-  | "bounced"
-  | "blocked"
-  | "dropped"
-  | "rejected"
-  | "complained"
-  | "unsubscribed"
-  | "opened"
-  | "clicked"
-  | "seen"
-  | "read"
-  | "token_invalidated";
+export type ProviderEventKind = MessageEvent["kind"];
 
 /** An event that a provider reports about a message. */
 export interface ProviderEvent {
