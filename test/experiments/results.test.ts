@@ -17,9 +17,12 @@ test("a clear difference wins, appears in the history and as an event, and is ex
   const { id, key } = await startExperiment(party, { score_window_s: 60, planned_units: 500 });
   const units = Array.from({ length: 500 }, (_, at) => `u${at}`);
   const assigned = await assignAll(party, id, units);
-  const scores = assigned.map(({ unit, variant }, at) => ({
-    ...{ score_id: unit, unit, metric: "revenue", value: (at % 7) + (variant === "treatment" ? 10 : 5) },
-  }));
+  // Each variant counts its own units, so that chance cannot give one variant the higher values.
+  const scored = { control: 0, treatment: 0 };
+  const scores = assigned.map(({ unit, variant }) => {
+    const value = (scored[variant as keyof typeof scored]++ % 7) + (variant === "treatment" ? 10 : 5);
+    return { score_id: unit, unit, metric: "revenue", value };
+  });
   await scoreAll(party, id, scores);
   await sql`update experiment_exposures set due_at = now() where experiment_id = ${id}`;
   const found = await shown(
