@@ -45,11 +45,18 @@ export async function lockWaitingItems(tx: Sql, items: readonly ItemKey[]): Prom
     where q.state = 'held' and q.hold_reason = 'dependency'`;
 }
 
-/** Deletes the dependencies of items that have an outcome. */
+/**
+ * Deletes the dependencies of items that have an outcome. A failure that cancels its item stays: it may have been stored after
+ * the outcomes were read.
+ */
 export async function deleteSettled(tx: Sql, items: readonly ItemKey[]): Promise<void> {
   await tx`
     delete from queue_dependencies d using (${keyRows(tx, items)}) n
-    where d.tenant_id = n.tenant_id and d.item_id = n.id and d.outcome is not null`;
+    where d.tenant_id = n.tenant_id and d.item_id = n.id and d.outcome is not null
+      and (d.outcome = 'completed' or not exists (
+        select from queue_items q
+        where q.tenant_id = n.tenant_id and q.id = n.id and q.state = 'held' and q.hold_reason = 'dependency'
+          and q.resume ->> 'onFailure' = 'cancel'))`;
 }
 
 /** Deletes all dependencies of items. */
