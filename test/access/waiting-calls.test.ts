@@ -62,6 +62,19 @@ for (const [how, headers] of [
   });
 }
 
+test("a call that waits for offers gets none once its key is revoked", async () => {
+  const pool = await own.pool({ strategy: "priority", config: { reservation: {} } });
+  await own.recipient(pool);
+  const key = await newKey(own);
+  const rest = restClient(service.baseUrl, key.secret);
+  await shown(activeCalls, (count) => count === 0);
+  const answer = rest.call("GET", `/api/queues/${pool}/offers?wait_s=20`);
+  await shown(activeCalls, (count) => count === 1);
+  await revoke(own, key.id);
+  await own.route(pool);
+  assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
+});
+
 test("a call gets nothing if its key is revoked while its body arrives", async () => {
   const pool = await own.pool();
   await own.route(pool);

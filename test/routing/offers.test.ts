@@ -298,6 +298,28 @@ test("a pool with reservations hands out nothing without an answer, and first_ac
   await own.refused("INVALID_ARGUMENT", "PATCH", `/api/pools/${pool}`, { strategy: "first_accept" });
 });
 
+test("a list of offers that waits returns the next one, on every node and however it is made", async () => {
+  const pool = await offeringPool();
+  const [ada, bob] = await recipientsOf(pool, 2);
+  const next = async (recipient: string, party = own, wait_s = 20): Promise<ResponseData[]> =>
+    (await party.ok("GET", `/api/queues/${pool}/offers?recipient_id=${recipient}&wait_s=${wait_s}`)).data;
+  const summary = (offers: ResponseData[]) => offers.map((each) => [each.recipient_id, each.offer_number]);
+  // An offer is made when the item arrives, when the previous recipient declines it, and when an operator assigns it.
+  const waits = [next(ada!), next(ada!, elsewhere), next("", elsewhere)];
+  const bobs = next(bob!, elsewhere);
+  const { queue_item_id: id } = await own.route(pool);
+  for (const wait of waits) assert.deepEqual(summary(await wait), [[ada, 1]]);
+  await decline(await offerOf(pool, id, ada));
+  assert.deepEqual(summary(await bobs), [[bob, 2]]);
+  const again = next(ada!, elsewhere);
+  await own.ok("POST", `/api/queues/${pool}/items/${id}/assign`, { recipient_id: ada });
+  assert.deepEqual(summary(await again), [[ada, 3]]);
+  // Open offers are returned without a wait, and a wait without an offer ends.
+  assert.deepEqual(summary(await next(ada!)), [[ada, 3]]);
+  assert.deepEqual(await next(bob!, own, 1), []);
+  await own.refused("INVALID_ARGUMENT", "GET", `/api/queues/${pool}/offers?wait_s=21`);
+});
+
 // The last test: it ends the other node.
 test("offers of a node that is killed stay open, can be accepted elsewhere, and expire once", async () => {
   const pool = await offeringPool({ timeout_s: 3, reoffer_after_s: 3600 });

@@ -9,7 +9,7 @@ import type { LeasedItem } from "./work.ts";
 
 /** Offers: in a pool with reservations, a recipient accepts or declines an item before it works on it. */
 export interface OfferService {
-  /** Lists the open offers of a pool, oldest item first. */
+  /** Lists the open offers of a pool, oldest item first. With wait_s, waits while there are none, and returns an empty list at the latest after that time. */
   list(request: ListOffersRequest, options?: CallOptions): List<Offer>;
 
   /** Accepts an offer: the item is leased to the recipient. A repeated call returns the same lease while it is held. */
@@ -42,6 +42,8 @@ export type ListOffersRequest = {
   readonly pool_id: string;
   /** Only offers to this recipient. */
   readonly recipient_id?: string;
+  /** Seconds to wait for an offer while there is none. Only the first page waits. */
+  readonly wait_s?: number;
 };
 
 /** An open offer, with the item that is offered. */

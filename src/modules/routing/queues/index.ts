@@ -5,8 +5,8 @@
  * right to an item; its token fences the item. credit: how many more items a worker's stream may send. admission: the
  * constraints an item passes before it is queued. group: all items with the same constraint key. slot: a place in a
  * concurrency group. offer: a recipient's time-limited choice to accept or decline an item. dependency: an item that must
- * end before another one can be leased. wait: a call that waits for the end of an item. sweep: the periodic pass that
- * releases items, ends expired leases and offers, and expires items.
+ * end before another one can be leased. wait: a call that waits for the end of an item or for an offer. sweep: the
+ * periodic pass that releases items, ends expired leases and offers, and expires items.
  */
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -42,6 +42,7 @@ import { createWorkStreams } from "./leasing/work-streams.ts";
 import { createOfferExpiry, type OfferEndListener } from "./offers/offer-expiry.ts";
 import { offerHandlers } from "./offers/offer-handler.ts";
 import { createOfferService } from "./offers/offer-service.ts";
+import { createOfferWaits } from "./offers/offer-waits.ts";
 import { createPushAction } from "./push/action-push.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
@@ -65,7 +66,7 @@ export { type MadeOffer, type NewOffer, offerItems, readItemOffers } from "./off
 export { offeredEvent } from "./offers/offer-events.ts";
 export type { OfferEnd } from "./offers/offer-expiry.ts";
 export { fromItemOffer } from "./offers/offer-message.ts";
-export { deleteExpiredOffers } from "./offers/offer-store.ts";
+export { deleteExpiredOffers, type Offeree } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
 interface Parts {
@@ -119,6 +120,7 @@ export function createQueues(parts: Parts) {
   };
 
   const waits = createItemWaits({ sql: db.sql, signals, log });
+  const offerWaits = createOfferWaits({ sql: db.sql, signals, log });
   /** Called after the commit with items that have ended. */
   const onEnded = (items: readonly EndedItem[]) => {
     waits.announce(items);
@@ -184,6 +186,7 @@ export function createQueues(parts: Parts) {
     wake,
     wakeReady,
     recall: leaseService.recall,
+    onOffered: offerWaits.announce,
     onOfferEnded,
     onEnded,
   });
@@ -207,7 +210,7 @@ export function createQueues(parts: Parts) {
         reportProgress: createProgressReporter(events, clock.now),
         filterAcceptable,
       }),
-      offers: offerHandlers({ db, pools, cursors, service: offers }),
+      offers: offerHandlers({ db, pools, cursors, service: offers, waits: offerWaits }),
       explanations: explanationHandlers(pools),
       bulk: bulk.handlers,
     },
@@ -227,14 +230,18 @@ export function createQueues(parts: Parts) {
     wakeReady,
     sweepAndWake,
     sweepBy,
+    /** Wakes the callers that wait for these offers. Called after the commit. */
+    announceOffers: offerWaits.announce,
     /** Ends all waits for work; a stopping node calls it. */
     endWaits() {
       waits.end();
+      offerWaits.end();
       workStreams.end();
       leaseService.endWaits();
     },
     async idle(): Promise<void> {
-      await Promise.all([acceptor.idle(), completion.idle(), workStreams.idle(), leaseService.idle(), waits.idle()]);
+      const writers = [acceptor, completion, workStreams, leaseService, waits, offerWaits];
+      await Promise.all(writers.map((each) => each.idle()));
     },
   };
 }

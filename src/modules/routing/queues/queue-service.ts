@@ -11,12 +11,14 @@ import { recallMaxMs } from "./leasing/lease-buffer.ts";
 import { offerItemTo } from "./offers/item-offer-store.ts";
 import { offeredEvent } from "./offers/offer-events.ts";
 import type { OfferEndListener } from "./offers/offer-expiry.ts";
+import type { Offeree } from "./offers/offer-store.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { releaseLeases } from "./transitions/lease-release.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
 import type { EndedItem, ItemTransition } from "./transitions/transition-store.ts";
 import type { ItemWaits } from "./waits/item-waits.ts";
+import { readUntilDone } from "./waits/waits.ts";
 
 interface Parts {
   readonly pools: PoolReader;
@@ -28,6 +30,8 @@ interface Parts {
   /** Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so. */
   readonly recall: (tenantId: TenantId, poolId: string) => Promise<void>;
   readonly onOfferEnded: OfferEndListener;
+  /** Called after the commit with those that got an offer. */
+  readonly onOffered: (made: readonly Offeree[]) => void;
   /** Called after the commit with items that an operator ended. */
   readonly onEnded: (items: readonly EndedItem[]) => void;
 }
@@ -40,7 +44,9 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService({ pools, waits, events, wake, wakeReady, recall, onOfferEnded, onEnded }: Parts) {
+export function createQueueService(parts: Parts) {
+  const { pools, waits, events, wake, wakeReady, recall, onOffered, onOfferEnded, onEnded } = parts;
+
   async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
     return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
   }
@@ -124,6 +130,7 @@ export function createQueueService({ pools, waits, events, wake, wakeReady, reca
     await events.record(context, type, id, data);
     context.afterCommit(() => {
       if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId: previousId, outcome: "withdrawn" });
+      onOffered([{ tenantId, poolId, recipientId }]);
       wake(tenantId, poolId);
     });
   }
@@ -138,24 +145,13 @@ export function createQueueService({ pools, waits, events, wake, wakeReady, reca
 
     /** Reads an item; waits up to `waitMs` for its end. */
     async awaitItem(context: Context, poolId: string, id: string, waitMs: number): Promise<QueueItem> {
-      const item = await itemOf(context, poolId, id);
-      if (waitMs === 0 || isEndState(item.state)) return item;
-      const deadlineMs = performance.now() + waitMs;
-      for (;;) {
-        const wait = waits.begin({ tenantId: context.tenantId, id });
-        try {
-          // Read again: it may have ended before the wait began.
-          const current = await itemOf(context, poolId, id);
-          const leftMs = deadlineMs - performance.now();
-          if (isEndState(current.state) || leftMs <= 0 || waits.isEnded() || context.signal.aborted) return current;
-          const startMs = performance.now();
-          await wait.ended(leftMs, context.signal);
-          context.waited(performance.now() - startMs);
-          await context.recheckAccess();
-        } finally {
-          wait.cancel();
-        }
-      }
+      return readUntilDone(context, {
+        waits,
+        target: { tenantId: context.tenantId, id },
+        waitMs,
+        read: () => itemOf(context, poolId, id),
+        isDone: ({ state }) => isEndState(state),
+      });
     },
 
     pauseQueue: (context: Context, poolId: string, reason: string) => setPaused(context, poolId, true, reason),

@@ -69,7 +69,13 @@ export type Router = ReturnType<typeof createRouter>;
 /** Creates the module. */
 export function createRouter(parts: Parts) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
-  const assigner = createAssigner({ ...parts, unassignedItems: queues.unassignedItems, wake: queues.wake, pollMs });
+  const assigner = createAssigner({
+    ...parts,
+    unassignedItems: queues.unassignedItems,
+    wake: queues.wake,
+    onOffered: queues.announceOffers,
+    pollMs,
+  });
   const archive = createSnapshotArchive(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
@@ -79,6 +85,7 @@ export function createRouter(parts: Parts) {
     acceptor: queues.acceptor,
     checkDependencies: queues.checkDependencies,
     expect: queues.sweepBy,
+    onOffered: queues.announceOffers,
     countDecision: parts.metrics.decided,
     onUnassigned({ tenantId, snapshot, decision, view }) {
       // A place that became free before the item was committed triggered no scan for it.

@@ -337,7 +337,11 @@ function withWait(evidence: Evidence, { after, waitsFor = [] }: RouteInput): Evi
 /** Throws if an item cannot wait for others: because another constraint replaces it, or because it is never queued. */
 function requireQueued({ pool }: PoolSnapshot, { deliveryMode }: Decision): void {
   if (pool.config.admission.debounce !== undefined)
-    throw invalid("after", "debounce", `must be empty, because the pool ${pool.name} has a debounce constraint`);
+    throw invalid(
+      "after",
+      "debounce",
+      `must be empty, because the pool ${pool.name} has a debounce; use a pool without one`,
+    );
   if (deliveryMode === "decision_only")
     throw invalid("after", "delivery", "must be empty, because the recipient takes decisions and no items");
 }

@@ -31,6 +31,7 @@ function routingWith(parts: Partial<Parts>) {
     assignExperiments: async () => [],
     reservePlace: () => ({ release: () => {}, commit: () => {} }),
     expect: () => {},
+    onOffered: () => {},
     onUnassigned: () => {},
     countDecision: () => {},
     isRecorded: async () => false,

@@ -1,7 +1,7 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
-import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck } from "../queues/index.ts";
+import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck, Offeree } from "../queues/index.ts";
 import { rejectionOf } from "./rejection.ts";
 import {
   applyVerdict,
@@ -21,6 +21,8 @@ interface Parts extends PreparationParts {
   readonly checkDependencies: DependencyCheck;
   /** Schedules a wake-up for the time at which an item falls due. */
   readonly expect: (atMs: number) => void;
+  /** Called with the recipients that were offered an accepted item. */
+  readonly onOffered: (made: readonly Offeree[]) => void;
   /** Called with items that were accepted without a recipient. */
   readonly onUnassigned: (routed: RoutedItem) => void;
   /** Counts a stored decision. */
@@ -37,7 +39,7 @@ export type RouteService = ReturnType<typeof createRouteService>;
 
 /** Creates the use cases of routing. */
 export function createRouteService(parts: Parts) {
-  const { acceptor, checkDependencies, expect, onUnassigned, countDecision, isRecorded } = parts;
+  const { acceptor, checkDependencies, expect, onOffered, onUnassigned, countDecision, isRecorded } = parts;
   const { prepare, prepareAll, release } = createPreparation(parts);
 
   /**
@@ -85,6 +87,7 @@ export function createRouteService(parts: Parts) {
       if (each.verdict !== undefined && isRefused(each)) release([each]);
       else each.reservation?.commit();
       if (each.work?.dueAtMs !== undefined) expect(each.work.dueAtMs);
+      if (each.work?.holdReason === "offer") onOffered([offereeOf(each)]);
       if (each.work?.state === "ready" && each.work.recipientId === "") onUnassigned(each);
     }
     if (response instanceof Failure) throw response;
@@ -214,6 +217,10 @@ export function createRouteService(parts: Parts) {
       return items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route);
     },
   };
+}
+
+function offereeOf({ tenantId, snapshot, decision }: RoutedItem): Offeree {
+  return { tenantId, poolId: snapshot.pool.id, recipientId: decision.recipientId };
 }
 
 /** Whether an item counts against the quota. Rejected and deduplicated items do not. */

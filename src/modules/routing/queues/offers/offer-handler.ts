@@ -16,31 +16,43 @@ import type { PoolReader } from "../../pools/index.ts";
 import { fromRow } from "../leasing/lease-message.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
 import type { BeforeCommit } from "../leasing/limited-lease.ts";
+import { readUntilDone } from "../waits/waits.ts";
 import { fromItemOffer, fromOpenOffer } from "./offer-message.ts";
 import type { OfferService } from "./offer-service.ts";
 import { listOpenOffers, type OpenOffer } from "./offer-store.ts";
+import type { OfferWaits } from "./offer-waits.ts";
 
 interface Parts {
   readonly db: Database;
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly cursors: Cursors;
   readonly service: OfferService;
+  readonly waits: OfferWaits;
 }
 
 /** Creates the handlers of OfferService. */
-export function offerHandlers({ db, pools, cursors, service }: Parts): Handlers<typeof Rpc> {
+export function offerHandlers({ db, pools, cursors, service, waits }: Parts): Handlers<typeof Rpc> {
   return {
     async listOffers(context, request) {
       const { sql, tenantId } = context;
-      const { poolId, recipientId } = request;
+      const { poolId, recipientId, waitS, pageToken, skip } = request;
       await pools.requirePool(context, poolId);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: context.operation.id, filter: [poolId, recipientId] },
-        ({ id }: OpenOffer) => id,
-        (wanted) => listOpenOffers(sql, tenantId, poolId, recipientId, wanted),
-      );
+      const read = () =>
+        readPage(
+          cursors,
+          request,
+          { tenantId, operation: context.operation.id, filter: [poolId, recipientId] },
+          ({ id }: OpenOffer) => id,
+          (wanted) => listOpenOffers(sql, tenantId, poolId, recipientId, wanted),
+        );
+      const isFirstPage = pageToken === "" && skip <= 0;
+      const page = await readUntilDone(context, {
+        waits,
+        target: { tenantId, poolId, recipientId },
+        waitMs: isFirstPage ? waitS * 1000 : 0,
+        read,
+        isDone: ({ items }) => items.length > 0,
+      });
       return create(ListOffersResponseSchema, { ...page, offers: page.items.map(fromOpenOffer) });
     },
 

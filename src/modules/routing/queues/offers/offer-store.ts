@@ -12,6 +12,14 @@ export interface OfferRef {
   readonly number: number;
 }
 
+/** Whom offers are made to. */
+export interface Offeree {
+  readonly tenantId: TenantId;
+  readonly poolId: string;
+  /** "" for all recipients of the pool. */
+  readonly recipientId: string;
+}
+
 /** An open offer, with the item that is offered. */
 export interface OpenOffer {
   readonly id: string;
@@ -42,6 +50,22 @@ export async function listOpenOffers(
   const columns = sql`id, pool_id, recipient_id, offer_number, offered_at, due_at, type, key, attributes, payload,
     priority, attempt`;
   return readKeyset<OpenOffer>(sql, { columns, table: "queue_items", where }, page);
+}
+
+/** Finds those of the callers that have an open offer. */
+export async function findOffered(sql: Sql, offerees: readonly Offeree[]): Promise<Offeree[]> {
+  return sql`
+    select n.* from unnest(${offerees.map(({ tenantId }) => tenantId)}::text[],
+      ${offerees.map(({ poolId }) => poolId)}::text[], ${offerees.map(({ recipientId }) => recipientId)}::text[])
+      as n(tenant_id, pool_id, recipient_id)
+    where exists (
+      select from queue_items q
+      where q.tenant_id = n.tenant_id and q.pool_id = n.pool_id and q.recipient_id = n.recipient_id
+        and q.state = 'held' and q.hold_reason = 'offer' and q.due_at > now())
+    or n.recipient_id = '' and exists (
+      select from queue_items q
+      where q.tenant_id = n.tenant_id and q.pool_id = n.pool_id and q.state = 'held' and q.hold_reason = 'offer'
+        and q.due_at > now())`;
 }
 
 /** Why an offer ended without acceptance. */

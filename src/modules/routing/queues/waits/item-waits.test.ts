@@ -1,30 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import type { Signals, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import { localSignals } from "../testing/local-signals.ts";
 import { createItemWaits } from "./item-waits.ts";
 
 const db = await testDatabase();
 const tenantId = freshTenant();
 const log = { warn: assert.fail };
-
-/** Signals between nodes of one process; each wake-up is noted. */
-function localSignals() {
-  const listeners: { prefix: string; listener: (rest: string) => void }[] = [];
-  const woken: string[] = [];
-  const signals = {
-    wake(topic: string) {
-      woken.push(topic);
-      for (const { prefix, listener } of listeners) if (topic.startsWith(prefix)) listener(topic.slice(prefix.length));
-    },
-    onWakeUnder(prefix: string, listener: (rest: string) => void) {
-      listeners.push({ prefix, listener });
-      return () => {};
-    },
-  } as unknown as Signals;
-  return { signals, woken };
-}
 
 /** Counts the statements. */
 function countedSql() {

@@ -71,6 +71,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       events,
       unassignedItems: {} as never,
       wake: () => {},
+      onOffered: () => {},
       pollMs: 3_600_000,
     });
     stops.push(assigner.stop);

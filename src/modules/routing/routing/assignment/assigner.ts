@@ -7,7 +7,7 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
-import type { UnassignedItems } from "../../queues/index.ts";
+import type { Offeree, UnassignedItems } from "../../queues/index.ts";
 import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
@@ -38,6 +38,8 @@ interface Parts {
   /** Redirects or fails items that have no recipient in their pool. */
   readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Called after the commit with those that got an offer. */
+  readonly onOffered: (made: readonly Offeree[]) => void;
   /** The interval of the poll for items without an announcement. */
   readonly pollMs: number;
 }

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import { type NewOffer, offeredEvent, offerItems, type UnassignedItems } from "../../queues/index.ts";
+import { type NewOffer, type Offeree, offeredEvent, offerItems, type UnassignedItems } from "../../queues/index.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import type { CompiledPool } from "../domain/compilation/compiled-pool.ts";
 import type { Decision } from "../domain/decision.ts";
@@ -26,6 +26,8 @@ interface Parts {
   readonly events: EventRecorder;
   readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
+  /** Called after the commit with those that got an offer. */
+  readonly onOffered: (made: readonly Offeree[]) => void;
   /** Announces that an item in a pool waits for a free place. */
   readonly announceWaitingItem: (tenantId: TenantId, poolId: string) => void;
 }
@@ -143,10 +145,12 @@ export function createAssignmentPage(
       const entries = made.map(({ id, expiresAt, ...each }) =>
         offeredEvent({ tenantId, poolId, itemId: id, ...each }, expiresAt),
       );
-      return { made: new Set(made.map(({ id }) => id)), recorded: await parts.events.recordMany(tx, entries, nowMs) };
+      return { made, recorded: await parts.events.recordMany(tx, entries, nowMs) };
     });
     recorded.wake();
-    for (const { id, recipientId } of offers) if (!made.has(id)) live.recordRelease(tenantId, poolId, recipientId);
+    const madeIds = new Set(made.map(({ id }) => id));
+    for (const { id, recipientId } of offers) if (!madeIds.has(id)) live.recordRelease(tenantId, poolId, recipientId);
+    parts.onOffered(made.map(({ recipientId }) => ({ tenantId, poolId, recipientId })));
     wake(tenantId, poolId);
   }
 
