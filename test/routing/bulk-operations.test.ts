@@ -156,6 +156,32 @@ test("dead letters are retried by a filter, and never beyond their maximum", asy
   assert.equal((await run(path, {})).changed_count, 2);
 });
 
+test("a preview counts and an operation changes only what is in its own pool, of items and of dead letters", async () => {
+  const [pool, other] = [await own.pool(), await own.pool()];
+  const failAll = async (from: string) => {
+    for (const item of await own.lease(from, { max_items: 10 })) await own.fail(item, { retryable: false });
+  };
+  await fill(pool, 1);
+  await fill(other, 2);
+  await failAll(pool);
+  await failAll(other);
+  await fill(pool, 1);
+  const untouched = await fill(other, 2);
+  const stranger = await newParty(service);
+  const foreign = await stranger.pool();
+  await stranger.route(foreign);
+
+  assert.equal((await preview(pool, { action: "cancel" })).count, 1);
+  assert.equal((await run(`/api/queues/${pool}/bulk-operations`, { action: "cancel" })).changed_count, 1);
+  assert.deepEqual(await statesOf(other, untouched), ["ready", "ready"]);
+  assert.equal((await stranger.status(foreign)).depth, 1);
+
+  const letters = `/api/dlq/${pool}/bulk-operations`;
+  assert.equal((await own.ok("POST", `${letters}:preview`, {})).data.count, 1);
+  assert.equal((await run(letters, {})).changed_count, 1);
+  assert.equal((await own.deadLetters(other)).length, 2);
+});
+
 test("a cancelled operation changes nothing more, and an ended one cannot be cancelled", async () => {
   const pool = await own.pool();
   await fill(pool, 1);

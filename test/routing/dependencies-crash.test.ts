@@ -82,16 +82,18 @@ async function statesOf(ids: readonly string[]): Promise<string[]> {
 
 /** Works on the items of a pool until as many have ended. */
 async function workUntil(pool: string, count: number, onLeased: (id: string) => Promise<void>): Promise<void> {
-  const ended = async () => Object.values(await endedIn(pool)).reduce((sum, each) => sum + each, 0);
-  while ((await ended()) < count) {
-    const items = await own.lease(pool, { max_items: 20, wait_s: 1 });
-    await Promise.all(
-      items.map(async (item) => {
-        await onLeased(item.queue_item_id);
-        await finish(own, item);
-      }),
-    );
-  }
+  const work = async () => {
+    for (const item of await own.lease(pool, { max_items: 20, wait_s: 1 })) {
+      await onLeased(item.queue_item_id);
+      await finish(own, item);
+    }
+    return countEnded(pool);
+  };
+  await shown(work, (ended) => ended === count, 60_000);
+}
+
+async function countEnded(pool: string): Promise<number> {
+  return Object.values(await endedIn(pool)).reduce((sum, each) => sum + each, 0);
 }
 
 async function endedIn(pool: string): Promise<Record<string, number>> {
@@ -117,8 +119,7 @@ test("when a node is killed as dependencies end on it, another one continues wit
     await Promise.race([reports[Math.floor(random() * graphCount)], delay(random() * 60)]);
     await victim.kill();
     const answered = (await Promise.all(reports)).filter((answer) => answer !== undefined).length;
-    const ended = Object.values(await endedIn(pools.first)).reduce((sum, each) => sum + each, 0);
-    assert.ok(ended >= answered, "what was acknowledged is stored");
+    assert.ok((await countEnded(pools.first)) >= answered, "what was acknowledged is stored");
 
     const dependencies = new Map(
       graphs.flatMap(({ first, strict, lenient, last }) => [

@@ -96,10 +96,12 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
     routeAll: async (items) => (await ok("POST", "/api/route:batch", { items })).data.results,
     lease,
     async leaseOne(poolId, fields = {}) {
-      for (;;) {
-        const [first] = await lease(poolId, { wait_s: 5, ...fields });
-        if (first !== undefined) return first;
-      }
+      const [first] = await shown(
+        () => lease(poolId, { wait_s: 5, ...fields }),
+        (items) => items.length > 0,
+        60_000,
+      );
+      return first;
     },
     complete: (leased) => told(leased, "complete", {}),
     fail: (leased, fields = {}) => told(leased, "fail", fields),

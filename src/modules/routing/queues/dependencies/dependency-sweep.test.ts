@@ -3,14 +3,17 @@ import { test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { DependencyOutcome, Resumption } from "../domain/dependency.ts";
 import { createDependencySweep } from "./dependency-sweep.ts";
 
 const db = await testDatabase();
 const tenantId = freshTenant();
 
-/** An item that waits for two others, of which the first is completed. */
-async function storeWaitingItem(onFailure: "cancel" | "run") {
-  const [id, first, second] = [ulid(Date.now()), ulid(Date.now()), ulid(Date.now())];
+type Outcome = DependencyOutcome | null;
+
+/** An item that waits for others, which have these outcomes; null for an unfinished one. */
+async function storeWaitingItem(onFailure: Resumption["onFailure"], outcomes: readonly Outcome[]): Promise<string> {
+  const id = ulid(Date.now());
   await db.sql`
     insert into queue_items (tenant_id, id, pool_id, state, hold_reason, resume, priority, rank, expires_at, type, key,
       attributes, payload)
@@ -18,40 +21,52 @@ async function storeWaitingItem(onFailure: "cancel" | "run") {
       now() + interval '1 hour', 't', '', '{}', '{}')`;
   await db.sql`
     insert into queue_dependencies (tenant_id, item_id, on_id, outcome)
-    values (${tenantId}, ${id}, ${first}, 'completed'), (${tenantId}, ${id}, ${second}, null)`;
-  return { id, second };
+    select ${tenantId}, ${id}, lpad(nth::text, 26, '0'), outcome
+    from unnest(${outcomes as Outcome[]}::text[]) with ordinality as given(outcome, nth)`;
+  return id;
 }
 
-function sweepOn(database: Database) {
-  const ended: string[] = [];
-  const sweep = createDependencySweep({
-    db: database,
-    now: Date.now,
-    events: recordedEvents() as never,
-    wake: () => {},
-    onEnded: (items) => ended.push(...items.map(({ id }) => id)),
-  });
-  return { sweep, ended };
+/** Sweeps once; `beforeWrite` runs after the sweep has read the outcomes. */
+async function sweep(beforeWrite: () => Promise<unknown> = async () => {}): Promise<void> {
+  const transaction: Database["transaction"] = async (work, call) => {
+    await beforeWrite();
+    return db.transaction(work, call);
+  };
+  const events = recordedEvents() as never;
+  await createDependencySweep({ db: { ...db, transaction }, now: Date.now, events, wake: () => {}, onEnded: () => {} })();
 }
 
-const stateOf = async (id: string) =>
-  (await db.sql<{ state: string }[]>`select state from queue_items where tenant_id = ${tenantId} and id = ${id}`)[0]!.state;
+async function stateOf(id: string): Promise<string> {
+  const [row] = await db.sql<{ state: string }[]>`
+    select state from all_items where tenant_id = ${tenantId} and id = ${id}`;
+  return row!.state;
+}
 
-for (const [onFailure, end] of [["cancel", "cancelled"], ["run", "ready"]] as const) {
-  test(`a failure that is stored while a sweep looks at the other outcomes still counts: ${onFailure}`, async () => {
-    const { id, second } = await storeWaitingItem(onFailure);
-    // The other dependency fails between the read and the transaction of the sweep.
-    const transaction: Database["transaction"] = async (run) => {
-      await db.sql`
-        update queue_dependencies set outcome = 'failed' where tenant_id = ${tenantId} and on_id = ${second}`;
-      return db.transaction(run);
-    };
-    const { ended, sweep } = sweepOn({ ...db, transaction } as Database);
+const cases: readonly [Resumption["onFailure"], readonly Outcome[], string][] = [
+  ["cancel", ["completed", "completed"], "ready"],
+  ["cancel", ["completed", null], "held"],
+  ["cancel", ["failed", null], "cancelled"],
+  ["run", ["completed", "failed"], "ready"],
+  ["run", ["failed", null], "held"],
+];
+
+for (const [onFailure, outcomes, state] of cases) {
+  const ended = outcomes.map((outcome) => outcome ?? "unfinished").join(" and ");
+  test(`after ${ended} dependencies, an item with after_failure ${onFailure} is ${state}`, async () => {
+    const id = await storeWaitingItem(onFailure, outcomes);
     await sweep();
-    assert.equal(await stateOf(id), onFailure === "cancel" ? "held" : "ready");
-    await sweepOn(db).sweep();
-    const [row] = await db.sql`select state from all_items where tenant_id = ${tenantId} and id = ${id}`;
-    assert.equal(row!.state, end);
-    assert.deepEqual(ended, []);
+    assert.equal(await stateOf(id), state);
   });
 }
+
+test("a failure that is stored while a sweep releases the item cancels it", async () => {
+  const id = await storeWaitingItem("cancel", ["completed", null]);
+  await sweep(
+    () => db.sql`
+      update queue_dependencies set outcome = 'failed'
+      where tenant_id = ${tenantId} and item_id = ${id} and outcome is null`,
+  );
+  assert.equal(await stateOf(id), "held");
+  await sweep();
+  assert.equal(await stateOf(id), "cancelled");
+});
