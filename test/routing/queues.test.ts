@@ -109,6 +109,28 @@ test("a paused queue accepts items and leases none; a resumed one leases immedia
   );
 });
 
+test("a queue that is paused for a time resumes by itself, with an event; a pause without an end replaces one with an end", async () => {
+  const [pool, kept] = [await own.pool(), await own.pool()];
+  const { queue_item_id } = await own.route(pool);
+  const pause = async (id: string, body: object) => (await own.ok("POST", `/api/queues/${id}/pause`, body)).data;
+  await pause(kept, { for_s: 1 });
+  assert.equal((await pause(kept, { reason: "longer" })).paused_until, undefined);
+  const paused = await pause(pool, { reason: "deploying", for_s: 1 });
+  assert.equal(Date.parse(paused.paused_until), Date.parse(paused.paused_at) + 1000);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, queue_item_id);
+  const leasedAt = Date.parse((await own.item(pool, queue_item_id)).leased_at);
+  assert.ok(leasedAt >= Date.parse(paused.paused_until), "nothing is leased before");
+  const status = await own.status(pool);
+  assert.deepEqual([status.paused, status.pause_reason, status.paused_until], [false, "", undefined]);
+  const { data: events } = await own.ok("GET", `/api/events?types=queue.paused&types=queue.resumed&subject=${pool}`);
+  assert.deepEqual(
+    new Set(events.map(({ type, data }: ResponseData) => `${type} ${data.reason} ${data.until ?? ""}`)),
+    new Set([`queue.paused deploying ${new Date(paused.paused_until).toISOString()}`, "queue.resumed pause_ended "]),
+  );
+  assert.equal((await own.status(kept)).paused, true);
+  await own.refused("INVALID_ARGUMENT", "POST", `/api/queues/${pool}/pause`, { for_s: -1 });
+});
+
 test("only admins pause, resume and drain; an operator works with items, a viewer reads", async () => {
   const pool = await own.pool();
   const [id] = await fill(pool, 1);

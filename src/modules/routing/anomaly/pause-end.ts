@@ -15,7 +15,7 @@ export interface PauseEndDependencies {
 const poolsPerPage = 100;
 
 /**
- * Resumes the recipients whose automatic pauses have ended, pool by pool, and returns their number. The pauses are rows, so that
+ * Resumes the recipients whose pauses have ended, pool by pool, and returns their number. The pauses are rows, so that
  * any node ends them, also after a restart. Whoever removes a row resumes its recipient in the same transaction.
  */
 export async function resumeEndedPauses(

@@ -64,8 +64,8 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       return create(GetQueueStatusResponseSchema, { queue });
     },
 
-    async pauseQueue(context, { poolId, reason }) {
-      const queue = fromQueue(context.tenantId, await service.pauseQueue(context, poolId, reason));
+    async pauseQueue(context, request) {
+      const queue = fromQueue(context.tenantId, await service.pauseQueue(context, request.poolId, request));
       return create(PauseQueueResponseSchema, { queue });
     },
 
@@ -127,6 +127,7 @@ function fromQueue(tenantId: TenantId, status: QueueStatus): QueueMessage {
     pausedAt: optionalTime(status.pausedAt),
     pausedBy: status.paused ? status.pausedBy : "",
     pauseReason: status.paused ? status.pauseReason : "",
+    pausedUntil: optionalTime(status.pausedUntil),
     depth: BigInt(status.depth),
     readyCount: BigInt(status.readyCount),
     inFlight: BigInt(status.inFlight),

@@ -12,7 +12,8 @@ import { offerItemTo } from "./offers/item-offer-store.ts";
 import { offeredEvent } from "./offers/offer-events.ts";
 import type { OfferEndListener } from "./offers/offer-expiry.ts";
 import type { Offeree } from "./offers/offer-store.ts";
-import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
+import { createQueuePauses, readQueueStatus } from "./queue-pauses.ts";
+import { queueStore } from "./queue-store.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { releaseLeases } from "./transitions/lease-release.ts";
 import { addCounts, type CountChange, shardCount } from "./transitions/queue-counts.ts";
@@ -46,19 +47,6 @@ const drainSpare = 500;
 /** Creates the operator use cases. */
 export function createQueueService(parts: Parts) {
   const { pools, waits, events, wake, wakeReady, recall, onOffered, onOfferEnded, onEnded } = parts;
-
-  async function statusOf({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
-    return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
-  }
-
-  async function setPaused(context: Context, poolId: string, paused: boolean, reason: string): Promise<QueueStatus> {
-    await pools.requirePool(context, poolId);
-    const { sql, tenantId, nowMs, principal } = context;
-    await queueStore(sql).setPaused(tenantId, poolId, { paused, at: new Date(nowMs), by: principal.subject, reason });
-    await events.record(context, paused ? "queue.paused" : "queue.resumed", poolId, { reason });
-    context.afterCommit(() => (paused ? recall(tenantId, poolId) : wake(tenantId, poolId)));
-    return statusOf(context, poolId);
-  }
 
   async function itemOf(context: Context, poolId: string, id: string): Promise<QueueItem> {
     await pools.requirePool(context, poolId);
@@ -136,9 +124,10 @@ export function createQueueService(parts: Parts) {
   }
 
   return {
+    ...createQueuePauses({ pools, events, wake, recall }),
     statusOf: async (context: Context, poolId: string) => {
       await pools.requirePool(context, poolId);
-      return statusOf(context, poolId);
+      return readQueueStatus(context, poolId);
     },
     itemOf,
     settleRecentLeases,
@@ -153,9 +142,6 @@ export function createQueueService(parts: Parts) {
         isDone: ({ state }) => isEndState(state),
       });
     },
-
-    pauseQueue: (context: Context, poolId: string, reason: string) => setPaused(context, poolId, true, reason),
-    resumeQueue: (context: Context, poolId: string) => setPaused(context, poolId, false, ""),
 
     /**
      * Removes the oldest items, in batches so that no statement grows with the queue. All groups are locked first and

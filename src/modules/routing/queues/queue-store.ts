@@ -15,6 +15,8 @@ export interface QueueStatus {
   readonly pausedAt: Date | null;
   readonly pausedBy: string;
   readonly pauseReason: string;
+  /** When it is resumed by itself; null for never. */
+  readonly pausedUntil: Date | null;
   readonly depth: number;
   readonly readyCount: number;
   readonly inFlight: number;
@@ -24,6 +26,16 @@ export interface QueueStatus {
   readonly completedToday: number;
   readonly acceptedToday: number;
   readonly failedToday: number;
+}
+
+/** A pause or a resumption of a queue. */
+export interface PauseChange {
+  readonly paused: boolean;
+  readonly at: Date;
+  readonly by: string;
+  readonly reason: string;
+  /** When a paused queue is resumed by itself; null for never. */
+  readonly until: Date | null;
 }
 
 /** Filter for listing queues. */
@@ -51,7 +63,7 @@ export async function queueStatuses(
 ): Promise<ReadonlyMap<string, QueueStatus>> {
   const rows = await sql<(Omit<QueueStatus, "oldestAgeMs"> & { oldestId: string | null })[]>`
     select p.id as pool_id, p.name as pool_name, coalesce(s.paused, false) as paused, s.paused_at,
-      coalesce(s.paused_by, '') as paused_by, coalesce(s.reason, '') as pause_reason,
+      coalesce(s.paused_by, '') as paused_by, coalesce(s.reason, '') as pause_reason, s.resume_at as paused_until,
       (select coalesce(sum(depth), 0)::bigint from queue_depths d where d.tenant_id = p.tenant_id and d.pool_id = p.id)
         as depth,
       (select count(*) from (select from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id
@@ -102,19 +114,16 @@ export function queueStore(sql: Sql) {
       return readKeyset<{ id: string }>(sql, { columns: sql`id`, table: "pools", where }, page);
     },
 
-    async setPaused(
-      tenantId: TenantId,
-      poolId: string,
-      change: { paused: boolean; at: Date; by: string; reason: string },
-    ): Promise<void> {
+    /** Pauses or resumes a queue. A repeated pause keeps the time of the first one. */
+    async setPaused(tenantId: TenantId, poolId: string, change: PauseChange): Promise<void> {
+      const { paused, at, by, reason, until } = change;
       await sql`
-        insert into queue_states (tenant_id, pool_id, paused, paused_at, paused_by, reason)
-        values (${tenantId}, ${poolId}, ${change.paused}, ${change.paused ? change.at : null}, ${change.by},
-          ${change.reason})
+        insert into queue_states (tenant_id, pool_id, paused, paused_at, paused_by, reason, resume_at)
+        values (${tenantId}, ${poolId}, ${paused}, ${paused ? at : null}, ${by}, ${reason}, ${until})
         on conflict (tenant_id, pool_id) do update set paused = excluded.paused,
           paused_at = case when excluded.paused and queue_states.paused then queue_states.paused_at
             else excluded.paused_at end,
-          paused_by = excluded.paused_by, reason = excluded.reason`;
+          paused_by = excluded.paused_by, reason = excluded.reason, resume_at = excluded.resume_at`;
     },
 
     /** Serializes drains of one pool until the transaction ends. */

@@ -113,7 +113,8 @@ export const eventTypes = {
     data: ["pool_id", "cause", "reason", "actor", "anomaly_id", "until"],
   },
   "recipient.resumed": {
-    meaning: "A recipient was resumed: it gets new work again. The cause is request or cool_down_ended.",
+    meaning:
+      "A recipient was resumed: it gets new work again. The cause is request, cool_down_ended (of an automatic pause) or pause_ended (of one with an end).",
     data: ["pool_id", "cause", "actor"],
   },
   "recipient.removed": { meaning: "A recipient was removed from its pool.", data: ["pool_id", "name"] },
@@ -124,8 +125,14 @@ export const eventTypes = {
     meaning: "An item was routed. Recorded only in pools with item_events.",
     data: ["pool_id", "outcome", "reason", "recipient_id", "type"],
   },
-  "queue.paused": { meaning: "A queue was paused: no items are leased.", data: ["reason"] },
-  "queue.resumed": { meaning: "A queue was resumed: items are leased again.", data: ["reason"] },
+  "queue.paused": {
+    meaning: "A queue was paused: no items are leased. An empty until means that somebody has to resume it.",
+    data: ["reason", "until"],
+  },
+  "queue.resumed": {
+    meaning: "A queue was resumed: items are leased again. The reason is pause_ended if its pause had an end.",
+    data: ["reason"],
+  },
   "queue.drained": { meaning: "Waiting items were removed from a queue.", data: ["count", "reason"] },
   "queue.item.assigned": {
     meaning: "A waiting item was assigned to a recipient. Recorded only in pools with item_events.",

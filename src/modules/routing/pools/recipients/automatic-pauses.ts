@@ -11,7 +11,7 @@ interface Parts {
   readonly events: EventRecorder;
 }
 
-/** Creates the pauses that background jobs begin and end, in their transactions. */
+/** Creates the pauses that background jobs begin, and the end of all pauses, in the transactions of these jobs. */
 export function createAutomaticPauses({ access, events }: Parts) {
   return {
     /** Pauses the active ones of the given recipients and returns their ids. */
@@ -49,14 +49,17 @@ export function createAutomaticPauses({ access, events }: Parts) {
       const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
       const ended = await pauseStore(sql).removeEnded(tenantId, poolId, now);
       if (pool === undefined || ended.length === 0) return [];
-      const resumed = await recipientStore(sql).resumePaused(tenantId, pool, ended, now);
+      const ids = ended.map(({ recipientId }) => recipientId);
+      const resumed = await recipientStore(sql).resumePaused(tenantId, pool, ids, now);
       await access.announce(context, pool.id);
-      const entries = resumed.map((subject) => ({
-        tenantId,
-        type: "recipient.resumed" as const,
-        subject,
-        data: { pool_id: pool.id, cause: "cool_down_ended", actor: anomalyActor },
-      }));
+      const entries = ended
+        .filter(({ recipientId }) => resumed.includes(recipientId))
+        .map(({ recipientId, cause, actor }) => ({
+          tenantId,
+          type: "recipient.resumed" as const,
+          subject: recipientId,
+          data: { pool_id: pool.id, cause: cause === "anomaly" ? "cool_down_ended" : "pause_ended", actor },
+        }));
       afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
       return resumed;
     },

@@ -6,7 +6,10 @@ import type { RecipientPause } from "../domain/recipient-pause.ts";
 
 type StoredPause = RecipientPause & { readonly recipientId: string };
 
-/** A pool in which automatic pauses end. */
+/** A pause whose time is over. */
+type EndedPause = Pick<RecipientPause, "cause" | "actor"> & { readonly recipientId: RecipientId };
+
+/** A pool in which pauses end. */
 export interface PoolWithPauses {
   readonly tenantId: TenantId;
   readonly poolId: PoolId;
@@ -50,12 +53,11 @@ export function pauseStore(sql: Sql) {
       await sql`delete from recipient_pauses where tenant_id = ${tenantId} and recipient_id = ${recipientId}`;
     },
 
-    /** Removes the pauses of a pool that have ended and returns their recipients. */
-    async removeEnded(tenantId: TenantId, poolId: string, now: Date): Promise<readonly RecipientId[]> {
-      const rows = await sql<{ recipientId: RecipientId }[]>`
+    /** Removes the pauses of a pool that have ended and returns them. */
+    async removeEnded(tenantId: TenantId, poolId: string, now: Date): Promise<readonly EndedPause[]> {
+      return sql<EndedPause[]>`
         delete from recipient_pauses where tenant_id = ${tenantId} and pool_id = ${poolId} and resume_at <= ${now}
-        returning recipient_id`;
-      return rows.map(({ recipientId }) => recipientId);
+        returning recipient_id, cause, actor`;
     },
   };
 }

@@ -115,7 +115,7 @@ export function recipientHandlers(
     },
 
     async pauseRecipient(context, request) {
-      const recipient = await service.pauseRecipient(context, request.recipientId, request.reason);
+      const recipient = await service.pauseRecipient(context, request.recipientId, request);
       return create(PauseRecipientResponseSchema, { recipient: await withLoad(context, recipient) });
     },
 

@@ -26,6 +26,12 @@ interface Parts {
   readonly urlRefusal: (url: string) => string | undefined;
 }
 
+/** Why a caller pauses a recipient, and for how long; 0 until somebody resumes it. */
+interface PauseOptions {
+  readonly reason: string;
+  readonly forS: number;
+}
+
 /** Operations on recipients. */
 export type RecipientService = ReturnType<typeof createRecipientService>;
 
@@ -53,7 +59,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     const named = recipients.map((recipient) => ({ ...recipient, id: ulid(nowMs) as RecipientId }));
     const now = new Date(nowMs);
     const paused = named.filter(({ status }) => status === "paused");
-    const pauses = paused.map(({ id }) => ({ ...requestedPause(context, ""), recipientId: id }));
+    const pauses = paused.map(({ id }) => ({ ...requestedPause(context), recipientId: id }));
     await pauseStore(sql).save(tenantId, pool.id, pauses);
     return store.insert(tenantId, pool, named, now);
   }
@@ -62,10 +68,7 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     context: Context,
     id: string,
     { delivery, ...fields }: RecipientChange,
-    {
-      expectedVersion,
-      pauseReason = "",
-    }: { readonly expectedVersion?: number | undefined; readonly pauseReason?: string },
+    { expectedVersion, pause }: { readonly expectedVersion?: number | undefined; readonly pause?: RecipientPause },
   ): Promise<Recipient> {
     const { sql, tenantId, nowMs } = context;
     const { poolId } = await find(context, id);
@@ -91,8 +94,10 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
     );
     if (changed === undefined) throw updateRefusal(current, "recipient");
     if (fields.status === "paused") {
-      const pause = { ...requestedPause(context, pauseReason), recipientId: changed.id };
-      await pauseStore(sql).save(tenantId, pool.id, [pause]);
+      // A pause on request replaces any other one.
+      if (pause !== undefined) await pauseStore(sql).remove(tenantId, changed.id);
+      const saved = { ...(pause ?? requestedPause(context)), recipientId: changed.id };
+      await pauseStore(sql).save(tenantId, pool.id, [saved]);
     } else if (fields.status !== undefined) await pauseStore(sql).remove(tenantId, changed.id);
     return changed;
   }
@@ -144,15 +149,19 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
       return changed;
     },
 
-    /** Pauses a recipient. An automatic pause becomes one of the caller, so that it does not end by itself. */
-    async pauseRecipient(context: Context, id: string, reason: string): Promise<Recipient> {
+    /**
+     * Pauses a recipient, for some seconds or until somebody resumes it. An automatic pause becomes one of the caller. A
+     * repeated pause changes nothing unless one of both has an end.
+     */
+    async pauseRecipient(context: Context, id: string, options: PauseOptions): Promise<Recipient> {
       const current = await getRecipient(context, id);
       const known =
         current.status === "paused" ? await pauseStore(context.sql).find(context.tenantId, current.id) : undefined;
-      if (current.status === "paused" && known?.cause !== "anomaly") return current;
-      const changed = await change(context, id, { status: "paused" }, { pauseReason: reason });
-      const data = pauseEventData(changed.poolId, requestedPause(context, reason));
-      await events.record(context, "recipient.paused", changed.id, data);
+      const pause = requestedPause(context, options);
+      const isRepeated = current.status === "paused" && known?.cause !== "anomaly";
+      if (isRepeated && pause.until === null && (known?.until ?? null) === null) return current;
+      const changed = await change(context, id, { status: "paused" }, { pause });
+      await events.record(context, "recipient.paused", changed.id, pauseEventData(changed.poolId, pause));
       return changed;
     },
 
@@ -183,8 +192,12 @@ export function createRecipientService({ access, events, urlRefusal }: Parts) {
   };
 }
 
-function requestedPause({ principal, nowMs }: Context, reason: string): RecipientPause {
-  return { cause: "request", reason, actor: principal.subject, anomalyId: "", since: new Date(nowMs), until: null };
+function requestedPause(
+  { principal, nowMs }: Context,
+  { reason, forS }: PauseOptions = { reason: "", forS: 0 },
+): RecipientPause {
+  const until = forS === 0 ? null : new Date(nowMs + forS * 1000);
+  return { cause: "request", reason, actor: principal.subject, anomalyId: "", since: new Date(nowMs), until };
 }
 
 /** The delivery after a change. An action without a key removes the current one. */

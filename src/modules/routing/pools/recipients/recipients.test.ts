@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   BatchCreateRecipientsRequestSchema,
   DeleteRecipientRequestSchema,
@@ -42,8 +42,8 @@ async function update(choice: ContextChoice, recipientId: string, change: object
   const request = { recipientId, ...change };
   return (await perform(db, choice, handlers.updateRecipient, UpdateRecipientRequestSchema, request)).recipient!;
 }
-async function pause(choice: ContextChoice, recipientId: string, reason = "") {
-  const request = { recipientId, reason };
+async function pause(choice: ContextChoice, recipientId: string, reason = "", forS = 0) {
+  const request = { recipientId, reason, forS };
   return (await perform(db, choice, handlers.pauseRecipient, PauseRecipientRequestSchema, request)).recipient!;
 }
 async function resume(choice: ContextChoice, recipientId: string) {
@@ -220,6 +220,30 @@ test("an operator who pauses an automatically paused recipient takes over, so th
   const later = { ...context(db.sql), nowMs: nowMs + 5000 };
   assert.deepEqual(await db.transaction((sql) => pools.resumeRecipients({ ...later, sql }, poolId)), []);
   assert.equal((await get({ tenantId }, id)).status, Status.PAUSED);
+});
+
+test("a recipient that is paused for a time resumes then; a repeated pause replaces the end", async () => {
+  const { tenantId, poolId } = await newPool();
+  const { id } = await createRecipient({ tenantId }, poolId);
+  const nowMs = Date.now();
+  const resumedAt = (atMs: number) =>
+    db.transaction((sql) =>
+      pools.resumeRecipients({ tenantId, sql, nowMs: atMs, afterCommit: () => {} }, poolId),
+    );
+  const at = { tenantId, nowMs };
+  const first = (await pause(at, id, "lunch", 600)).pause!;
+  assert.deepEqual([first.cause, first.reason, timestampMs(first.until!)], ["request", "lunch", nowMs + 600_000]);
+  const longer = (await pause(at, id, "meeting", 1200)).pause!;
+  assert.deepEqual([longer.reason, timestampMs(longer.until!)], ["meeting", nowMs + 1_200_000]);
+  assert.deepEqual((await update(at, id, { status: Status.PAUSED })).pause, longer, "an update keeps the pause");
+  assert.deepEqual(await resumedAt(nowMs + 1_199_000), []);
+  assert.deepEqual(await resumedAt(nowMs + 1_200_000), [id]);
+  assert.deepEqual([(await get(at, id)).status, (await get(at, id)).pause], [Status.ACTIVE, undefined]);
+  const last = eventOf(id);
+  assert.deepEqual([last.type, last.data.cause, last.data.actor], ["recipient.resumed", "pause_ended", first.actor]);
+  await pause(at, id, "", 600);
+  assert.equal((await pause(at, id, "ill")).pause!.until, undefined);
+  assert.deepEqual(await resumedAt(nowMs + 3_600_000), []);
 });
 
 test("a recipient that returns from draining or offline restarts slow start too", async () => {

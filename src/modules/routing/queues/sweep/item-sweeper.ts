@@ -9,6 +9,7 @@ import { createDependencySweep } from "../dependencies/dependency-sweep.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { type EndedItem, readItemGroups } from "../transitions/transition-store.ts";
+import { createPauseEnd } from "./pause-end.ts";
 import * as store from "./sweep-store.ts";
 
 interface Parts {
@@ -26,8 +27,8 @@ interface Parts {
 }
 
 /**
- * Releases due items and items whose dependencies have ended, ends expired leases and offers, and expires items. Every node
- * runs one.
+ * Releases due items and items whose dependencies have ended, ends expired leases and offers, expires items, and resumes queues
+ * whose pause has ended. Every node runs one.
  */
 export interface ItemSweeper {
   /** Schedules a sweep at this time at the latest. */
@@ -48,11 +49,13 @@ const slowEveryMs = 5000;
 export function createItemSweeper(parts: Parts): ItemSweeper {
   const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = parts;
   const sweepDependencies = createDependencySweep({ ...parts, now: clock.now });
+  const endPauses = createPauseEnd({ db, events, now: clock.now });
   let timer: NodeJS.Timeout | undefined;
   let wakeAtMs = Number.POSITIVE_INFINITY;
   let running: Promise<void> | undefined;
   let stopped = true;
   let slowAtMs = 0;
+  let pausesAtMs = 0;
   let turn = 0;
   let passedAtMs: number | undefined;
   const nextShard = () => turn++ % shardCount;
@@ -126,6 +129,17 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
     return outdated.length === batchSize;
   }
 
+  /** Resumes queues. The end of a pause is no deadline of an item, so this runs once a second at most. */
+  async function resumeQueues(): Promise<boolean> {
+    const nowMs = clock.now();
+    if (nowMs < pausesAtMs) return false;
+    pausesAtMs = nowMs + idleMs;
+    const resumed = await endPauses(batchSize);
+    wakeAll(resumed);
+    if (resumed.length === batchSize) pausesAtMs = 0;
+    return resumed.length === batchSize;
+  }
+
   async function expire(tx: Sql, outdated: Awaited<ReturnType<typeof store.findExpiredItems>>, nowMs: number) {
     const groups = (await readItemGroups(tx, outdated)).flatMap(groupNamesOf);
     const transitions = outdated.map((item) => ({ ...item, from: "waiting" as const, to: "expired" as const }));
@@ -145,7 +159,8 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
   }
 
   async function sweep(): Promise<boolean> {
-    const more = [await endExpiredLeases(), await releaseDue(), await expireItems(), await sweepDependencies()];
+    const more = [await endExpiredLeases(), await releaseDue(), await expireItems()];
+    more.push(await sweepDependencies(), await resumeQueues());
     return more.includes(true);
   }
 
