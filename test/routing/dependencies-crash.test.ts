@@ -134,7 +134,10 @@ test("when a node is killed as dependencies end on it, another one continues wit
       workUntil(pools.waiting, graphCount * 3, async (id) => {
         leased.push(id);
         for (const state of await statesOf(dependencies.get(id)!)) {
-          assert.ok(["completed", "cancelled", "dead_lettered"].includes(state), `leased while another item is ${state}`);
+          assert.ok(
+            ["completed", "cancelled", "dead_lettered"].includes(state),
+            `leased while another item is ${state}`,
+          );
         }
       }),
     ]);

@@ -131,7 +131,10 @@ test("items of other tenants, unknown items and impossible waits are refused, ea
     ],
   );
   assert.equal(results[2].violations[0].rule, "debounce");
-  assert.match(results[2].violations[0].message, /^must be empty, because the pool \w+ has a debounce; use a pool without/);
+  assert.match(
+    results[2].violations[0].message,
+    /^must be empty, because the pool \w+ has a debounce; use a pool without/,
+  );
   assert.equal((await own.status(pool)).depth, 2);
 });
 

@@ -14,7 +14,7 @@ export interface QueueService {
   /** Returns the status of a pool's queue. */
   getStatus(request: GetQueueStatusRequest, options?: CallOptions): Promise<Queue>;
 
-  /** Stops leasing items; new items are still accepted. */
+  /** Stops leasing items; new items are still accepted. With for_s, the queue is resumed by itself. A repeated call replaces the reason and the end. */
   pause(request: PauseQueueRequest, options?: CallOptions): Promise<Queue>;
 
   /** Resumes leasing items. */
@@ -127,6 +127,8 @@ export type Queue = {
   readonly accepted_today: number;
   /** The number of attempts that failed today. */
   readonly failed_today: number;
+  /** When it is resumed by itself; absent if it is not paused, or if somebody has to resume it. */
+  readonly paused_until?: string;
 };
 
 /** Identifies a queue. */
@@ -141,6 +143,8 @@ export type PauseQueueRequest = {
   readonly pool_id: string;
   /** The reason. */
   readonly reason?: string;
+  /** Seconds until it is resumed by itself; 0 if somebody has to resume it. */
+  readonly for_s?: number;
 };
 
 /** Selects the queue to resume. */

@@ -22,7 +22,7 @@ export interface RecipientService {
   /** Changes the fields that are present. */
   update(request: UpdateRecipientRequest, options?: CallOptions): Promise<Recipient>;
 
-  /** Pauses a recipient: it gets no new items. It keeps the items that it has leased. */
+  /** Pauses a recipient: it gets no new items. It keeps the items that it has leased. With for_s, it is resumed by itself. */
   pause(request: PauseRecipientRequest, options?: CallOptions): Promise<Recipient>;
 
   /** Resumes a recipient. It ramps up during the pool's slow start. */
@@ -278,6 +278,8 @@ export type PauseRecipientRequest = {
   readonly recipient_id: string;
   /** The reason, for people. */
   readonly reason?: string;
+  /** Seconds until it is resumed by itself; 0 if somebody has to resume it. A repeated call with another end replaces the pause. */
+  readonly for_s?: number;
 };
 
 /** Selects the recipient to resume. */

@@ -227,9 +227,7 @@ test("a recipient that is paused for a time resumes then; a repeated pause repla
   const { id } = await createRecipient({ tenantId }, poolId);
   const nowMs = Date.now();
   const resumedAt = (atMs: number) =>
-    db.transaction((sql) =>
-      pools.resumeRecipients({ tenantId, sql, nowMs: atMs, afterCommit: () => {} }, poolId),
-    );
+    db.transaction((sql) => pools.resumeRecipients({ tenantId, sql, nowMs: atMs, afterCommit: () => {} }, poolId));
   const at = { tenantId, nowMs };
   const first = (await pause(at, id, "lunch", 600)).pause!;
   assert.deepEqual([first.cause, first.reason, timestampMs(first.until!)], ["request", "lunch", nowMs + 600_000]);

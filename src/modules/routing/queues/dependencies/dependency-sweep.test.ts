@@ -33,7 +33,13 @@ async function sweep(beforeWrite: () => Promise<unknown> = async () => {}): Prom
     return db.transaction(work, call);
   };
   const events = recordedEvents() as never;
-  await createDependencySweep({ db: { ...db, transaction }, now: Date.now, events, wake: () => {}, onEnded: () => {} })();
+  await createDependencySweep({
+    db: { ...db, transaction },
+    now: Date.now,
+    events,
+    wake: () => {},
+    onEnded: () => {},
+  })();
 }
 
 async function stateOf(id: string): Promise<string> {

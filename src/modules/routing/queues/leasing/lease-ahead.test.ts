@@ -291,6 +291,7 @@ async function operate<T>(
     waits: {} as never,
     onEnded: () => {},
     events: recordedEvents() as never,
+    onOffered: () => {},
     onOfferEnded: () => {},
     wake: () => {},
     wakeReady: () => {},
