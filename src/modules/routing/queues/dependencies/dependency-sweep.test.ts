@@ -16,9 +16,9 @@ async function storeWaitingItem(onFailure: Resumption["onFailure"], outcomes: re
   const id = ulid(Date.now());
   await db.sql`
     insert into queue_items (tenant_id, id, pool_id, state, hold_reason, resume, priority, rank, expires_at, type, key,
-      attributes, payload)
+      attributes, requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
     values (${tenantId}, ${id}, ${id}, 'held', 'dependency', ${db.sql.json({ onFailure, reason: "" })}, 0, 0,
-      now() + interval '1 hour', 't', '', '{}', '{}')`;
+      now() + interval '1 hour', 't', '', '{}', '{}', '{}', 0, 'held', '', '00', 0, '{}')`;
   await db.sql`
     insert into queue_dependencies (tenant_id, item_id, on_id, outcome)
     select ${tenantId}, ${id}, lpad(nth::text, 26, '0'), outcome
