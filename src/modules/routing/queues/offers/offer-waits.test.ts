@@ -39,6 +39,7 @@ test("an offer on one node wakes those who wait for it on another: its recipient
   there.announce([{ tenantId, poolId: ulid(4), recipientId: ada }]);
   assert.deepEqual(woken, [], "nobody waits in that pool");
   there.announce([{ tenantId, poolId: pool, recipientId: ada }]);
+  assert.equal(woken.length, 2, "one signal for the recipient, one for the pool");
   await Promise.all(begun.slice(0, 2).map(({ end }) => end));
   assert.deepEqual(ended, [ada, ""]);
   here.end();
