@@ -112,12 +112,18 @@ test("progress and results are sent in the events of pools that record them", as
 });
 
 test("a call that waits for an item returns when it ends, whatever ends it", async () => {
-  const { pool, items } = await leasedItems(2);
-  const [done, cancelled] = items;
+  const { pool, items } = await leasedItems(3);
+  const [done, cancelled, unfinished] = items;
   const waited = (id: string) => own.ok("GET", `${itemPath(pool, id)}?wait_s=20`);
+  // Begun before the others, so it would be over first if the end of an item woke nobody.
+  const longest = waited(unfinished.queue_item_id);
   const waits = [waited(done.queue_item_id), waited(done.queue_item_id), waited(cancelled.queue_item_id)];
   await own.ok("POST", `${itemPath(pool, done.queue_item_id)}/complete`, { ...ref(done), result: 7 });
   await own.ok("POST", `${itemPath(pool, cancelled.queue_item_id)}/cancel`, { reason: "not needed" });
+  const first = await Promise.race([longest, Promise.all(waits).then(() => "woken")]);
+  assert.equal(first, "woken");
+  await own.complete(unfinished);
+  assert.equal((await longest).data.state, "completed");
   const answers = (await Promise.all(waits)).map(({ data }) => [data.state, data.result]);
   assert.deepEqual(answers, [
     ["completed", 7],
