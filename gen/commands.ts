@@ -600,7 +600,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "webhook-endpoint",
     description: "An HTTP endpoint that receives events.",
     isGroup: true,
-    verbs: {"service.api.WebhookService/CreateWebhookEndpoint":"create","service.api.WebhookService/GetWebhookEndpoint":"get","service.api.WebhookService/ListWebhookEndpoints":"list","service.api.WebhookService/UpdateWebhookEndpoint":"update","service.api.WebhookService/DeleteWebhookEndpoint":"delete","service.api.WebhookService/RotateWebhookSecret":"rotate-secret","service.api.WebhookService/TestWebhookEndpoint":"test","service.api.WebhookService/ReplayWebhookEndpoint":"replay"},
+    verbs: {"service.api.WebhookService/CreateWebhookEndpoint":"create","service.api.WebhookService/GetWebhookEndpoint":"get","service.api.WebhookService/ListWebhookEndpoints":"list","service.api.WebhookService/UpdateWebhookEndpoint":"update","service.api.WebhookService/DeleteWebhookEndpoint":"delete","service.api.WebhookService/RotateWebhookSecret":"rotate-secret","service.api.WebhookService/TestWebhookEndpoint":"send-test","service.api.WebhookService/ReplayWebhookEndpoint":"replay"},
     services: () => Promise.all([import("./service/api/webhook_pb.ts").then((file) => file.WebhookService)]),
   },
   {

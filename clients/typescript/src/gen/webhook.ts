@@ -54,7 +54,7 @@ const webhookServiceOperations = {
   updateEndpoint: { verb: "PATCH", path: "/api/v2/webhooks/endpoints/{endpoint_id}", body: "*", keyed: true },
   deleteEndpoint: { verb: "DELETE", path: "/api/v2/webhooks/endpoints/{endpoint_id}", keyed: true },
   rotateSecret: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:rotate_secret", body: "*", keyed: true },
-  testEndpoint: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:test", body: "*", keyed: true },
+  testEndpoint: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:send-test", body: "*", keyed: true },
   replayEndpoint: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:replay", body: "*", keyed: true },
   getReplay: { verb: "GET", path: "/api/v2/webhooks/endpoints/{endpoint_id}/replays/{replay_id}" },
   listDeliveries: { verb: "GET", path: "/api/v2/webhooks/endpoints/{endpoint_id}/deliveries", result: "cursor" },
