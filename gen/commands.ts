@@ -579,7 +579,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "topic-import",
     description: "An import of members into a topic.",
     isGroup: true,
-    verbs: {"service.api.TopicService/GetTopicImport":"get"},
+    verbs: {"service.api.TopicService/GetTopicImport":"get","service.api.TopicService/CancelTopicImport":"cancel"},
     services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
   },
   {

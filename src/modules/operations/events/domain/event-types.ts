@@ -606,6 +606,10 @@ export const eventTypes = {
   "topic.created": { meaning: "A topic was created.", data: ["name"] },
   "topic.updated": { meaning: "A topic was changed.", data: ["name"] },
   "topic.deleted": { meaning: "A topic was deleted together with `count` subscriptions.", data: ["count"] },
+  "topic.import.cancelled": {
+    meaning: "An import of members was cancelled after `processed` of `total` names.",
+    data: ["import_id", "processed", "total"],
+  },
   "topic.members.added": {
     meaning: "`count` subscribers were added to a topic; the context keys of `changed` existing ones were replaced.",
     data: ["count", "changed"],
