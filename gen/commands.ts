@@ -537,7 +537,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "subscriber",
     description: "A person who receives notifications.",
     isGroup: true,
-    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens"},
+    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens","service.api.SubscriberTokenService/RevokeSubscriberToken":"revoke-token"},
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService), import("./service/api/subscriber_token_pb.ts").then((file) => file.SubscriberTokenService)]),
   },
   {
