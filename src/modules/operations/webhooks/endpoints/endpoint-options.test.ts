@@ -197,7 +197,7 @@ test("the pattern * selects all events, in a creation and in a change", async ()
   assert.deepEqual((await change(tenantId, id, { eventTypes: ["*"] })).eventTypes, ["*"]);
 });
 
-test("deliveries are found by type, time and event", async () => {
+test("deliveries are found by type, time, status and event", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/found"), { eventTypes: ["order.*", "invoice_x.*"] });
   const other = await rig.endpoint(tenantId, receiver.url("/found-too"), { eventTypes: ["order.paid"] });
@@ -212,6 +212,8 @@ test("deliveries are found by type, time and event", async () => {
   assert.deepEqual(await list(tenantId, id, { eventTypes: ["invoice.x*"] as string[] }), []);
   assert.deepEqual(await list(tenantId, id, { since: timestampFromDate(border) }), [sent, shipped]);
   assert.deepEqual(await list(tenantId, id, { until: timestampFromDate(border) }), [paid]);
+  assert.deepEqual(await list(tenantId, id, { status: Status.SUCCEEDED }), [sent, shipped, paid]);
+  assert.deepEqual(await list(tenantId, id, { status: Status.PENDING }), []);
 
   const { listEventDeliveries } = rig.webhooks.handlers;
   const of = async (tenant: TenantId) => {
