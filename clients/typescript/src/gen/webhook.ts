@@ -184,14 +184,18 @@ export type UpdateWebhookEndpointRequest = {
   readonly record_version?: number;
   /** Replaces the types of events unless empty; ["*"] selects all. */
   readonly event_types?: readonly string[];
-  /** Replaces the additional headers. */
+  /** Replaces the additional headers, like headers, and can be empty. */
   readonly header_set?: WebhookHeaders;
   /** Sends events one after the other, or not. */
   readonly ordered?: boolean;
-  /** Replaces the delays between attempts. */
+  /** Replaces the delays between attempts, like retry_delays_s, and can be empty. */
   readonly retry_delay_set?: WebhookRetryDelays;
   /** Replaces the template of the body; null removes it. */
   readonly transform?: unknown;
+  /** Replaces the additional headers unless empty. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Replaces the delays between attempts unless empty, in seconds. */
+  readonly retry_delays_s?: readonly number[];
 };
 
 /** Selects the endpoint to delete. */
