@@ -48,6 +48,8 @@ test("earlier messages say what became of them, and a deleted subscriber or a mi
   assert.match(past.message, /forbid the channel/);
   const unreachable = await explain(id, workflow_key);
   assert.equal(unreachable.verdict, "unreachable");
+  const last = unreachable.reasons.find(({ source }: ResponseData) => source === "delivery");
+  assert.deepEqual([last?.channel, last?.code, last?.deciding], ["in_app", "last_skipped", false]);
   assert.match(unreachable.summary, /^Ada would not get /);
   const mistyped = await explain(id, `${workflow_key}x`);
   assert.deepEqual([mistyped.verdict, mistyped.reasons.length], ["unknown_workflow", 1]);
