@@ -537,7 +537,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "subscriber",
     description: "A person who receives notifications.",
     isGroup: true,
-    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens"},
+    verbs: {"service.api.SubscriberService/UpsertSubscriber":"upsert","service.api.SubscriberService/UpsertSubscriberBatch":"upsert-batch","service.api.SubscriberService/GetSubscriber":"get","service.api.SubscriberService/ListSubscribers":"list","service.api.SubscriberService/UpdateSubscriber":"update","service.api.SubscriberService/DeleteSubscriber":"delete","service.api.SubscriberService/ExplainSubscriber":"explain","service.api.SubscriberTokenService/CreateSubscriberToken":"create-token","service.api.SubscriberTokenService/RevokeSubscriberTokens":"revoke-tokens","service.api.SubscriberTokenService/RevokeSubscriberToken":"revoke-token"},
     services: () => Promise.all([import("./service/api/subscriber_pb.ts").then((file) => file.SubscriberService), import("./service/api/subscriber_token_pb.ts").then((file) => file.SubscriberTokenService)]),
   },
   {
@@ -579,7 +579,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "topic-import",
     description: "An import of members into a topic.",
     isGroup: true,
-    verbs: {"service.api.TopicService/GetTopicImport":"get"},
+    verbs: {"service.api.TopicService/GetTopicImport":"get","service.api.TopicService/CancelTopicImport":"cancel"},
     services: () => Promise.all([import("./service/api/topic_pb.ts").then((file) => file.TopicService)]),
   },
   {
@@ -600,7 +600,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "webhook-endpoint",
     description: "An HTTP endpoint that receives events.",
     isGroup: true,
-    verbs: {"service.api.WebhookService/CreateWebhookEndpoint":"create","service.api.WebhookService/GetWebhookEndpoint":"get","service.api.WebhookService/ListWebhookEndpoints":"list","service.api.WebhookService/UpdateWebhookEndpoint":"update","service.api.WebhookService/DeleteWebhookEndpoint":"delete","service.api.WebhookService/RotateWebhookSecret":"rotate-secret","service.api.WebhookService/TestWebhookEndpoint":"test","service.api.WebhookService/ReplayWebhookEndpoint":"replay"},
+    verbs: {"service.api.WebhookService/CreateWebhookEndpoint":"create","service.api.WebhookService/GetWebhookEndpoint":"get","service.api.WebhookService/ListWebhookEndpoints":"list","service.api.WebhookService/UpdateWebhookEndpoint":"update","service.api.WebhookService/DeleteWebhookEndpoint":"delete","service.api.WebhookService/RotateWebhookSecret":"rotate-secret","service.api.WebhookService/TestWebhookEndpoint":"send-test","service.api.WebhookService/ReplayWebhookEndpoint":"replay"},
     services: () => Promise.all([import("./service/api/webhook_pb.ts").then((file) => file.WebhookService)]),
   },
   {

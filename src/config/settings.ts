@@ -289,7 +289,7 @@ export const settings = {
   ),
   "notification.allow_unknown_workflows": flag(
     false,
-    "Whether a trigger may name a `workflow_key` that no notification workflow has; its content then comes from its overrides. Tenants can decide it for themselves. If it is false, a mistyped key is refused.",
+    "Whether triggers and preferences may name a `workflow_key` that no notification workflow has; the content of such a trigger comes from its overrides. Tenants can decide it for themselves. If it is false, a mistyped key is refused.",
   ),
   "notification.verified_endpoints_only": flag(
     false,

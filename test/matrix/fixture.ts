@@ -196,6 +196,8 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.SubscriberService/UpsertSubscriberBatch.subscribers.external_id",
   "service.api.SubscriberService/ExplainSubscriber.user_id",
   "service.api.SubscriberService/PreviewPreferences.user_id",
+  // Tokens are signed and not stored.
+  "service.api.SubscriberTokenService/RevokeSubscriberToken.token_id",
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
   "service.api.NotificationService/TriggerNotificationBatch.triggers.user_id",

@@ -56,7 +56,9 @@ test("a digest sends one message whose templates iterate over the triggers in th
   for (const { run_id } of [second, third]) assert.equal((await steps.runIn(run_id, "completed")).reason, "digested");
 
   const [next] = await triggerAll(key, titles("d"));
-  await steps.runIn(next.run_id, "waiting", "batch");
+  const { wake_at } = await steps.runIn(next.run_id, "waiting", "batch");
+  const leftMs = Date.parse(wake_at) - Date.now();
+  assert.ok(leftMs > 3_500_000 && leftMs <= 3_600_000, wake_at);
 });
 
 test("concurrent triggers become one digest, and every one of them is counted", async () => {

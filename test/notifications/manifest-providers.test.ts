@@ -36,13 +36,17 @@ const manifest: JsonObject = {
           to: { type: "string" },
           subject: { type: "string" },
           text: { type: "string" },
+          headers: { type: "object" },
         },
         additionalProperties: false,
       },
       request: {
         method: "POST",
         path: "/mails",
-        json: { from: "{input.from}", to: "{input.to}", subject: "{input.subject}", text: "{input.text}" },
+        json: {
+          ...{ from: "{input.from}", to: "{input.to}", subject: "{input.subject}", text: "{input.text}" },
+          headers: "{input.headers}",
+        },
       },
       output: { id: "/id" },
     },
@@ -58,6 +62,7 @@ const manifest: JsonObject = {
               to: "{message.to}",
               subject: "{message.subject}",
               text: "{message.text}",
+              headers: "{message.headers}",
             },
             message_id: "/id",
           },
@@ -113,7 +118,11 @@ async function newMailTenant(): Promise<MailTenant> {
   await sender.ok("POST", "/api/v2/connector/manifests", { document: manifest });
   const connection = await connect(sender, { from: "shop@example.com" });
   const integration = await integrate(sender, connection.id);
-  const workflow_key = await sender.workflow({ channels: { email: { subject: "Hello", body: "Text" } } });
+  const data = {
+    headers: { "X-To": "{{ subscriber.first_name }}\r\nBcc: eve@example.com" },
+    list_unsubscribe: "https://example.com/leave",
+  };
+  const workflow_key = await sender.workflow({ channels: { email: { subject: "Hello", body: "Text", data } } });
   return {
     ...{ sender, connection, integration, workflow_key },
     async send(subscriberId) {
@@ -147,7 +156,7 @@ async function integrate(sender: Sender, connectionId: string): Promise<Response
   return (await sender.ok("POST", "/api/v2/notification/integrations", fields)).data;
 }
 
-test("a notification is sent through the action of a tenant's own manifest, and its callback is observed", async () => {
+test("a notification is sent with its headers through the action of a tenant's own manifest, and its callback is observed", async () => {
   const { sender, send, report } = await newMailTenant();
   const { id } = await sender.subscriber({ email: "ada@example.com" });
   const outcome = await send(id);
@@ -158,6 +167,7 @@ test("a notification is sent through the action of a tenant's own manifest, and 
     to: "ada@example.com",
     subject: "Hello",
     text: "Text",
+    headers: { "X-To": "Ada Bcc: eve@example.com", "List-Unsubscribe": "<https://example.com/leave>" },
   });
   assert.equal(request.headers.authorization, "Bearer token-1");
   const delivery = await sender.delivery(outcome.delivery_id);

@@ -6,7 +6,14 @@ import { connect } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { callOperation } from "../harness/wire.ts";
-import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import {
+  freshName,
+  inEachProtocol,
+  newParty,
+  type Party,
+  type ResponseData,
+  shown,
+} from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
@@ -39,6 +46,7 @@ const effects = ({ channels }: ResponseData, channel: string) =>
 describe("rows", () => {
   test("a subscriber's rows are identified by their keys, and setting one again replaces it completely", async () => {
     const ada = await newSubscriber();
+    await put("order.shipped");
     const contexts = { workflow_key: "order.shipped", topic_key: "team", context_keys: ["b", "a", "b"] };
     const schedule = { timezone: "Europe/Berlin", ranges: [{ days: ["mon"], start: "22:00", end: "07:00" }] };
     const channels = {
@@ -123,6 +131,7 @@ describe("rows", () => {
     } finally {
       await sql.end();
     }
+    for (const key of ["a", "b", "c", "w7"]) await put(key);
     const created = await Promise.all(
       ["a", "b", "c"].map((workflow_key) => party.rest.call("POST", pathOf(ada), { workflow_key, all: false })),
     );
@@ -131,6 +140,33 @@ describe("rows", () => {
     assert.equal((await set(ada, { workflow_key: "w7", all: false })).record_version, 2);
     assert.equal((await party.ok("GET", `${pathOf(ada)}?limit=1`)).total, 1000);
   });
+});
+
+test("a preference for a workflow that does not exist is refused with the nearest key, unless the tenant allows it", async () => {
+  const own = await newParty(node);
+  const ada = await newSubscriber({}, own);
+  await own.ok("PUT", `${workflows}/invoice.due`, {});
+  const mistyped = { workflow_key: "invoice.dew", all: false };
+  const nearest = "must be the key of a notification workflow; did you mean invoice.due?";
+  for (const row of [mistyped, { ...mistyped, topic_key: "team" }]) {
+    const { body } = await own.refused("INVALID_ARGUMENT", "POST", pathOf(ada), row);
+    assert.deepEqual(body.violations, [{ field: "workflow_key", rule: "exists", message: nearest }]);
+  }
+  assert.equal((await own.ok("GET", pathOf(ada))).total, 0);
+
+  // The subscriber itself learns no keys.
+  const { data } = await own.ok("POST", `/api/v2/notification/subscribers/${ada}/tokens`, { ttl_s: 60 });
+  const headers = { authorization: `Bearer ${data.token}`, "content-type": "application/json" };
+  const url = node.baseUrl + pathOf(ada);
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(mistyped) });
+  assert.equal(response.status, 400);
+  assert.ok(!(await response.text()).includes("invoice.due"));
+
+  await own.ok("PUT", "/api/config/values/notification.allow_unknown_workflows", { value: true });
+  await shown(
+    () => own.rest.call("POST", pathOf(ada), mistyped),
+    ({ status }) => status === 200,
+  );
 });
 
 test("a subscriber can opt out of every workflow that can be triggered, whatever its key", async () => {

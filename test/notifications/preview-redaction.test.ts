@@ -42,6 +42,7 @@ test("a preview's input appears in no response, log, audit entry, metric or tabl
     `{'x': 1}[payload.a] == 1`,
   ];
   for (const [n, condition] of conditions.entries()) {
+    await own.ok("PUT", `/api/v2/notification/workflows/w${n}`, {});
     await own.ok("POST", path, { workflow_key: `w${n}`, all: true, condition, channels: { sms: { condition } } });
   }
   const held = await readRows(database.sql);

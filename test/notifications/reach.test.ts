@@ -48,6 +48,8 @@ test("earlier messages say what became of them, and a deleted subscriber or a mi
   assert.match(past.message, /forbid the channel/);
   const unreachable = await explain(id, workflow_key);
   assert.equal(unreachable.verdict, "unreachable");
+  const last = unreachable.reasons.find(({ source }: ResponseData) => source === "delivery");
+  assert.deepEqual([last?.channel, last?.code, last?.deciding], ["in_app", "last_skipped", false]);
   assert.match(unreachable.summary, /^Ada would not get /);
   const mistyped = await explain(id, `${workflow_key}x`);
   assert.deepEqual([mistyped.verdict, mistyped.reasons.length], ["unknown_workflow", 1]);
@@ -56,6 +58,24 @@ test("earlier messages say what became of them, and a deleted subscriber or a mi
   const deleted = await explain(id, workflow_key);
   assert.match(deleted.summary, /^Ada gets nothing: the subscriber was deleted\./);
   assert.ok(deleted.reasons.some(({ code, deciding }: ResponseData) => code === "subscriber_inactive" && deciding));
+});
+
+test("a suppressed address is the deciding reason, of a profile and of an endpoint", async () => {
+  const content = { body: "B" };
+  const workflow_key = await sender.workflow({ channels: { email: { subject: "S", ...content }, sms: content } });
+  const { id } = await sender.subscriber({ email: "gone@example.com" });
+  await sender.endpoint(id, { channel: "sms", identity: "+4930901820" });
+  for (const address of [
+    { channel: "email", identity: "gone@example.com" },
+    { channel: "sms", identity: "+4930901820" },
+  ]) {
+    await sender.ok("POST", "/api/v2/notification/suppressions", address);
+    assert.deepEqual(decidingOf(await explain(id, workflow_key), address.channel), [
+      "suppression",
+      "suppressed",
+      false,
+    ]);
+  }
 });
 
 const partialPath = (key: string) => `/api/v2/notification/partials/${key}`;

@@ -204,6 +204,15 @@ test("a throttle stops runs beyond its limit, for each subscriber and key", asyn
   const { id } = await sender.subscriber({ email: "d@example.com" });
   const { run_id } = await trigger(key, { subscriber_id: id, payload: { project: "a" } });
   await steps.runIn(run_id, "completed");
+
+  // One of the two has left the window.
+  await sql`
+    update notification_throttles set passed_at[1] = now() - interval '3601 seconds'
+    where workflow_key = ${key} and subscriber_id = ${ada} and throttle_key = 'a'`;
+  for (const status of ["completed", "stopped"]) {
+    const again = await trigger(key, { payload: { project: "a" } });
+    await steps.runIn(again.run_id, status);
+  }
 });
 
 test("a broadcast takes every member through the steps", async () => {

@@ -4,7 +4,7 @@ import { operations } from "../harness/operations.ts";
 import { type RestResponse, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { openEvents } from "../wire/event-source.ts";
-import { newSender, type Sender } from "./sender-fixture.ts";
+import { newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -142,6 +142,28 @@ test("a revocation ends all tokens of a subscriber and their streams, and later 
     data.map(({ subject }: { subject: string }) => subject),
     [id],
   );
+});
+
+test("one token is revoked alone, by its id, and its stream ends", async () => {
+  const { id } = await sender.subscriber();
+  const { data: lost } = await sender.ok("POST", `${pathOf(id)}/tokens`, {});
+  const kept = await tokenOf(id);
+  const feed = await openEvents(`${node.baseUrl}${pathOf(id)}/inbox:watch`, { authorization: `Bearer ${lost.token}` });
+  await feed.see(/: connected/);
+  const revoke = (tokenId: string) => `${pathOf(id)}/tokens/${tokenId}:revoke`;
+  await sender.ok("POST", revoke(lost.token_id), {});
+  await refused("UNAUTHENTICATED", lost.token, "GET", `${pathOf(id)}/inbox`);
+  assert.equal((await feed.take(1))[0]!.data.errorCode, "UNAUTHENTICATED");
+  feed.close();
+  assert.equal((await call(kept, "GET", `${pathOf(id)}/inbox`)).status, 200);
+  const { data } = await sender.ok("GET", "/api/events?types=subscriber.token.revoked");
+  assert.deepEqual(
+    data.map((event: ResponseData) => [event.subject, event.data.token_id]),
+    [[id, lost.token_id]],
+  );
+  // No token has an id from the future, and another tenant does not know the subscriber.
+  await sender.refused("NOT_FOUND", "POST", revoke("7ZZZZZZZZZZZZZZZZZZZZZZZZZ"), {});
+  await (await newSender(node)).refused("NOT_FOUND", "POST", revoke(lost.token_id), {});
 });
 
 test("a deleted subscriber gets no token, and its tokens stay revoked when it is created again", async () => {

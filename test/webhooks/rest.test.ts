@@ -71,7 +71,7 @@ test("a test, a rotation and a replay of a time range work over REST", async () 
   const since = new Date(Date.now() - 60_000).toISOString();
   await admin.call("POST", "/api/events", { type: "invoice.sent" });
   const { id, secret } = await endpoint(admin, "/invoices", { event_types: ["invoice.*"] });
-  const tested = await admin.call("POST", `${base}/${id}:test`, {});
+  const tested = await admin.call("POST", `${base}/${id}:send-test`, {});
   assert.equal(tested.body.data.event_type, "webhook.endpoint.test");
   await until(() => receiver.received("/invoices").length === 1);
   verify(secret, receiver.received("/invoices")[0]!);

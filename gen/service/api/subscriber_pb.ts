@@ -1185,7 +1185,7 @@ export type UpsertPreferenceRequest = Message<"service.api.UpsertPreferenceReque
   layer?: number | undefined;
 
   /**
-   * The workflow; layers 4 and 5 only.
+   * The workflow, which must exist unless notification.allow_unknown_workflows allows others; layers 4 and 5 only.
    *
    * @generated from field: string workflow_key = 3;
    */

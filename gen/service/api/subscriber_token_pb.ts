@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/subscriber_token.proto.
  */
 export const file_service_api_subscriber_token: GenFile = /*@__PURE__*/
-  fileDesc("CiJzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyX3Rva2VuLnByb3RvEgtzZXJ2aWNlLmFwaSJqChxDcmVhdGVTdWJzY3JpYmVyVG9rZW5SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIeCgV0dGxfcxgCIAEoBUIKukgHGgUYkBwoPEgAiAEBQggKBl90dGxfcyJ6Ch1DcmVhdGVTdWJzY3JpYmVyVG9rZW5SZXNwb25zZRIVCg1zdWJzY3JpYmVyX2lkGAEgASgJEhIKBXRva2VuGAIgASgJQgOAAQESLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiQQodUmV2b2tlU3Vic2NyaWJlclRva2Vuc1JlcXVlc3QSIAoNc3Vic2NyaWJlcl9pZBgBIAEoCUIJukgGcgQQARhAIjcKHlJldm9rZVN1YnNjcmliZXJUb2tlbnNSZXNwb25zZRIVCg1zdWJzY3JpYmVyX2lkGAEgASgJMo8EChZTdWJzY3JpYmVyVG9rZW5TZXJ2aWNlEvMBChVDcmVhdGVTdWJzY3JpYmVyVG9rZW4SKS5zZXJ2aWNlLmFwaS5DcmVhdGVTdWJzY3JpYmVyVG9rZW5SZXF1ZXN0Giouc2VydmljZS5hcGkuQ3JlYXRlU3Vic2NyaWJlclRva2VuUmVzcG9uc2UiggHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQAVgB0vMYF3N1YnNjcmliZXIgY3JlYXRlLXRva2VugtPkkwI8OgEqIjcvYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vdG9rZW5zEv4BChZSZXZva2VTdWJzY3JpYmVyVG9rZW5zEiouc2VydmljZS5hcGkuUmV2b2tlU3Vic2NyaWJlclRva2Vuc1JlcXVlc3QaKy5zZXJ2aWNlLmFwaS5SZXZva2VTdWJzY3JpYmVyVG9rZW5zUmVzcG9uc2UiigHK8xghCAEQAhgBIAEqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgB0vMYGHN1YnNjcmliZXIgcmV2b2tlLXRva2Vuc4LT5JMCQzoBKiI+L2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3Rva2VuczpyZXZva2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("CiJzZXJ2aWNlL2FwaS9zdWJzY3JpYmVyX3Rva2VuLnByb3RvEgtzZXJ2aWNlLmFwaSJqChxDcmVhdGVTdWJzY3JpYmVyVG9rZW5SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIeCgV0dGxfcxgCIAEoBUIKukgHGgUYkBwoPEgAiAEBQggKBl90dGxfcyKMAQodQ3JlYXRlU3Vic2NyaWJlclRva2VuUmVzcG9uc2USFQoNc3Vic2NyaWJlcl9pZBgBIAEoCRISCgV0b2tlbhgCIAEoCUIDgAEBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHRva2VuX2lkGAQgASgJIkEKHVJldm9rZVN1YnNjcmliZXJUb2tlbnNSZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQCI3Ch5SZXZva2VTdWJzY3JpYmVyVG9rZW5zUmVzcG9uc2USFQoNc3Vic2NyaWJlcl9pZBgBIAEoCSJdChxSZXZva2VTdWJzY3JpYmVyVG9rZW5SZXF1ZXN0EiAKDXN1YnNjcmliZXJfaWQYASABKAlCCbpIBnIEEAEYQBIbCgh0b2tlbl9pZBgCIAEoCUIJukgGcgQQARhAIkgKHVJldm9rZVN1YnNjcmliZXJUb2tlblJlc3BvbnNlEhUKDXN1YnNjcmliZXJfaWQYASABKAkSEAoIdG9rZW5faWQYAiABKAkylwYKFlN1YnNjcmliZXJUb2tlblNlcnZpY2US8wEKFUNyZWF0ZVN1YnNjcmliZXJUb2tlbhIpLnNlcnZpY2UuYXBpLkNyZWF0ZVN1YnNjcmliZXJUb2tlblJlcXVlc3QaKi5zZXJ2aWNlLmFwaS5DcmVhdGVTdWJzY3JpYmVyVG9rZW5SZXNwb25zZSKCAcrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVABWAHS8xgXc3Vic2NyaWJlciBjcmVhdGUtdG9rZW6C0+STAjw6ASoiNy9hcGkvdjIvbm90aWZpY2F0aW9uL3N1YnNjcmliZXJzL3tzdWJzY3JpYmVyX2lkfS90b2tlbnMS/gEKFlJldm9rZVN1YnNjcmliZXJUb2tlbnMSKi5zZXJ2aWNlLmFwaS5SZXZva2VTdWJzY3JpYmVyVG9rZW5zUmVxdWVzdBorLnNlcnZpY2UuYXBpLlJldm9rZVN1YnNjcmliZXJUb2tlbnNSZXNwb25zZSKKAcrzGCEIARACGAEgASoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAHS8xgYc3Vic2NyaWJlciByZXZva2UtdG9rZW5zgtPkkwJDOgEqIj4vYXBpL3YyL25vdGlmaWNhdGlvbi9zdWJzY3JpYmVycy97c3Vic2NyaWJlcl9pZH0vdG9rZW5zOnJldm9rZRKFAgoVUmV2b2tlU3Vic2NyaWJlclRva2VuEikuc2VydmljZS5hcGkuUmV2b2tlU3Vic2NyaWJlclRva2VuUmVxdWVzdBoqLnNlcnZpY2UuYXBpLlJldm9rZVN1YnNjcmliZXJUb2tlblJlc3BvbnNlIpQByvMYIQgBEAIYASABKgxub3RpZmljYXRpb24yBXdyaXRlUAVYAdLzGBdzdWJzY3JpYmVyIHJldm9rZS10b2tlboLT5JMCTjoBKiJJL2FwaS92Mi9ub3RpZmljYXRpb24vc3Vic2NyaWJlcnMve3N1YnNjcmliZXJfaWR9L3Rva2Vucy97dG9rZW5faWR9OnJldm9rZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * Creates a token.
@@ -71,6 +71,13 @@ export type CreateSubscriberTokenResponse = Message<"service.api.CreateSubscribe
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * The id of the token, a ULID. It is not secret, and it is needed to revoke this token alone.
+   *
+   * @generated from field: string token_id = 4;
+   */
+  tokenId: string;
 };
 
 /**
@@ -123,6 +130,62 @@ export const RevokeSubscriberTokensResponseSchema: GenMessage<RevokeSubscriberTo
   messageDesc(file_service_api_subscriber_token, 3);
 
 /**
+ * Identifies a token.
+ *
+ * @generated from message service.api.RevokeSubscriberTokenRequest
+ */
+export type RevokeSubscriberTokenRequest = Message<"service.api.RevokeSubscriberTokenRequest"> & {
+  /**
+   * The subscriber.
+   *
+   * @generated from field: string subscriber_id = 1;
+   */
+  subscriberId: string;
+
+  /**
+   * The id of the token.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+};
+
+/**
+ * Describes the message service.api.RevokeSubscriberTokenRequest.
+ * Use `create(RevokeSubscriberTokenRequestSchema)` to create a new message.
+ */
+export const RevokeSubscriberTokenRequestSchema: GenMessage<RevokeSubscriberTokenRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber_token, 4);
+
+/**
+ * The revoked token.
+ *
+ * @generated from message service.api.RevokeSubscriberTokenResponse
+ */
+export type RevokeSubscriberTokenResponse = Message<"service.api.RevokeSubscriberTokenResponse"> & {
+  /**
+   * The subscriber.
+   *
+   * @generated from field: string subscriber_id = 1;
+   */
+  subscriberId: string;
+
+  /**
+   * The id of the token.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+};
+
+/**
+ * Describes the message service.api.RevokeSubscriberTokenResponse.
+ * Use `create(RevokeSubscriberTokenResponseSchema)` to create a new message.
+ */
+export const RevokeSubscriberTokenResponseSchema: GenMessage<RevokeSubscriberTokenResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_subscriber_token, 5);
+
+/**
  * Subscriber tokens: short-lived credentials with which the web page of a subscriber reads and marks its inbox and changes
  * its preferences, and nothing else.
  *
@@ -150,6 +213,17 @@ export const SubscriberTokenService: GenService<{
     methodKind: "unary";
     input: typeof RevokeSubscriberTokensRequestSchema;
     output: typeof RevokeSubscriberTokensResponseSchema;
+  },
+  /**
+   * Revokes one token of a subscriber by the id that its creation returned. The other tokens stay valid. At most 100 tokens of
+   * a subscriber that have not expired can be revoked one by one.
+   *
+   * @generated from rpc service.api.SubscriberTokenService.RevokeSubscriberToken
+   */
+  revokeSubscriberToken: {
+    methodKind: "unary";
+    input: typeof RevokeSubscriberTokenRequestSchema;
+    output: typeof RevokeSubscriberTokenResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_subscriber_token, 0);

@@ -63,6 +63,7 @@ export function createNotifications({ config, ...parts }: Parts) {
     subscribers,
     checkTemplate: checkTemplateSyntax,
     hasLayout: hasStoredLayout,
+    allowUnknownWorkflows: config["notification.allow_unknown_workflows"],
   });
   const layouts = createLayouts({ ...parts, partials, findLayoutUses: preferences.layoutUses });
   const dispatch = createDispatch({
@@ -78,7 +79,6 @@ export function createNotifications({ config, ...parts }: Parts) {
       enabled: config["notification.dispatch.enabled"],
       queue: config["notification.dispatch.queue"],
       verifiedOnly: config["notification.verified_endpoints_only"],
-      allowUnknownWorkflows: config["notification.allow_unknown_workflows"],
       outbox: config["notification.outbox.enabled"],
       payloadRetentionDays: config["notification.payload_retention_days"],
       retentionDays: config["notification.retention_days"],

@@ -33,7 +33,16 @@ function contractOf(provider: Provider) {
 }
 
 function messageOf({ channel, message }: SendContract): ChannelMessage {
-  const { to, to_data: metadata = {}, subject = "", title = "", text = "", html = "", data = {} } = message;
+  const {
+    to,
+    to_data: metadata = {},
+    subject = "",
+    title = "",
+    text = "",
+    html = "",
+    headers = {},
+    data = {},
+  } = message;
   return {
     deliveryId: "delivery-1",
     key: "key-1",
@@ -43,6 +52,7 @@ function messageOf({ channel, message }: SendContract): ChannelMessage {
     title,
     text,
     html,
+    headers,
     data,
   };
 }

@@ -9,12 +9,16 @@ export interface SubscriberTokenService {
   create(request: CreateSubscriberTokenRequest, options?: CallOptions): Promise<CreateSubscriberTokenResponse>;
 
   /** Revokes all tokens of a subscriber. Calls are refused at once, and open streams end within a second. Deleting a subscriber revokes its tokens, too. */
-  revoke(request: RevokeSubscriberTokensRequest, options?: CallOptions): Promise<RevokeSubscriberTokensResponse>;
+  revokeSubscriberTokens(request: RevokeSubscriberTokensRequest, options?: CallOptions): Promise<RevokeSubscriberTokensResponse>;
+
+  /** Revokes one token of a subscriber by the id that its creation returned. The other tokens stay valid. At most 100 tokens of a subscriber that have not expired can be revoked one by one. */
+  revokeSubscriberToken(request: RevokeSubscriberTokenRequest, options?: CallOptions): Promise<RevokeSubscriberTokenResponse>;
 }
 
 const subscriberTokenServiceOperations = {
   create: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/tokens", body: "*", keyed: true },
-  revoke: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/tokens:revoke", body: "*", keyed: true },
+  revokeSubscriberTokens: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/tokens:revoke", body: "*", keyed: true },
+  revokeSubscriberToken: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/tokens/{token_id}:revoke", body: "*", keyed: true },
 } as const satisfies Record<keyof SubscriberTokenService, Operation>;
 
 /** Creates the service over a transport. */
@@ -38,6 +42,8 @@ export type CreateSubscriberTokenResponse = {
   readonly token: string;
   /** When it expires. */
   readonly expires_at?: string;
+  /** The id of the token, a ULID. It is not secret, and it is needed to revoke this token alone. */
+  readonly token_id: string;
 };
 
 /** Identifies a subscriber. */
@@ -50,4 +56,20 @@ export type RevokeSubscriberTokensRequest = {
 export type RevokeSubscriberTokensResponse = {
   /** The subscriber. */
   readonly subscriber_id: string;
+};
+
+/** Identifies a token. */
+export type RevokeSubscriberTokenRequest = {
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The id of the token. */
+  readonly token_id: string;
+};
+
+/** The revoked token. */
+export type RevokeSubscriberTokenResponse = {
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The id of the token. */
+  readonly token_id: string;
 };

@@ -374,7 +374,7 @@ export type UpsertPreferenceRequest = {
   readonly subscriber_id: string;
   /** 3, 4 or 5; derived from the keys when absent. Layers 1 and 2 belong to the author of the workflow. */
   readonly layer?: number;
-  /** The workflow; layers 4 and 5 only. */
+  /** The workflow, which must exist unless notification.allow_unknown_workflows allows others; layers 4 and 5 only. */
   readonly workflow_key?: string;
   /** The topic; layer 5 only. */
   readonly topic_key?: string;

@@ -30,6 +30,9 @@ export interface TopicService {
   /** Returns the progress of an import. Imports are kept for seven days after they end. */
   getImport(request: GetTopicImportRequest, options?: CallOptions): Promise<TopicImport>;
 
+  /** Cancels an import: no further subscriber is added. Those that were added stay. An import that has ended is refused. */
+  cancelImport(request: CancelTopicImportRequest, options?: CallOptions): Promise<TopicImport>;
+
   /** Removes up to 1,000 subscribers from a topic. Subscribers that are not in it are ignored. */
   removeSubscribers(request: RemoveTopicSubscribersRequest, options?: CallOptions): Promise<RemoveTopicSubscribersResponse>;
 
@@ -46,6 +49,7 @@ const topicServiceOperations = {
   addSubscribers: { verb: "POST", path: "/api/v2/notification/topics/{key}/subscribers", body: "*", keyed: true },
   importSubscribers: { verb: "POST", path: "/api/v2/notification/topics/{key}/subscribers:import", body: "*", keyed: true },
   getImport: { verb: "GET", path: "/api/v2/notification/topics/{key}/imports/{import_id}" },
+  cancelImport: { verb: "POST", path: "/api/v2/notification/topics/{key}/imports/{import_id}:cancel", body: "*", keyed: true },
   removeSubscribers: { verb: "POST", path: "/api/v2/notification/topics/{key}/subscribers:remove", body: "*", keyed: true },
   listSubscribers: { verb: "GET", path: "/api/v2/notification/topics/{key}/subscribers", result: "cursor" },
 } as const satisfies Record<keyof TopicService, Operation>;
@@ -173,7 +177,7 @@ export type TopicImport = {
   readonly tenant_id: string;
   /** The topic's key. */
   readonly topic_key: string;
-  /** "running", "completed", or "failed" (the topic was deleted). */
+  /** "running", "completed", "cancelled", or "failed" (the topic was deleted). */
   readonly status: string;
   /** The number of distinct names. */
   readonly total: number;
@@ -197,6 +201,14 @@ export type TopicImport = {
 
 /** Selects an import. */
 export type GetTopicImportRequest = {
+  /** The topic's key. */
+  readonly key: string;
+  /** The import's id. */
+  readonly import_id: string;
+};
+
+/** Identifies an import to cancel. */
+export type CancelTopicImportRequest = {
   /** The topic's key. */
   readonly key: string;
   /** The import's id. */

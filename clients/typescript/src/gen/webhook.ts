@@ -54,7 +54,7 @@ const webhookServiceOperations = {
   updateEndpoint: { verb: "PATCH", path: "/api/v2/webhooks/endpoints/{endpoint_id}", body: "*", keyed: true },
   deleteEndpoint: { verb: "DELETE", path: "/api/v2/webhooks/endpoints/{endpoint_id}", keyed: true },
   rotateSecret: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:rotate_secret", body: "*", keyed: true },
-  testEndpoint: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:test", body: "*", keyed: true },
+  testEndpoint: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:send-test", body: "*", keyed: true },
   replayEndpoint: { verb: "POST", path: "/api/v2/webhooks/endpoints/{endpoint_id}:replay", body: "*", keyed: true },
   getReplay: { verb: "GET", path: "/api/v2/webhooks/endpoints/{endpoint_id}/replays/{replay_id}" },
   listDeliveries: { verb: "GET", path: "/api/v2/webhooks/endpoints/{endpoint_id}/deliveries", result: "cursor" },
@@ -184,14 +184,18 @@ export type UpdateWebhookEndpointRequest = {
   readonly record_version?: number;
   /** Replaces the types of events unless empty; ["*"] selects all. */
   readonly event_types?: readonly string[];
-  /** Replaces the additional headers. */
+  /** Replaces the additional headers, like headers, and can be empty. */
   readonly header_set?: WebhookHeaders;
   /** Sends events one after the other, or not. */
   readonly ordered?: boolean;
-  /** Replaces the delays between attempts. */
+  /** Replaces the delays between attempts, like retry_delays_s, and can be empty. */
   readonly retry_delay_set?: WebhookRetryDelays;
   /** Replaces the template of the body; null removes it. */
   readonly transform?: unknown;
+  /** Replaces the additional headers unless empty. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Replaces the delays between attempts unless empty, in seconds. */
+  readonly retry_delays_s?: readonly number[];
 };
 
 /** Selects the endpoint to delete. */

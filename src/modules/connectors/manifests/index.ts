@@ -65,6 +65,7 @@ export type {
 } from "./domain/message-spec.ts";
 export type { AccountValues, Category, Provider } from "./domain/provider.ts";
 export { createRedactor, type Redactor, secretsOf } from "./domain/redaction/redactor.ts";
+export { encodeMimeWords } from "./domain/request/encoding.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
 export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
 export { RenderError, type RequestValues, renderText, renderValue } from "./domain/request/values.ts";

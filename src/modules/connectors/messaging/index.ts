@@ -121,6 +121,7 @@ function settingsIn(template: ValueTemplate): readonly string[] {
       return template.members.flatMap(([, member]) => settingsIn(member));
     case "encoded":
     case "repeat":
+    case "entries":
       return settingsIn(template.value);
     case "constant":
       return [];

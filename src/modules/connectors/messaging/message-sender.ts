@@ -4,6 +4,7 @@ import type { PerformAction } from "../actions/index.ts";
 import type { OpenConnection } from "../connections/index.ts";
 import {
   type Catalogue,
+  encodeMimeWords,
   type MessageSpec,
   RenderError,
   renderValue,
@@ -82,10 +83,13 @@ function accepted(
 }
 
 /** The message as manifests see it. A text that is empty on one channel falls back to the one of another. */
-function factsOf({ deliveryId, channel, to, subject, title, text, html, data }: ChannelMessage): JsonObject {
+function factsOf({ headers, ...message }: ChannelMessage): JsonObject {
+  const { deliveryId, channel, to, subject, title, text, html, data } = message;
+  const encoded = Object.entries(headers).map(([name, value]) => [name, encodeMimeWords(value)] as const);
   return {
     ...{ delivery_id: deliveryId, channel, to: to.identity, to_data: to.metadata as JsonObject },
     ...{ subject, title: title || subject, text: text || title || subject, html, data: data as JsonObject },
+    ...(encoded.length > 0 && { headers: Object.fromEntries(encoded) }),
   };
 }
 

@@ -57,7 +57,6 @@ import { createTriggerBatchService } from "./triggers/trigger-batch-service.ts";
 import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
 import { createTriggerWriter } from "./triggers/trigger-writer.ts";
-import { createWorkflowLookup } from "./triggers/workflow-lookup.ts";
 
 export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
@@ -94,8 +93,6 @@ interface NotificationSettings {
   /** The queue of waiting messages: two lanes, one lane, or no queue. */
   readonly queue: "tiered" | "flat" | "none";
   readonly verifiedOnly: boolean;
-  /** Whether triggers may name a workflow that does not exist. */
-  readonly allowUnknownWorkflows: boolean;
   /** Whether messages that no integration serves are stored in the outbox. */
   readonly outbox: boolean;
   readonly payloadRetentionDays: number;
@@ -143,8 +140,7 @@ export function createDispatch(parts: Parts): Dispatch {
   const settler = createSettler({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
   const sending = { ...parts, prepare, send, settler, reporter, verifiedOnly, wakeInbox, wakeRuns, holds: hasQueue };
   const writer = createTriggerWriter({ ...parts, reporter });
-  const findWorkflow = createWorkflowLookup({ ...parts, allowUnknownWorkflows: settings.allowUnknownWorkflows });
-  const accepting = { ...sending, writer, findWorkflow, hasQueue, payloadRetentionMs, wakeExpander, wakeDispatch };
+  const accepting = { ...sending, writer, hasQueue, payloadRetentionMs, wakeExpander, wakeDispatch };
   const triggers = createTriggerService(accepting);
   const batches = createTriggerBatchService(accepting);
   const broadcasts = createBroadcastService(accepting);

@@ -30,12 +30,13 @@ import {
 import { nextTimeMs } from "./domain/wall-clock.ts";
 import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/workflow.ts";
 import { type ReadLayers, readLayers } from "./layer-reader.ts";
+import { comparedKeysMax, createWorkflowLookup, type WorkflowLookup } from "./lookup/workflow-lookup.ts";
+import { createWorkflowSnapshots, type WorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
 import { type PreferenceHandlers, preferenceHandlers } from "./preference-handler.ts";
 import { createPreferenceService } from "./preference-service.ts";
 import { workflowHandlers } from "./workflow-handler.ts";
 import { createWorkflowRecords } from "./workflow-records.ts";
 import { createWorkflowService, type HasLayout, type WorkflowParts } from "./workflow-service.ts";
-import { createWorkflowSnapshots, type WorkflowSnapshots } from "./workflow-snapshots.ts";
 import { findWorkflows, workflowStore } from "./workflow-store.ts";
 
 export { hasStoredLayout } from "./layout-store.ts";
@@ -83,6 +84,8 @@ export interface Preferences extends WorkflowSnapshots {
   resolveWithTrace(input: ResolveInput): TracedResolution[];
   /** Throws when content has an invalid template or too much data. Field names in errors start with the path. */
   checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
+  /** Finds the workflow that a request names, or refuses its key. */
+  readonly findWorkflow: WorkflowLookup;
   /** Finds which of some keys belong to notification workflows. */
   readonly findWorkflows: typeof findWorkflows;
   /** The keys of workflows that include a partial, in order. */
@@ -95,19 +98,19 @@ export interface Preferences extends WorkflowSnapshots {
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
 
-/** How many keys are compared with a mistyped one. */
-const workflowKeysMax = 1000;
-
 interface Parts extends WorkflowParts {
   readonly db: Database;
   readonly cursors: Cursors;
   readonly subscribers: Pick<Subscribers, "find">;
+  /** Whether requests may name a workflow that does not exist, if their tenant has not decided it. */
+  readonly allowUnknownWorkflows: boolean;
 }
 
 /** Creates the module. */
-export function createPreferences({ db, cursors, subscribers, ...parts }: Parts): Preferences {
+export function createPreferences({ db, cursors, subscribers, allowUnknownWorkflows, ...parts }: Parts): Preferences {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
-  const service = createPreferenceService({ events: parts.events, subscribers, workflow, readLayers });
+  const findWorkflow = createWorkflowLookup({ workflow, allowUnknownWorkflows });
+  const service = createPreferenceService({ events: parts.events, subscribers, workflow, findWorkflow, readLayers });
   const workflowService = createWorkflowService(parts);
   return {
     handlers: {
@@ -121,10 +124,11 @@ export function createPreferences({ db, cursors, subscribers, ...parts }: Parts)
     resolve,
     resolveWithTrace,
     checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),
+    findWorkflow,
     findWorkflows,
     partialUses: (sql, tenantId, pattern, limit) => workflowStore(sql).keysWithPartial(tenantId, pattern, limit),
     storedWorkflow: (sql, tenantId, workflowKey) => workflowStore(sql).find(tenantId, workflowKey),
-    workflowKeys: (sql, tenantId) => workflowStore(sql).keys(tenantId, workflowKeysMax),
+    workflowKeys: (sql, tenantId) => workflowStore(sql).keys(tenantId, comparedKeysMax),
     layoutUses: (sql, tenantId, layoutId, limit) => workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
   };
 }

@@ -10,8 +10,9 @@ import type { TracedResolution } from "./domain/resolution.ts";
 import { resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import type { ReadLayers } from "./layer-reader.ts";
+import type { WorkflowLookup } from "./lookup/workflow-lookup.ts";
+import type { WorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
 import { preferenceStore } from "./preference-store.ts";
-import type { WorkflowSnapshots } from "./workflow-snapshots.ts";
 
 /** The notification whose decisions are previewed. */
 export interface PreviewInput {
@@ -27,6 +28,7 @@ interface Parts {
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find">;
   readonly workflow: WorkflowSnapshots["workflow"];
+  readonly findWorkflow: WorkflowLookup;
   readonly readLayers: ReadLayers;
 }
 
@@ -34,7 +36,7 @@ interface Parts {
 export type PreferenceService = ReturnType<typeof createPreferenceService>;
 
 /** Creates the preference service. */
-export function createPreferenceService({ events, subscribers, workflow, readLayers }: Parts) {
+export function createPreferenceService({ events, subscribers, workflow, findWorkflow, readLayers }: Parts) {
   /** A subscriber, active or not. */
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscribers.find(sql, tenantId, id);
@@ -56,6 +58,7 @@ export function createPreferenceService({ events, subscribers, workflow, readLay
       const { id: owner } = await getSubscriber(context, subscriberId);
       const wanted = rowKeys(layer, keys);
       checkSettings("", settings);
+      if (wanted.workflowKey !== "") await findWorkflow(sql, context, wanted.workflowKey);
       const store = preferenceStore(sql);
       await store.lock(tenantId, owner);
       const set = await store.upsert(tenantId, owner, ulid(nowMs), wanted, settings, new Date(nowMs));

@@ -48,6 +48,7 @@ const preferences = createPreferences({
   subscribers,
   checkTemplate: () => undefined,
   hasLayout: async () => true,
+  allowUnknownWorkflows: true,
 });
 const { handlers } = preferences;
 

@@ -1,5 +1,6 @@
 import type { MessageOutcome, Messaging, OpenConnection } from "../../connectors/index.ts";
 import { failed } from "./domain/failure.ts";
+import { mailHeaders } from "./domain/mail-headers.ts";
 import type { OutgoingMessage, SendResult } from "./domain/provider.ts";
 
 /** Sends a message through an action of the connection's provider. */
@@ -11,7 +12,8 @@ export async function sendThroughManifest(
 ): Promise<SendResult> {
   const { channel } = message;
   if (channel === "in_app") return failed("internal", "Messages in the app are sent by no provider.");
-  return resultOf(await send(connection, { ...message, channel }, signal));
+  const headers = channel === "email" ? mailHeaders(message.data) : {};
+  return resultOf(await send(connection, { ...message, channel, headers }, signal));
 }
 
 function resultOf(outcome: MessageOutcome): SendResult {

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  CancelTopicImportResponseSchema,
   GetTopicImportResponseSchema,
   ImportTopicSubscribersResponseSchema,
   type TopicService as Rpc,
@@ -14,7 +15,7 @@ import type { ImportService } from "./import-service.ts";
 /** The operations of TopicService on imports. */
 export function importHandlers(
   service: ImportService,
-): Pick<Handlers<typeof Rpc>, "importTopicSubscribers" | "getTopicImport"> {
+): Pick<Handlers<typeof Rpc>, "importTopicSubscribers" | "getTopicImport" | "cancelTopicImport"> {
   return {
     async importTopicSubscribers(context, { key, subscriberIds, contextKeys }) {
       const accepted = await service.startImport(context, key, subscriberIds, contextKeys);
@@ -24,6 +25,11 @@ export function importHandlers(
     async getTopicImport(context, { key, importId }) {
       const found = await service.getImport(context, key, importId);
       return create(GetTopicImportResponseSchema, { topicImport: fromImport(found) });
+    },
+
+    async cancelTopicImport(context, { key, importId }) {
+      const cancelled = await service.cancelImport(context, key, importId);
+      return create(CancelTopicImportResponseSchema, { topicImport: fromImport(cancelled) });
     },
   };
 }

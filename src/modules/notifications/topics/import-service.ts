@@ -1,9 +1,11 @@
 import type { Context } from "../../../chain/call.ts";
+import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
 import { orderedKeys } from "./domain/subscription.ts";
 import { advanceImport, type TopicImport } from "./domain/topic-import.ts";
 import { importStore } from "./import-store.ts";
@@ -19,6 +21,7 @@ const batchSize = 500;
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly events: Pick<EventRecorder, "record">;
   readonly topics: Pick<TopicService, "getTopic" | "addKnown">;
   readonly wakeJobs: () => void;
 }
@@ -27,7 +30,7 @@ interface Parts {
 export type ImportService = ReturnType<typeof createImportService>;
 
 /** Creates the import service. */
-export function createImportService({ db, clock, topics, wakeJobs }: Parts) {
+export function createImportService({ db, clock, events, topics, wakeJobs }: Parts) {
   /**
    * Imports the next batch of names; false when the import has ended. The members and the progress are committed together, so
    * that a crash repeats no batch.
@@ -84,6 +87,21 @@ export function createImportService({ db, clock, topics, wakeJobs }: Parts) {
       const found = await importStore(sql).find(tenantId, key, id);
       if (found === undefined) throw notFound("import");
       return found;
+    },
+
+    /** Cancels an import. A batch that is being added is completed first. */
+    async cancelImport(context: Context, key: string, id: string): Promise<TopicImport> {
+      const { sql, tenantId, nowMs } = context;
+      const store = importStore(sql);
+      const current = await store.lock(tenantId, key, id);
+      if (current === undefined) throw notFound("import");
+      const { status, processed, total } = current;
+      if (status === "cancelled") return current;
+      if (status !== "running") throw fail("FAILED_PRECONDITION", { public: `The import has ${status}.` });
+      const cancelled: TopicImport = { ...current, status: "cancelled", updatedAt: new Date(nowMs) };
+      await store.advance(cancelled);
+      await events.record(context, "topic.import.cancelled", key, { import_id: id, processed, total });
+      return cancelled;
     },
 
     job: {

@@ -38,6 +38,14 @@ export function importStore(sql: Sql) {
       return row;
     },
 
+    /** Finds an import and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, topicKey: string, id: string): Promise<TopicImport | undefined> {
+      const [row] = await sql<TopicImport[]>`
+        select ${columns} from notification_topic_imports
+        where tenant_id = ${tenantId} and id = ${id} and topic_key = ${topicKey} for update`;
+      return row;
+    },
+
     /** Saves the progress of a locked import. The names of an import that has ended are no longer stored. */
     async advance(next: TopicImport): Promise<void> {
       await sql`

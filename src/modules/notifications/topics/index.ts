@@ -73,7 +73,7 @@ interface Parts {
 /** Creates the module. */
 export function createTopics({ db, clock, cursors, events, subscribers, platformTenantId, jobs }: Parts): Topics {
   const service = createTopicService({ events, subscribers });
-  const imports = createImportService({ db, clock, topics: service, wakeJobs: () => jobs.wake() });
+  const imports = createImportService({ db, clock, events, topics: service, wakeJobs: () => jobs.wake() });
   return {
     handlers: {
       topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) },

@@ -27,7 +27,7 @@ import { topicStore } from "./topic-store.ts";
 export function topicHandlers(
   service: TopicService,
   cursors: Cursors,
-): Omit<Handlers<typeof Rpc>, "importTopicSubscribers" | "getTopicImport"> {
+): Omit<Handlers<typeof Rpc>, "importTopicSubscribers" | "getTopicImport" | "cancelTopicImport"> {
   return {
     async createTopic(context, { key, name, description }) {
       const topic = await service.createTopic(context, key, { name: name || key, description });

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import {
+  CancelTopicImportRequestSchema,
   CreateTopicRequestSchema,
   GetTopicRequestSchema,
+  ImportTopicSubscribersRequestSchema,
   ListTopicsRequestSchema,
   UpdateTopicRequestSchema,
 } from "../../../../gen/service/api/topic_pb.ts";
@@ -236,4 +238,41 @@ test("ended subscriptions are deleted after seven days, current and recently end
   await forget(leftMs + weekMs);
   assert.deepEqual(await seen(), ids.slice(2));
   assert.deepEqual(await idsIn(choice, "news"), [ids[3]]);
+});
+
+test("a cancelled import adds no further members, keeps those it added, and cannot be cancelled once it has ended", async () => {
+  const choice = { tenantId: freshTenant() };
+  await createTopic(choice, "news");
+  const ids = await manySubscribers(choice.tenantId, 700);
+  const start = async (subscriberIds: string[]) => {
+    const request = { key: "news", subscriberIds };
+    const { importTopicSubscribers } = handlers.topics;
+    const started = await perform(db, choice, importTopicSubscribers, ImportTopicSubscribersRequestSchema, request);
+    return started.topicImport!.id;
+  };
+  const cancel = async (importId: string, tenantId = choice.tenantId) => {
+    const request = { key: "news", importId };
+    const { cancelTopicImport } = handlers.topics;
+    return (await perform(db, { tenantId }, cancelTopicImport, CancelTopicImportRequestSchema, request)).topicImport!;
+  };
+  const job = topics.jobs.find(({ kind }) => kind === "topics.import_members")!;
+  const run = (importId: string, signal: AbortSignal) =>
+    job.handler({ tenantId: choice.tenantId, payload: { importId }, signal } as never);
+
+  // The first batch is added, then the node stops.
+  const importId = await start(ids);
+  await assert.rejects(run(importId, AbortSignal.abort()));
+  await assert.rejects(cancel(importId, freshTenant()), failsWith("NOT_FOUND", /import/));
+  const cancelled = await cancel(importId);
+  assert.deepEqual([cancelled.status, cancelled.processed, cancelled.added], ["cancelled", 500, 500]);
+  await run(importId, new AbortController().signal);
+  assert.equal((await members(choice, "news", { pageSize: 1 })).totalSize, 500);
+  assert.deepEqual((await cancel(importId)).updatedAt, cancelled.updatedAt);
+  const [event, ...others] = eventsOf(choice.tenantId).filter(([type]) => type === "topic.import.cancelled");
+  assert.deepEqual(event, ["topic.import.cancelled", "news", { import_id: importId, processed: 500, total: 700 }]);
+  assert.deepEqual(others, []);
+
+  const whole = await start(ids.slice(0, 3));
+  await run(whole, new AbortController().signal);
+  await assert.rejects(cancel(whole), failsWith("FAILED_PRECONDITION", /has completed/));
 });

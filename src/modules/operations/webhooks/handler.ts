@@ -82,10 +82,10 @@ export function webhookHandlers(
       const change = {
         url,
         description,
-        eventTypes: sets.eventTypeSet?.types ?? (sets.eventTypes.length === 0 ? undefined : sets.eventTypes),
-        headers: sets.headerSet?.values,
+        eventTypes: sets.eventTypeSet?.types ?? unlessEmpty(sets.eventTypes),
+        headers: sets.headerSet?.values ?? (Object.keys(sets.headers).length === 0 ? undefined : sets.headers),
         ordered: sets.ordered,
-        retryDelaysS: sets.retryDelaySet?.seconds,
+        retryDelaysS: sets.retryDelaySet?.seconds ?? unlessEmpty(sets.retryDelaysS),
         transform: jsonOf(sets.transform),
         status: status === undefined ? undefined : nameOf(endpointStatuses, status),
       };
@@ -168,6 +168,11 @@ export function webhookHandlers(
       return create(ReplayWebhookDeliveryResponseSchema, { delivery: fromDelivery(delivery) });
     },
   };
+}
+
+/** A list that replaces another one. An empty list cannot be told from an absent one. */
+function unlessEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function jsonOf(value: Value | undefined): Json | undefined {

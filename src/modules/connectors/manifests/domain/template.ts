@@ -35,6 +35,12 @@ export interface TextTemplate {
   readonly parts: readonly (string | Placeholder)[];
 }
 
+/** What the name and the value of an entry are called. */
+export interface EntryNames {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** A JSON value with placeholders in its texts. */
 export type ValueTemplate =
   | { readonly kind: "constant"; readonly value: null | boolean | number | string }
@@ -45,5 +51,7 @@ export type ValueTemplate =
   | { readonly kind: "encoded"; readonly encoding: "base64" | "base64url" | "json"; readonly value: ValueTemplate }
   /** A list whose elements repeat the name in a form or query, written as `{ $repeat: … }`. */
   | { readonly kind: "repeat"; readonly value: ValueTemplate }
+  /** The members of an object as a list of objects, written as `{ $entries: …, $name: Name, $value: Value }`. */
+  | { readonly kind: "entries"; readonly value: ValueTemplate; readonly names: EntryNames }
   | { readonly kind: "list"; readonly elements: readonly ValueTemplate[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: ValueTemplate])[] };

@@ -81,6 +81,7 @@ export interface SendContract {
     readonly title?: string;
     readonly text?: string;
     readonly html?: string;
+    readonly headers?: Readonly<Record<string, string>>;
     readonly data?: JsonObject;
   };
   readonly request: ExpectedRequest;

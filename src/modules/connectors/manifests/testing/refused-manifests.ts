@@ -578,6 +578,13 @@ export const refusedManifests: readonly Case[] = [
     /did you mean \$base64\?/,
   ],
   [
+    "entries have names",
+    withRequest({ json: { a: { $entries: "{input.id}", $name: "Name" } } }),
+    'actions["item.get"].request.json.a',
+    "entries",
+    /two different names/,
+  ],
+  [
     "a GraphQL request has a query",
     withRequest({ graphql: { variables: {} } }),
     'actions["item.get"].request.graphql.query',

@@ -176,7 +176,9 @@ function differenceOfBody(
     if (body.value.kind !== "object") return undefined;
     const declared = new Set(body.value.members.map(([name]) => name.split("[")[0]!));
     if (mutationKey?.in === "body") declared.add(segmentsOf(mutationKey.pointer)[0]!);
-    const unknown = [...names].find((name) => !declared.has(name));
+    const prefixes = [...declared].flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
+    const isDeclared = (name: string) => declared.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+    const unknown = [...names].find((name) => !isDeclared(name));
     return unknown === undefined ? undefined : `form member ${unknown}`;
   }
   if (text === "") return undefined;

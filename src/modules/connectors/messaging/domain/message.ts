@@ -11,6 +11,8 @@ export interface ChannelMessage {
   readonly title: string;
   readonly text: string;
   readonly html: string;
+  /** The headers of a mail, by name. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly data: Readonly<Record<string, unknown>>;
 }
 

@@ -14,7 +14,6 @@ import { serializePayload, type Trigger } from "../domain/trigger.ts";
 import { cancelBroadcastRuns } from "../runs/cancellation.ts";
 import { queueUnavailable } from "../runs/new-run.ts";
 import { type TriggerWriter, triggerQuota } from "../triggers/trigger-writer.ts";
-import type { WorkflowLookup } from "../triggers/workflow-lookup.ts";
 import { broadcastStore } from "./broadcast-store.ts";
 import { cancellationStore } from "./cancellation-store.ts";
 
@@ -24,8 +23,7 @@ const countedMax = 100_000;
 interface Parts {
   readonly db: Database;
   readonly topics: Pick<Topics, "find" | "cutoff">;
-  readonly preferences: Pick<Preferences, "checkContents">;
-  readonly findWorkflow: WorkflowLookup;
+  readonly preferences: Pick<Preferences, "findWorkflow" | "checkContents">;
   readonly events: Pick<EventRecorder, "record">;
   readonly writer: Pick<TriggerWriter, "admitIn">;
   /** Whether a queue is configured. Broadcasts need one. */
@@ -42,7 +40,6 @@ export function createBroadcastService({
   db,
   topics,
   preferences,
-  findWorkflow,
   events,
   writer,
   hasQueue,
@@ -63,7 +60,7 @@ export function createBroadcastService({
       if (!hasQueue) throw queueUnavailable("a topic can only be notified through");
       const { tenantId, nowMs, afterCommit } = context;
       const { body, text } = serializePayload(trigger);
-      const workflow = await findWorkflow(context, trigger.workflowKey);
+      const workflow = await preferences.findWorkflow(db.sql, context, trigger.workflowKey);
       preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
       const transactionId = ulid(nowMs);
       const accepted = await db.transaction(async (tx) => {

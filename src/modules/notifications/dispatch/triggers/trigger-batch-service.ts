@@ -23,7 +23,6 @@ import type { RunRow } from "../runs/run-store.ts";
 import { type BatchedTrigger, type BatchRecipients, readBatchRecipients } from "./batch-recipients.ts";
 import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
-import type { WorkflowLookup } from "./workflow-lookup.ts";
 
 /** What became of one trigger of a batch. */
 export type TriggerResult =
@@ -45,10 +44,9 @@ interface Parts extends RecipientParts {
     "findMany" | "endpointsOf" | "idsByExternalId" | "previewMany" | "upsertMany"
   >;
   readonly topics: Pick<Topics, "findMany" | "cutoff">;
-  readonly preferences: Pick<Preferences, "readLayers" | "resolve" | "checkContents">;
+  readonly preferences: Pick<Preferences, "findWorkflow" | "readLayers" | "resolve" | "checkContents">;
   readonly prepare: MessagePreparer;
   readonly writer: Pick<TriggerWriter, "check" | "admitIn" | "writeUncountedIn">;
-  readonly findWorkflow: WorkflowLookup;
   readonly verifiedOnly: boolean;
   readonly payloadRetentionMs: number;
   readonly wakeInbox: WakeInbox;
@@ -76,13 +74,13 @@ export type TriggerBatchService = ReturnType<typeof createTriggerBatchService>;
 
 /** Creates the batch service. Messages are queued: a batch never waits for a provider. */
 export function createTriggerBatchService(parts: Parts) {
-  const { db, events, subscribers, topics, preferences, writer, findWorkflow, payloadRetentionMs } = parts;
+  const { db, events, subscribers, topics, preferences, writer, payloadRetentionMs } = parts;
 
   /** Checks a trigger; throws when it is refused. */
   async function check(context: Context, batched: BatchedTrigger): Promise<CheckedTrigger> {
     const { trigger } = batched;
     const serialized = serializePayload(trigger);
-    const workflow = await findWorkflow(context, trigger.workflowKey);
+    const workflow = await preferences.findWorkflow(db.sql, context, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
     return { ...batched, serialized, workflow };
   }

@@ -21,7 +21,6 @@ import { createRecipientReader, type Recipient, type RecipientParts, readRecipie
 import { newRun, requireQueue } from "../runs/new-run.ts";
 import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
-import type { WorkflowLookup } from "./workflow-lookup.ts";
 
 /** The outcome of one message of a trigger. */
 export interface Outcome extends InitialDelivery {
@@ -51,12 +50,11 @@ export interface SingleTrigger<Response> {
 interface Parts extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
-  readonly preferences: Pick<Preferences, "readLayers" | "resolve" | "checkContents">;
+  readonly preferences: Pick<Preferences, "findWorkflow" | "readLayers" | "resolve" | "checkContents">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
   readonly settler: Settler;
   readonly writer: TriggerWriter;
-  readonly findWorkflow: WorkflowLookup;
   readonly verifiedOnly: boolean;
   /** How long a trigger's payload is stored. */
   readonly payloadRetentionMs: number;
@@ -71,7 +69,7 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settler, writer, findWorkflow, payloadRetentionMs } = parts;
+  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs } = parts;
   const { wakeInbox, wakeRuns } = parts;
   const recipientReader = createRecipientReader(parts);
   const inFlight = new Set<Promise<unknown>>();
@@ -198,7 +196,7 @@ export function createTriggerService(parts: Parts) {
     const serialized = serializePayload(trigger);
     const quota = context.quotaOf(triggerQuota);
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
-    const workflow = await findWorkflow(context, trigger.workflowKey);
+    const workflow = await preferences.findWorkflow(db.sql, context, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
     requireQueue(workflow, parts.holds);
     const triggerContext: TriggerContext = {

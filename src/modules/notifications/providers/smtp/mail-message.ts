@@ -1,6 +1,7 @@
 import addressparser from "nodemailer/lib/addressparser";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { isEmail } from "../../../../platform/validation/index.ts";
+import { mailHeaders, toOneLine } from "../domain/mail-headers.ts";
 import type { OutgoingMessage } from "../domain/provider.ts";
 
 /** A mail in wire format. */
@@ -42,7 +43,7 @@ export async function writeMail(
     ...(html !== "" && { html }),
     messageId,
     date: new Date(nowMs),
-    headers: { ...ownHeaders(data), ...unsubscribeHeaders(data) },
+    headers: mailHeaders(data),
     // Tenant input is text, never a file name or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -50,25 +51,4 @@ export async function writeMail(
     .compile()
     .build();
   return { from: from.address, to: to.identity, messageId, content };
-}
-
-function toOneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
-}
-
-/** The headers in the message's data. Their names were checked when the content was stored; their texts were templates. */
-function ownHeaders({ headers }: Readonly<Record<string, unknown>>): Record<string, string> {
-  if (typeof headers !== "object" || headers === null) return {};
-  const texts = Object.entries(headers).map(([name, text]) => [name, toOneLine(String(text))] as const);
-  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
-}
-
-/** The List-Unsubscribe headers from the message's data: a URL, and whether it supports one-click (RFC 8058). */
-function unsubscribeHeaders(data: Readonly<Record<string, unknown>>): Record<string, string> {
-  const { list_unsubscribe: url, list_unsubscribe_one_click: oneClick } = data;
-  if (typeof url !== "string" || !/^(https:\/\/|mailto:)[\x21-\x3b\x3d\x3f-\x7e]{1,1000}$/.test(url)) return {};
-  return {
-    "List-Unsubscribe": `<${url}>`,
-    ...(oneClick === true && url.startsWith("https:") && { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }),
-  };
 }

@@ -89,7 +89,7 @@ test("message content cannot add a header or a recipient", async () => {
   const providers = startProviders();
   const { port, arrived } = await mailServer();
   const subject = "Hello\r\nBcc: eve@example.com\r\n\r\nAnother body";
-  const data = { list_unsubscribe: "https://example.org/leave>\r\nX-Evil: 1" };
+  const data = { list_unsubscribe: "https://example.org/leave>\r\nX-Evil: 1", headers: { "X-A": "1\r\nX-Evil: 2" } };
   assert.equal(
     outcome(await providers.send(plain(port), "smtp", message({ subject, data }), neverAborted)),
     "accepted",
@@ -109,13 +109,17 @@ test("message content cannot add a header or a recipient", async () => {
   assert.equal(arrived.length, 1);
 });
 
-test("a mail has List-Unsubscribe headers if its data provides them", async () => {
+test("a mail has the headers and the List-Unsubscribe headers that its data provides", async () => {
   const providers = startProviders();
   const { port, arrived } = await mailServer();
-  const data = { list_unsubscribe: "https://example.org/leave?t=1", list_unsubscribe_one_click: true };
+  const headers = { "X-Order": "A-17", "X-Greeting": "Grüße", "X-Empty": "" };
+  const data = { headers, list_unsubscribe: "https://example.org/leave?t=1", list_unsubscribe_one_click: true };
   await providers.send(plain(port), "smtp", message({ data }), neverAborted);
   assert.match(arrived[0]!.raw, /^List-Unsubscribe: <https:\/\/example\.org\/leave\?t=1>\r$/m);
   assert.match(arrived[0]!.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+  assert.match(arrived[0]!.raw, /^X-Order: A-17\r$/m);
+  assert.match(arrived[0]!.raw, /^X-Greeting: =\?UTF-8\?Q\?Gr=C3=BC=C3=9Fe\?=\r$/m);
+  assert.doesNotMatch(arrived[0]!.raw, /^X-Empty/m);
 });
 
 const answers: readonly (readonly [stage: "MAIL" | "RCPT" | "DATA", code: number, text: string, outcome: string])[] = [

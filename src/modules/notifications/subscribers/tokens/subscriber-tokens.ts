@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   CreateSubscriberTokenResponseSchema,
+  RevokeSubscriberTokenResponseSchema,
   RevokeSubscriberTokensResponseSchema,
   type SubscriberTokenService,
 } from "../../../../../gen/service/api/subscriber_token_pb.ts";
@@ -11,6 +12,7 @@ import type { Principal } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import { createSigner } from "../../../../platform/crypto/index.ts";
 import { createSignalCache, type Database, notFound, type Signals } from "../../../../platform/db/index.ts";
+import { isUlid, lowestUlid, ulid, ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { decodeToken, encodeToken, isSubscriberToken, type TokenClaims } from "./token-codec.ts";
 import { type SubscriberRef, type TokenState, tokenStore } from "./token-store.ts";
@@ -33,6 +35,12 @@ interface Parts {
 }
 
 const defaultTtlS = 900;
+/** No token lives longer. */
+const lifeMsMax = 3_600_000;
+/** How far the clocks of nodes may be apart. */
+const skewMsMax = 300_000;
+/** How many tokens of a subscriber can be revoked one by one. Every check of a token compares them. */
+const revokedMax = 100;
 /** The operations that accept subscriber tokens need these. Which ones do is part of their definition. */
 const scopes: ReadonlySet<string> = new Set(["notification:read", "notification:write"]);
 
@@ -51,7 +59,8 @@ export function createSubscriberTokens({ side, signals, clock, events, secret }:
   });
 
   function accept(claims: TokenClaims, state: TokenState | undefined): Principal {
-    if (state === undefined || !state.active || state.revocations !== claims.revocations) {
+    const isValid = state?.active && state.revocations === claims.revocations && !state.revokedIds.includes(claims.id);
+    if (!isValid) {
       throw fail("UNAUTHENTICATED", { public: "The subscriber token was revoked." });
     }
     return {
@@ -76,12 +85,14 @@ export function createSubscriberTokens({ side, signals, clock, events, secret }:
           throw fail("FAILED_PRECONDITION", { public: "The subscriber was deleted. Create it again first." });
         }
         const expiresAtS = Math.floor(nowMs / 1000) + ttlS;
-        const token = encodeToken(signer, { tenantId, subscriberId, revocations: state.revocations, expiresAtS });
+        const { revocations } = state;
+        const tokenId = ulid(nowMs);
+        const token = encodeToken(signer, { tenantId, subscriberId, revocations, expiresAtS, id: tokenId });
         const expiresAt = new Date(expiresAtS * 1000);
-        const data = { expires_at: expiresAt.toISOString() };
+        const data = { token_id: tokenId, expires_at: expiresAt.toISOString() };
         await events.record(context, "subscriber.token.created", subscriberId, data);
         return create(CreateSubscriberTokenResponseSchema, {
-          ...{ subscriberId, token },
+          ...{ subscriberId, tokenId, token },
           expiresAt: timestampFromDate(expiresAt),
         });
       },
@@ -92,6 +103,21 @@ export function createSubscriberTokens({ side, signals, clock, events, secret }:
         await events.record(context, "subscriber.tokens.revoked", subscriberId, {});
         context.afterCommit(() => states.changed({ tenantId, id: subscriberId }));
         return create(RevokeSubscriberTokensResponseSchema, { subscriberId });
+      },
+
+      async revokeSubscriberToken(context, { subscriberId, tokenId }) {
+        const { sql, tenantId, nowMs } = context;
+        if (!isUlid(tokenId) || ulidMs(tokenId) > nowMs + skewMsMax) throw notFound("subscriber token");
+        const lowestId = lowestUlid(nowMs - lifeMsMax - skewMsMax);
+        const count = await tokenStore(sql).revoke(tenantId, subscriberId, tokenId, lowestId);
+        if (count === undefined) throw notFound("subscriber");
+        if (count > revokedMax) {
+          const reason = `At most ${revokedMax} tokens of a subscriber can be revoked one by one. Revoke all of them.`;
+          throw fail("FAILED_PRECONDITION", { public: reason });
+        }
+        await events.record(context, "subscriber.token.revoked", subscriberId, { token_id: tokenId });
+        context.afterCommit(() => states.changed({ tenantId, id: subscriberId }));
+        return create(RevokeSubscriberTokenResponseSchema, { subscriberId, tokenId });
       },
     },
 

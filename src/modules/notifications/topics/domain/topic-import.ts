@@ -6,8 +6,8 @@ export interface TopicImport {
   readonly id: string;
   readonly topicKey: string;
   readonly contextKeys: readonly string[];
-  /** running → completed, or failed when the topic was deleted. */
-  readonly status: "running" | "completed" | "failed";
+  /** running → completed, cancelled, or failed when the topic was deleted. */
+  readonly status: "running" | "completed" | "cancelled" | "failed";
   /** The number of names. */
   readonly total: number;
   readonly processed: number;

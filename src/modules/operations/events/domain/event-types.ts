@@ -405,7 +405,8 @@ export const eventTypes = {
     meaning: "A preference of a subscriber was set.",
     data: ["preference_id", "layer", "workflow_key", "topic_key"],
   },
-  "subscriber.token.created": { meaning: "A token of a subscriber was created.", data: ["expires_at"] },
+  "subscriber.token.created": { meaning: "A token of a subscriber was created.", data: ["token_id", "expires_at"] },
+  "subscriber.token.revoked": { meaning: "One token of a subscriber was revoked.", data: ["token_id"] },
   "subscriber.tokens.revoked": { meaning: "All tokens of a subscriber were revoked.", data: [] },
   "notification.workflow.created": { meaning: "A notification workflow was created.", data: ["name", "channels"] },
   "notification.workflow.updated": { meaning: "A notification workflow was replaced.", data: ["name", "channels"] },
@@ -613,6 +614,10 @@ export const eventTypes = {
   "topic.created": { meaning: "A topic was created.", data: ["name"] },
   "topic.updated": { meaning: "A topic was changed.", data: ["name"] },
   "topic.deleted": { meaning: "A topic was deleted together with `count` subscriptions.", data: ["count"] },
+  "topic.import.cancelled": {
+    meaning: "An import of members was cancelled after `processed` of `total` names.",
+    data: ["import_id", "processed", "total"],
+  },
   "topic.members.added": {
     meaning: "`count` subscribers were added to a topic; the context keys of `changed` existing ones were replaced.",
     data: ["count", "changed"],

@@ -65,11 +65,12 @@ test("additional headers are sent with every message, stored sealed, never retur
   assert.deepEqual(stored[0]!.names, ["authorization", "x-shop"]);
   assert.ok(!JSON.stringify(stored).includes("planted"));
 
-  const replaced = await change(tenantId, id, { headerSet: { values: { "x-shop": "hamburg" } } });
+  const replaced = await change(tenantId, id, { headers: { "x-shop": "hamburg" } });
   assert.deepEqual(replaced.headerNames, ["x-shop"]);
   await rig.attempted(id, await rig.publish(tenantId), 1);
   const second = receiver.received("/headers")[1]!;
   assert.deepEqual([second.headers.authorization, second.headers["x-shop"]], [undefined, "hamburg"]);
+  assert.deepEqual((await change(tenantId, id, { headers: {} })).headerNames, ["x-shop"]);
   assert.deepEqual((await change(tenantId, id, { headerSet: {} })).headerNames, []);
   assert.equal((await rig.sql`select from webhook_headers where id = ${id}`).length, 0);
 });
@@ -149,6 +150,8 @@ test("a retry schedule replaces the default one, and the delivery fails after it
   }
   await rig.attempted(id, event, 3);
   assert.equal((await rig.delivery(tenantId, id, event)).status, Status.FAILED);
+  assert.deepEqual((await change(tenantId, id, { retryDelaysS: [20] })).retryDelaysS, [20]);
+  assert.deepEqual((await change(tenantId, id, { retryDelaysS: [] })).retryDelaysS, [20]);
   assert.deepEqual((await change(tenantId, id, { retryDelaySet: {} })).retryDelaysS, []);
 });
 
@@ -194,7 +197,7 @@ test("the pattern * selects all events, in a creation and in a change", async ()
   assert.deepEqual((await change(tenantId, id, { eventTypes: ["*"] })).eventTypes, ["*"]);
 });
 
-test("deliveries are found by type, time and event", async () => {
+test("deliveries are found by type, time, status and event", async () => {
   const tenantId = await rig.tenant();
   const { id } = await rig.endpoint(tenantId, receiver.url("/found"), { eventTypes: ["order.*", "invoice_x.*"] });
   const other = await rig.endpoint(tenantId, receiver.url("/found-too"), { eventTypes: ["order.paid"] });
@@ -209,6 +212,8 @@ test("deliveries are found by type, time and event", async () => {
   assert.deepEqual(await list(tenantId, id, { eventTypes: ["invoice.x*"] as string[] }), []);
   assert.deepEqual(await list(tenantId, id, { since: timestampFromDate(border) }), [sent, shipped]);
   assert.deepEqual(await list(tenantId, id, { until: timestampFromDate(border) }), [paid]);
+  assert.deepEqual(await list(tenantId, id, { status: Status.SUCCEEDED }), [sent, shipped, paid]);
+  assert.deepEqual(await list(tenantId, id, { status: Status.PENDING }), []);
 
   const { listEventDeliveries } = rig.webhooks.handlers;
   const of = async (tenant: TenantId) => {

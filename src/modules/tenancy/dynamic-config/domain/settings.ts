@@ -51,7 +51,7 @@ export const dynamicSettings = [
     type: "boolean",
     default: false,
     description:
-      "Whether this tenant can trigger notifications with a workflow_key that no notification workflow has. Their content comes from the trigger's overrides.",
+      "Whether this tenant's triggers and preferences can have a workflow_key that no notification workflow has. The content of such a trigger comes from its overrides.",
   },
   {
     key: "ratelimit.tenant_rps",

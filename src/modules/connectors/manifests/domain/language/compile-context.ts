@@ -40,6 +40,7 @@ const messageNames: ReadonlySet<string> = new Set([
   "title",
   "text",
   "html",
+  "headers",
   "data",
 ]);
 const subscriptionNames: ReadonlySet<string> = new Set(["callback_url", "secret", "id", "expires_at"]);

@@ -185,6 +185,7 @@ export function parseValue(
     return { kind: "list", elements };
   }
   const members = value as JsonObject;
+  if (Object.hasOwn(members, "$entries")) return parseEntries(members, path, scope, violations, levelsLeft);
   const [only, ...others] = Object.keys(members);
   if (only?.startsWith("$") && others.length === 0) {
     const inner = parseValue(members[only]!, memberPath(path, only), scope, violations, levelsLeft - 1);
@@ -192,7 +193,7 @@ export function parseValue(
     if (only === "$repeat") return { kind: "repeat", value: inner };
     const encoding = encodings[only as keyof typeof encodings];
     if (encoding !== undefined) return { kind: "encoded", encoding, value: inner };
-    const known = [...Object.keys(encodings), "$repeat"];
+    const known = [...Object.keys(encodings), "$repeat", "$entries"];
     return violations.add(memberPath(path, only), "unknown_field", suggest(only, known, "conversions"));
   }
   const compiled = Object.entries(members).flatMap(([name, each]) => {
@@ -200,6 +201,26 @@ export function parseValue(
     return member === undefined ? [] : [[name, member] as const];
   });
   return { kind: "object", members: compiled };
+}
+
+function parseEntries(
+  { $entries: entries, $name: name, $value: named, ...others }: JsonObject,
+  path: string,
+  scope: TemplateScope,
+  violations: Violations,
+  levelsLeft: number,
+): ValueTemplate | undefined {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined || typeof name !== "string" || typeof named !== "string" || name === named) {
+    const example = '{"$entries": "{input.headers}", "$name": "Name", "$value": "Value"}';
+    return violations.add(
+      path,
+      "entries",
+      `must have exactly $entries and two different names, for example ${example}`,
+    );
+  }
+  const value = parseValue(entries!, memberPath(path, "$entries"), scope, violations, levelsLeft - 1);
+  return value && { kind: "entries", value, names: { name, value: named } };
 }
 
 function parseTextValue(

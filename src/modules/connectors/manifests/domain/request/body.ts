@@ -94,7 +94,8 @@ function addPairs(
     for (const [at, each] of (value as readonly Json[]).entries())
       addPairs(pairs, elementName(name, at), each, elementName);
   } else if (isJsonObject(value)) {
-    for (const [member, each] of Object.entries(value)) addPairs(pairs, `${name}[${member}]`, each, elementName);
+    const memberName = (member: string) => (name.endsWith("*") ? name.slice(0, -1) + member : `${name}[${member}]`);
+    for (const [member, each] of Object.entries(value)) addPairs(pairs, memberName(member), each, elementName);
   } else {
     pairs.push([name, String(value)]);
   }

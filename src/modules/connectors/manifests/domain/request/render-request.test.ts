@@ -138,6 +138,21 @@ suite("a body", () => {
     );
   });
 
+  test("is a form with a prefix before the names of an object", () => {
+    const form = { "h:*": "{input.value}", a: "1" };
+    assert.equal(bodyOf({ form }, { value: { "X-A": "1", "X-B": "2&c" } }), "h%3AX-A=1&h%3AX-B=2%26c&a=1");
+    assert.equal(bodyOf({ form }, {}), "a=1");
+  });
+
+  test("can list the members of an object by name and value", () => {
+    const json = { a: 1, list: { $entries: "{input.value}", $name: "Name", $value: "Value" } };
+    const pairs = '[{"Name":"X-A","Value":"1"},{"Name":"X-B","Value":"2"}]';
+    assert.equal(bodyOf({ json }, { value: { "X-A": "1", "X-B": "2" } }), `{"a":1,"list":${pairs}}`);
+    assert.equal(bodyOf({ json }, {}), '{"a":1}');
+    const provider = providerWith({ method: "POST", path: "/x", json });
+    assert.deepEqual(faultOf(render(provider, { value: "text" })), ["invalid_value", "$entries"]);
+  });
+
   test("can be text, bytes or GraphQL", () => {
     assert.equal(String(bodyOf({ text: "a{input.value}" }, { value: "ü" })), "aü");
     assert.deepEqual(bodyOf({ base64: "{input.value}" }, { value: "AP8=" }), Buffer.from([0, 255]));

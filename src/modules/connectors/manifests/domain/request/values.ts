@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
 import type { AccountValues } from "../provider.ts";
 import type { RenderFault } from "../request-spec.ts";
-import type { Placeholder, TextTemplate, ValueTemplate } from "../template.ts";
+import type { EntryNames, Placeholder, TextTemplate, ValueTemplate } from "../template.ts";
 import { encodeMimeWords } from "./encoding.ts";
 
 /** The values that a request is rendered with. */
@@ -165,6 +165,8 @@ export function renderValue(template: ValueTemplate, values: RequestValues): Ren
       const value = renderValue(template.value, values) as Json | undefined;
       return value === undefined ? undefined : new RepeatedValue(Array.isArray(value) ? value : [value]);
     }
+    case "entries":
+      return entriesOf(renderValue(template.value, values) as Json | undefined, template.names);
     case "list":
       return template.elements.flatMap((each) => {
         const value = renderValue(each, values);
@@ -179,6 +181,12 @@ export function renderValue(template: ValueTemplate, values: RequestValues): Ren
       return members as Json;
     }
   }
+}
+
+function entriesOf(value: Json | undefined, names: EntryNames): Json | undefined {
+  if (value === undefined) return undefined;
+  if (!isJsonObject(value)) throw new RenderError("invalid_value", "$entries", "must be an object");
+  return Object.entries(value).map(([name, each]) => ({ [names.name]: name, [names.value]: each }));
 }
 
 function encoded(value: Json | undefined, encoding: "base64" | "base64url" | "json"): Json | undefined {

@@ -1,7 +1,7 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
-import type { NotificationWorkflow } from "./domain/workflow.ts";
-import { workflowStore } from "./workflow-store.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { createTenantCache, type Database, type TenantChanges } from "../../../../platform/db/index.ts";
+import type { NotificationWorkflow } from "../domain/workflow.ts";
+import { workflowStore } from "../workflow-store.ts";
 
 /** Cached workflows for decisions and rendering. */
 export interface WorkflowSnapshots {
