@@ -16,7 +16,8 @@ interface FormProps {
   readonly submit: string;
   readonly onSubmit: (values: Record<string, unknown>) => Promise<unknown>;
   readonly onCancel?: () => void;
-  readonly children?: (texts: Texts) => ComponentChildren;
+  /** Content below the fields. It gets what is entered so far, without the fields that are not valid. */
+  readonly children?: (values: Readonly<Record<string, unknown>>) => ComponentChildren;
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
@@ -69,7 +70,7 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
               ))}
             </div>
           ))}
-          {children?.(texts)}
+          {children?.(parse(shown, texts).values)}
           {problem !== undefined && <Notice tone="bad">{problem}</Notice>}
         </div>
       </div>
