@@ -39,7 +39,9 @@ export function Runs() {
               <strong>Steps</strong> to add some.
             </Empty>
           ) : (
-            <Empty title="No run of this trigger">Its workflow has no steps, or the id is not the one of a trigger.</Empty>
+            <Empty title="No run of this trigger">
+              Its workflow has no steps, or the id is not the one of a trigger.
+            </Empty>
           )
         }
         hrefOf={({ id }) => withQuery({ open: id })}

@@ -66,7 +66,12 @@ function Choice({ id, add }: { readonly id: string; readonly add: (chosen: Chose
   const versionId = useId();
   return (
     <div class="form-row">
-      <select class="select" id={id} onChange={(event) => setKind(event.currentTarget.value as ArtifactKind)} value={kind}>
+      <select
+        class="select"
+        id={id}
+        onChange={(event) => setKind(event.currentTarget.value as ArtifactKind)}
+        value={kind}
+      >
         {kinds.map((each) => (
           <option key={each} value={each}>
             {words(each)}

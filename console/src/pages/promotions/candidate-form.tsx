@@ -1,4 +1,4 @@
-import { createPromotionService, type CreateCandidateRequest } from "@client/gen/promotion";
+import { type CreateCandidateRequest, createPromotionService } from "@client/gen/promotion";
 import { href, navigate } from "../../core/router";
 import { transport } from "../../core/transport";
 import { type Field, FormDialog } from "../../ui/form";

@@ -1,4 +1,8 @@
-import { type BulkOperation, createBulkOperationService, type ListBulkOperationsRequest } from "@client/gen/bulk-operation";
+import {
+  type BulkOperation,
+  createBulkOperationService,
+  type ListBulkOperationsRequest,
+} from "@client/gen/bulk-operation";
 import { useState } from "preact/hooks";
 import { useList, useQuery } from "../../core/query";
 import { setQuery, withQuery } from "../../core/router";
@@ -49,11 +53,10 @@ export function BulkOperations({ poolId, poolName }: Props) {
   const [isStarting, start] = useState(false);
   const state = filterOf("status") as ListBulkOperationsRequest["state"];
   const opened = filterOf("operation");
-  const list = useList(
-    `bulk ${poolId} ${state}`,
-    (page) => operations.list({ ...page, pool_id: poolId, state }),
-    { everyMs: 3_000, live: ["queue.operation."] },
-  );
+  const list = useList(`bulk ${poolId} ${state}`, (page) => operations.list({ ...page, pool_id: poolId, state }), {
+    everyMs: 3_000,
+    live: ["queue.operation."],
+  });
   return (
     <>
       <div class="filters">

@@ -144,8 +144,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
   const [isPausing, pause] = useState(false);
   const [isDraining, drain] = useState(false);
   if (!can("queue:write")) return null;
-  const resume = () =>
-    announce(queues.resume({ pool_id: queue.pool_id }), "The queue hands out items again.", refresh);
+  const resume = () => announce(queues.resume({ pool_id: queue.pool_id }), "The queue hands out items again.", refresh);
   return (
     <>
       {queue.paused ? (

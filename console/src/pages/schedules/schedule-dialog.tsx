@@ -156,7 +156,9 @@ function NextTimes({ values }: { readonly values: Readonly<Record<string, unknow
       <span class="label">Next times</span>
       {data === undefined && error === undefined && <span class="hint">They appear when the times are entered.</span>}
       {error !== undefined && <span class="error">{messageOf(error)}</span>}
-      {data?.times.length === 0 && <span class="error">There is no such time. Change the expression or the range.</span>}
+      {data?.times.length === 0 && (
+        <span class="error">There is no such time. Change the expression or the range.</span>
+      )}
       <ol>
         {data?.times.map((time) => (
           <li class="number" key={time}>
