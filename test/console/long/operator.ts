@@ -27,6 +27,8 @@ import {
 const program = findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
+/** By how much the content of a page, or of an open dialog, is wider than its place. */
+const overflowPx = `Math.max(...[...document.querySelectorAll("main, dialog")].map((each) => each.scrollWidth - each.clientWidth))`;
 const workflow = "/api/v2/notification/workflows/order.late";
 
 describe("what an operator does in the console", () => {
@@ -56,9 +58,7 @@ describe("what an operator does in the console", () => {
       await waitForContent(page);
       const folder = process.env.SCREENSHOTS;
       if (folder !== undefined) writeFileSync(join(folder, `${name}-${width}.png`), await page.screenshot());
-      const overflow = await page.evaluate(
-        "document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth",
-      );
+      const overflow = await page.evaluate(overflowPx);
       assert.equal(overflow, 0, `${path} is wider than ${width} px`);
       assert.deepEqual(await page.locator('.notice[data-tone="bad"]').allInnerTexts(), [], path);
     }

@@ -83,7 +83,7 @@ function Timing({ schedule }: { readonly schedule: Schedule }) {
           of={{
             Expression: <code>{timing?.cron}</code>,
             "Time zone": timing?.timezone,
-            "While an earlier item is unfinished": words(timing?.overlap),
+            "On overlap": words(timing?.overlap),
             "Missed times": `${words(timing?.catch_up)}, at most ${formatSeconds(timing?.catch_up_s)} late`,
             "Spread over": timing?.jitter_s ? formatSeconds(timing.jitter_s) : undefined,
             "Not before": timing?.start_at && formatTime(timing.start_at),
