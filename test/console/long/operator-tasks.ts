@@ -91,7 +91,7 @@ export async function answerOffers(page: Page, root: string, poolId: string): Pr
   await page.goto(`${root}/queues/${poolId}?tab=offers`);
   await page.getByRole("row", { name: /Anna/ }).getByRole("button", { name: "Decline" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Reason").fill("On a break");
+  await dialog.getByLabel("Reason · optional", { exact: true }).fill("On a break");
   await dialog.getByRole("button", { name: "Decline" }).click();
   await page.getByRole("row", { name: /Ben/ }).getByRole("button", { name: "Accept" }).click();
   await dialog.getByRole("button", { name: "Accept" }).click();

@@ -55,6 +55,7 @@ describe("what an operator does in the console", () => {
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 860 });
       await page.goto(`${root}/${path}`);
+      await page.locator("h1").waitFor();
       await waitForContent(page);
       const folder = process.env.SCREENSHOTS;
       if (folder !== undefined) writeFileSync(join(folder, `${name}-${width}.png`), await page.screenshot());

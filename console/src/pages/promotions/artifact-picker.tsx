@@ -67,6 +67,7 @@ function Choice({ id, add }: { readonly id: string; readonly add: (chosen: Chose
   return (
     <div class="form-row">
       <select
+        aria-label="Kind of the version"
         class="select"
         id={id}
         onChange={(event) => setKind(event.currentTarget.value as ArtifactKind)}
