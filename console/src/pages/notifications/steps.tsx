@@ -92,7 +92,7 @@ function StepsDialog({ workflow, refresh, onClose }: Props & { readonly onClose:
 
 /** A step in words. */
 function stepText({ send, delay, digest, throttle, await_inbox }: NotificationStep): string {
-  if (send) return `Send on ${send.channels.map((each) => words(each).toLowerCase()).join(" and ")}`;
+  if (send) return `Send: ${send.channels.map((each) => words(each).toLowerCase()).join(", ")}`;
   if (delay) return `Wait ${waitText(delay)}`;
   if (digest) return `Collect triggers${keyText(digest.key)}, ${waitText(digest.window)}`;
   if (throttle) {

@@ -7,10 +7,10 @@ import { ArtifactPicker } from "./artifact-picker";
 const promotions = createPromotionService(transport);
 
 const limits = [
-  ["success", "Success of at least", "A share from 0 to 1."],
-  ["latency_ms", "Mean latency of at most", "Milliseconds."],
-  ["queue_depth", "Waiting items of at most", "Of each pool."],
-  ["dead_letters", "Dead letters of at most", "Of each pool."],
+  ["success", "Success of at least", "A share from 0 to 1.", "quality"],
+  ["latency_ms", "Mean latency of at most", "Milliseconds.", "quality"],
+  ["queue_depth", "Waiting items of at most", "Of each pool.", "load"],
+  ["dead_letters", "Dead letters of at most", "Of each pool.", "load"],
 ] as const;
 
 const fields: readonly Field[] = [
@@ -24,7 +24,7 @@ const fields: readonly Field[] = [
     control: ({ id, text, set }) => <ArtifactPicker id={id} set={set} text={text} />,
   },
   ...limits.map(
-    ([metric, label, hint]): Field => ({ name: `limits.${metric}`, label, hint, kind: "number", row: "limits" }),
+    ([metric, label, hint, row]): Field => ({ name: `limits.${metric}`, label, hint, kind: "number", row }),
   ),
   { name: "pack_id", label: "Evidence pack", hint: "The id of the pack." },
 ];

@@ -13,7 +13,6 @@ import { Meter } from "../../ui/card";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount, formatTime, words } from "../../ui/format";
-import { JsonView } from "../../ui/json-view";
 import { ChoiceFilter, filterOf, ListTable, Ready } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -156,9 +155,26 @@ function OperationDetails({ operation }: { readonly operation: BulkOperation }) 
         }}
       />
       <h3>Which items</h3>
-      <JsonView label="Filter of the operation" value={item_filter ?? dead_letter_filter ?? {}} />
+      <Filter of={item_filter ?? dead_letter_filter ?? {}} />
     </>
   );
+}
+
+/** The parts of a filter that are set. */
+function Filter({ of: filter }: { readonly of: object }) {
+  const parts = Object.entries(filter)
+    .map(([name, value]) => [words(name), textOf(value)])
+    .filter(([, text]) => text !== "");
+  return parts.length === 0 ? <p class="soft">All of them.</p> : <Facts of={Object.fromEntries(parts)} />;
+}
+
+/** A value of a filter; empty if the filter does not use it. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(words).join(", ");
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, text]) => `${name} = ${text}`)
+    .join(", ");
 }
 
 function NoOperation({ poolId }: { readonly poolId: string }) {

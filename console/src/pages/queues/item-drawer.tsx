@@ -28,8 +28,8 @@ interface Props {
 export function ItemDrawer({ poolId, itemId, onClose }: Props) {
   const id = { pool_id: poolId, queue_item_id: itemId };
   const item = useQuery(`item ${itemId}`, () => queues.getItem(id), { everyMs: 3_000 });
-  const isOpen = item.data !== undefined && !ended.has(item.data.state);
-  const explanation = useQuery(isOpen ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
+  const isWaiting = item.data !== undefined && item.data.state !== "leased" && !ended.has(item.data.state);
+  const explanation = useQuery(isWaiting ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
     everyMs: 5_000,
   });
   return (
@@ -39,7 +39,7 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
           {(data) => (
             <>
               <ItemActions item={data} refresh={item.refresh} />
-              {isOpen && explanation.data && <Explanation explanation={explanation.data} />}
+              {isWaiting && explanation.data && <Explanation explanation={explanation.data} />}
               {data.progress && <Progress of={data.progress} />}
               <ItemFacts item={data} />
               <Result item={data} />
@@ -59,13 +59,14 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
 }
 
 function ItemFacts({ item }: { readonly item: QueueItem }) {
+  const names = useRecipientNames(item.recipient_id === "" ? undefined : item.pool_id);
   return (
     <Facts
       of={{
         State: <Status of={item.state} />,
         Type: item.type,
         Key: item.key,
-        Recipient: item.recipient_id && <Id id={item.recipient_id} />,
+        Recipient: item.recipient_id && (names?.get(item.recipient_id) ?? <Id id={item.recipient_id} />),
         Priority: item.priority,
         Attempt: item.attempt,
         Queued: formatTime(item.enqueued_at),

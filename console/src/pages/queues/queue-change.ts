@@ -4,7 +4,7 @@ import {
   type StartQueueOperationRequest,
 } from "@client/gen/bulk-operation";
 import { transport } from "../../core/transport";
-import type { Field } from "../../ui/form";
+import type { Field, Values } from "../../ui/form";
 import { words } from "../../ui/format";
 import type { BulkChange } from "../shared/bulk-dialog";
 
@@ -47,12 +47,12 @@ const fields: readonly Field[] = [
 
 /** The cancellation or requeueing of the items of a queue. */
 export function queueChange(poolId: string, poolName: string): BulkChange {
-  const requestOf = ({ state, filter, ...others }: Readonly<Record<string, unknown>>) => ({
+  const requestOf = ({ state, filter, ...others }: Values) => ({
     ...others,
     pool_id: poolId,
     filter: { ...(filter as object), ...(state !== undefined && { states: [state] }) },
   });
-  const isCancel = ({ action }: Readonly<Record<string, unknown>>) => action === "cancel";
+  const isCancel = ({ action }: Values) => action === "cancel";
   return {
     title: `Change many items of ${poolName}`,
     fields,

@@ -49,7 +49,7 @@ function ScheduleList() {
       </div>
       <ListTable
         columns={columnsWith(names)}
-        empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule />}
+        empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule poolId={[...names.keys()][0]} />}
         hrefOf={({ id }) => href(`schedules/${id}`)}
         keyOf={({ id }) => id}
         label="Schedules"
@@ -93,21 +93,21 @@ function NoMatch() {
   return <Empty title="No schedule matches">Change the filters to see other schedules.</Empty>;
 }
 
-function NoSchedule() {
+function NoSchedule({ poolId = "POOL_ID" }: { readonly poolId?: string }) {
   const timing = { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" };
-  const item = { pool_id: "$POOL", type: "report" };
+  const item = { pool_id: poolId, type: "report" };
   return (
     <Empty
       samples={samplesOf({
         path: "/api/schedules",
         body: { name: "daily report", timing, item },
         cli: `schedule create --name "daily report" --timing '${JSON.stringify(timing)}' --item '${JSON.stringify(item)}'`,
-        sdk: `schedules.create({ name: "daily report", timing: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" }, item: { pool_id: "$POOL", type: "report" } })`,
+        sdk: `schedules.create({ name: "daily report", timing: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" }, item: { pool_id: "${poolId}", type: "report" } })`,
       })}
       title="No schedule"
     >
       A schedule routes an item at the times of a cron expression, for example a report on every weekday at nine. Create
-      one with <strong>New schedule</strong>, or with a call. Set POOL to the id of a pool.
+      one with <strong>New schedule</strong>, or with a call.
     </Empty>
   );
 }

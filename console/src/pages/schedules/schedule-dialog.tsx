@@ -7,7 +7,7 @@ import {
 } from "@client/gen/schedule";
 import { transport } from "../../core/transport";
 import { useTypedQuery } from "../../core/typed-query";
-import { type Field, FormDialog } from "../../ui/form";
+import { type Field, FormDialog, type Values } from "../../ui/form";
 import { formatTime, messageOf } from "../../ui/format";
 import { Ago } from "../../ui/text";
 import { usePoolNames } from "../shared/pool-filter";
@@ -58,9 +58,7 @@ export function ScheduleDialog({ schedule, onSaved, onClose }: Props) {
       submit={schedule === undefined ? "Create schedule" : "Save changes"}
       title={schedule === undefined ? "New schedule" : `Change ${schedule.name}`}
       wide
-    >
-      {(values) => <NextTimes values={values} />}
-    </FormDialog>
+    />
   );
 }
 
@@ -79,6 +77,7 @@ function fieldsOf(pools: readonly (readonly [string, string])[], schedule: Sched
       required: true,
       placeholder: "0 9 * * 1-5",
       hint: "Minute, hour, day of month, month, day of week. Six fields start with seconds.",
+      below: (values) => <NextTimes key="next times" values={values} />,
       row: "times",
     },
     {
@@ -144,7 +143,7 @@ function timezones(used: string): readonly string[] {
 }
 
 /** The next times of what is entered, or what is wrong with it. */
-function NextTimes({ values }: { readonly values: Readonly<Record<string, unknown>> }) {
+function NextTimes({ values }: { readonly values: Values }) {
   const timing = values.timing as ScheduleTimingInput | undefined;
   const item = values.item as PreviewScheduleRequest["item"];
   const request = timing?.cron && { timing, count: previewedTimes, ...(item?.pool_id && item.type && { item }) };

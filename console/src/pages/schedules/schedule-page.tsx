@@ -109,15 +109,14 @@ function Timing({ schedule }: { readonly schedule: Schedule }) {
 
 function Item({ schedule: { id, item, last_fired_at, last_item_id, created_at } }: { readonly schedule: Schedule }) {
   const names = usePoolNames();
-  const poolId = item?.pool_id ?? "";
-  const { pool_id, type, key, priority, attributes, payload } = item!;
+  const { pool_id: poolId, type, key, priority, attributes, payload } = item!;
   return (
     <Card title="Item">
       <div class="stack">
         <Facts
           of={{
             Pool: (
-              <a class="link" href={href(`queues/${pool_id}`)}>
+              <a class="link" href={href(`queues/${poolId}`)}>
                 {names.get(poolId) ?? poolId}
               </a>
             ),
@@ -134,9 +133,19 @@ function Item({ schedule: { id, item, last_fired_at, last_item_id, created_at } 
             Id: <Id id={id} whole />,
           }}
         />
-        <JsonView label="Attributes and payload of the item" value={{ attributes, payload }} />
+        {attributes && <Part label="Attributes" value={attributes} />}
+        {payload && <Part label="Payload" value={payload} />}
       </div>
     </Card>
+  );
+}
+
+function Part({ label, value }: { readonly label: string; readonly value: object }) {
+  return (
+    <>
+      <h3>{label}</h3>
+      <JsonView label={`${label} of the item`} value={value} />
+    </>
   );
 }
 

@@ -1,11 +1,9 @@
 import type { BulkOperation, BulkPreview } from "@client/gen/bulk-operation";
 import { useTypedQuery } from "../../core/typed-query";
 import { confirm } from "../../ui/dialog";
-import { type Field, FormDialog } from "../../ui/form";
+import { type Field, FormDialog, type Values } from "../../ui/form";
 import { formatCount, messageOf, words } from "../../ui/format";
 import { Notice } from "../../ui/text";
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** A change of many items that somebody is about to start. */
 export interface BulkChange {
