@@ -2,9 +2,11 @@ import { createExperimentService } from "@client/gen/experiment";
 import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
 import { createPoolService } from "@client/gen/pool";
 import { createRoutingService } from "@client/gen/routing";
+import { createScheduleService } from "@client/gen/schedule";
 import { createSubscriberService } from "@client/gen/subscriber";
 import { createWorkflowDefinitionService } from "@client/gen/workflow-definition";
 import { createWorkflowRunService } from "@client/gen/workflow-run";
+import type { List } from "@client/transport/list";
 import { href } from "./core/router";
 import { can } from "./core/session";
 import { transport } from "./core/transport";
@@ -29,86 +31,78 @@ export async function findRecords(text: string): Promise<readonly Found[]> {
   return found.flat().slice(0, foundMax);
 }
 
+/** A kind of records that are found by their names. */
+interface NamedKind<Row> {
+  readonly scope: string;
+  readonly kind: string;
+  readonly icon: IconName;
+  readonly list: () => List<Row>;
+  /** The names to look at; the first one that is not empty is shown. */
+  readonly namesOf: (row: Row) => readonly string[];
+  readonly pathOf: (row: Row) => string;
+}
+
+const page = { limit: readMax };
+
 function byName(text: string): Promise<Found[]>[] {
-  const matches = (...names: readonly string[]) => names.some((name) => name.toLowerCase().includes(text));
-  const finders: Promise<Found[]>[] = [];
-  if (can("pool:read")) {
-    finders.push(
-      createPoolService(transport)
-        .list({ limit: readMax })
-        .page()
-        .then(({ items }) =>
-          items
-            .filter(({ name }) => matches(name))
-            .map(({ id, name }) => ({ title: name, kind: "Pool", icon: "pools", href: href(`pools/${id}`) })),
-        ),
-    );
-  }
-  if (can("workflow_definition:read")) {
-    finders.push(
-      createWorkflowDefinitionService(transport)
-        .list({ limit: readMax })
-        .page()
-        .then(({ items }) =>
-          items
-            .filter(({ name, key }) => matches(name, key))
-            .map(({ id, name, key }) => ({
-              title: name || key,
-              kind: "Workflow",
-              icon: "workflows",
-              href: href(`workflows/definitions/${id}`),
-            })),
-        ),
-    );
-  }
-  if (can("experiment:read")) {
-    finders.push(
-      createExperimentService(transport)
-        .list({ limit: readMax })
-        .page()
-        .then(({ items }) =>
-          items
-            .filter(({ name, key }) => matches(name, key))
-            .map(({ id, name, key }) => ({
-              title: name || key,
-              kind: "Experiment",
-              icon: "experiments",
-              href: href(`experiments/${id}`),
-            })),
-        ),
-    );
-  }
-  if (can("notification:read")) {
-    finders.push(
-      createSubscriberService(transport)
-        .list({ limit: readMax })
-        .page()
-        .then(({ items }) =>
-          items
-            .filter((each) => matches(each.external_id, each.email, each.first_name, each.last_name))
-            .map(({ id, external_id, first_name, last_name }) => ({
-              title: `${first_name} ${last_name}`.trim() || external_id,
-              kind: "Subscriber",
-              icon: "notifications",
-              href: href(`notifications/subscribers/${id}`),
-            })),
-        ),
-      createNotificationWorkflowService(transport)
-        .list({ limit: readMax })
-        .page()
-        .then(({ items }) =>
-          items
-            .filter(({ name, workflow_key }) => matches(name, workflow_key))
-            .map(({ name, workflow_key }) => ({
-              title: name || workflow_key,
-              kind: "Notification",
-              icon: "notifications",
-              href: href(`notifications/workflows/${workflow_key}`),
-            })),
-        ),
-    );
-  }
-  return finders;
+  return [
+    find(text, {
+      scope: "pool:read",
+      kind: "Pool",
+      icon: "pools",
+      list: () => createPoolService(transport).list(page),
+      namesOf: ({ name }) => [name],
+      pathOf: ({ id }) => `pools/${id}`,
+    }),
+    find(text, {
+      scope: "schedule:read",
+      kind: "Schedule",
+      icon: "schedules",
+      list: () => createScheduleService(transport).list(page),
+      namesOf: ({ name }) => [name],
+      pathOf: ({ id }) => `schedules/${id}`,
+    }),
+    find(text, {
+      scope: "workflow_definition:read",
+      kind: "Workflow",
+      icon: "workflows",
+      list: () => createWorkflowDefinitionService(transport).list(page),
+      namesOf: ({ name, key }) => [name, key],
+      pathOf: ({ id }) => `workflows/definitions/${id}`,
+    }),
+    find(text, {
+      scope: "experiment:read",
+      kind: "Experiment",
+      icon: "experiments",
+      list: () => createExperimentService(transport).list(page),
+      namesOf: ({ name, key }) => [name, key],
+      pathOf: ({ id }) => `experiments/${id}`,
+    }),
+    find(text, {
+      scope: "notification:read",
+      kind: "Subscriber",
+      icon: "notifications",
+      list: () => createSubscriberService(transport).list(page),
+      namesOf: (each) => [`${each.first_name} ${each.last_name}`.trim(), each.external_id, each.email],
+      pathOf: ({ id }) => `notifications/subscribers/${id}`,
+    }),
+    find(text, {
+      scope: "notification:read",
+      kind: "Notification",
+      icon: "notifications",
+      list: () => createNotificationWorkflowService(transport).list(page),
+      namesOf: ({ name, workflow_key }) => [name, workflow_key],
+      pathOf: ({ workflow_key }) => `notifications/workflows/${workflow_key}`,
+    }),
+  ];
+}
+
+async function find<Row>(text: string, { scope, kind, icon, list, namesOf, pathOf }: NamedKind<Row>): Promise<Found[]> {
+  if (!can(scope)) return [];
+  const { items } = await list().page();
+  return items
+    .filter((row) => namesOf(row).some((name) => name.toLowerCase().includes(text)))
+    .map((row) => ({ title: namesOf(row).find((name) => name !== "") ?? "", kind, icon, href: href(pathOf(row)) }));
 }
 
 function byId(id: string): Promise<Found[]>[] {
@@ -116,6 +110,7 @@ function byId(id: string): Promise<Found[]>[] {
     read.then(() => [{ title: `${title} ${id}`, kind: title, icon, href: href(path) }]);
   return [
     one(createPoolService(transport).get({ pool_id: id }), "Pool", "pools", `pools/${id}`),
+    one(createScheduleService(transport).get({ schedule_id: id }), "Schedule", "schedules", `schedules/${id}`),
     one(createRoutingService(transport).getDecision({ decision_id: id }), "Decision", "decisions", `decisions/${id}`),
     one(createWorkflowRunService(transport).get({ run_id: id }), "Run", "workflows", `workflows/runs/${id}`),
     one(

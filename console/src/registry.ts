@@ -39,6 +39,7 @@ export const pageGroups: readonly PageGroup[] = [
       page("pools", "Pools", "pools", "pool:read", () => import("./pages/pools")),
       page("decisions", "Decisions", "decisions", "decision:read", () => import("./pages/decisions")),
       page("queues", "Queues", "queues", "queue:read", () => import("./pages/queues")),
+      page("schedules", "Schedules", "schedules", "schedule:read", () => import("./pages/schedules")),
       page("dead-letters", "Dead letters", "dead", "dlq:read", () => import("./pages/dead-letters")),
     ],
   },

@@ -133,7 +133,11 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
     const { page, root, context } = await browser.signIn(service.baseUrl, body.data.secret);
     assert.equal(await page.getByRole("link", { name: "Secrets" }).count(), 0, "viewers read no secrets");
-    for (const path of ["/pools", `/pools/${poolId}?tab=recipients`, `/queues/${poolId}`, "/keys", "/members"]) {
+    const paths = [
+      ...["/pools", `/pools/${poolId}?tab=recipients`, "/schedules", "/notifications?tab=suppressions"],
+      ...[`/queues/${poolId}`, `/queues/${poolId}?tab=offers`, `/queues/${poolId}?tab=bulk`, "/keys", "/members"],
+    ];
+    for (const path of paths) {
       await page.goto(root + path);
       await page.locator("table, .empty").first().waitFor();
       assert.deepEqual(await changingControls(page), [], path);

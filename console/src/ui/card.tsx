@@ -53,6 +53,15 @@ export function Stat({ label, value, note, tone, href }: StatProps) {
   );
 }
 
+/** How much of something is used or done, from 0 to 1. A text beside it has the numbers. */
+export function Meter({ share, tone }: { readonly share: number; readonly tone?: Tone }) {
+  return (
+    <div aria-hidden="true" class="meter" data-tone={tone}>
+      <span style={{ width: `${Math.min(1, Math.max(0, share)) * 100}%` }} />
+    </div>
+  );
+}
+
 /** Place for content that is loading. */
 export function Loading({ lines = 4 }: { readonly lines?: number }) {
   return (

@@ -52,10 +52,10 @@ export function formatClock(time: string | undefined): string {
   return `${at.toLocaleTimeString("en-GB")}.${String(at.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** A date and time. */
-export function formatTime(time: string | undefined): string {
+/** A date and time, in the zone of the browser unless another one is given. */
+export function formatTime(time: string | undefined, timeZone?: string): string {
   if (time === undefined || time === "") return "–";
-  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone });
 }
 
 /** A share as a percentage. */

@@ -26,6 +26,17 @@ export function toastError(error: unknown): void {
   toast(messageOf(error), "bad");
 }
 
+/** Waits for a call. Says that it worked, or why it failed, and reads the page again after success. */
+export async function announce(call: Promise<unknown>, done: string, refresh: () => void): Promise<void> {
+  try {
+    await call;
+    toast(done);
+    refresh();
+  } catch (error) {
+    toastError(error);
+  }
+}
+
 /** The messages on the screen. */
 export function Toasts() {
   return (

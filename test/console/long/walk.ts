@@ -36,6 +36,7 @@ const pages: Readonly<Record<string, string>> = {
   pools: "Pools",
   decisions: "Decisions",
   queues: "Queues",
+  schedules: "Schedules",
   "dead-letters": "Dead letters",
   workflows: "Workflows",
   "workflows?tab=definitions": "Workflows",
@@ -51,8 +52,10 @@ const pages: Readonly<Record<string, string>> = {
   notifications: "Notifications",
   "notifications?tab=subscribers": "Notifications",
   "notifications?tab=workflows": "Notifications",
+  "notifications?tab=runs": "Notifications",
   "notifications?tab=topics": "Notifications",
   "notifications?tab=broadcasts": "Notifications",
+  "notifications?tab=suppressions": "Notifications",
   "notifications?tab=outbox": "Notifications",
   experiments: "Experiments",
   events: "Events",
@@ -226,13 +229,17 @@ async function details(client: Client): Promise<readonly (readonly [path: string
   const [subscriber] = await client.subscribers.list({ external_id: "hedy" }).take(1);
   const [decision] = await client.routing.listDecisions().take(1);
   const [endpoint] = await client.webhooks.listEndpoints().take(1);
+  const [schedule] = await client.schedules.list().take(1);
   return [
     [`pools/${pool!.id}`, pool!.name],
     [`pools/${pool!.id}?tab=recipients`, pool!.name],
     [`pools/${pool!.id}?tab=rules`, pool!.name],
     [`pools/${pool!.id}?tab=strategy`, pool!.name],
     [`queues/${pool!.id}`, pool!.name],
+    [`queues/${pool!.id}?tab=offers`, pool!.name],
+    [`queues/${pool!.id}?tab=bulk`, pool!.name],
     [`queues/${pool!.id}?tab=charts`, pool!.name],
+    [`schedules/${schedule!.id}`, schedule!.name],
     [`decisions/${decision!.decision_id}`, "Decision"],
     [`workflows/runs/${run!.id}`, run!.definition_key],
     [`workflows/runs/${run!.id}?tab=timeline`, run!.definition_key],
@@ -243,6 +250,7 @@ async function details(client: Client): Promise<readonly (readonly [path: string
     [`notifications/subscribers/${subscriber!.id}`, "Hedy Lamarr"],
     [`notifications/subscribers/${subscriber!.id}?tab=preferences`, "Hedy Lamarr"],
     ["notifications/workflows/order.shipped", "Order shipped"],
+    ["notifications/workflows/order.review?tab=steps", "Ask for a review"],
     ["notifications/topics/news", "Product news"],
     [`webhooks/${endpoint!.id}`, "The shop"],
   ];

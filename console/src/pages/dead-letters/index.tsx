@@ -1,7 +1,7 @@
 import { createDeadLetterService, type DeadLetter } from "@client/gen/dead-letter";
 import { useState } from "preact/hooks";
 import { useList, useQuery } from "../../core/query";
-import { href, setQuery } from "../../core/router";
+import { href, navigate, setQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -12,8 +12,10 @@ import { formatCount, words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
-import { toast, toastError } from "../../ui/toast";
+import { announce } from "../../ui/toast";
+import { BulkDialog } from "../shared/bulk-dialog";
 import { usePoolNames } from "../shared/pool-filter";
+import { deadLetterChange } from "./dead-letter-change";
 
 const deadLetters = createDeadLetterService(transport);
 
@@ -134,12 +136,9 @@ interface BulkProps {
 }
 
 function BulkActions({ poolId, name, keys, depth, refresh }: BulkProps) {
+  const [isRetryingMany, retryMany] = useState(false);
   const ids = { pool_id: poolId, queue_item_ids: keys };
-  const act = (run: Promise<unknown>, message: string) =>
-    run.then(() => {
-      toast(message);
-      refresh();
-    }, toastError);
+  const act = (call: Promise<unknown>, done: string) => announce(call, done, refresh);
   const retryAll = () =>
     confirm({
       title: `Retry all dead letters of ${name}?`,
@@ -179,6 +178,9 @@ function BulkActions({ poolId, name, keys, depth, refresh }: BulkProps) {
         Release
       </Button>
       <span class="spacer" />
+      <Button disabled={depth === 0} onClick={() => retryMany(true)}>
+        Retry by filter
+      </Button>
       <Button disabled={depth === 0} onClick={retryAll}>
         Retry all
       </Button>
@@ -186,6 +188,13 @@ function BulkActions({ poolId, name, keys, depth, refresh }: BulkProps) {
         <Button disabled={depth === 0} onClick={purge} tone="danger-text">
           Purge
         </Button>
+      )}
+      {isRetryingMany && (
+        <BulkDialog
+          change={deadLetterChange(poolId, name)}
+          onClose={() => retryMany(false)}
+          onStarted={({ id }) => navigate(href(`queues/${poolId}`, { tab: "bulk", operation: id }))}
+        />
       )}
     </div>
   );

@@ -6,7 +6,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { toast, toastError } from "../../ui/toast";
+import { announce } from "../../ui/toast";
 
 const experiments = createExperimentService(transport);
 
@@ -22,11 +22,7 @@ export function ExperimentActions({
   if (!can("experiment:write")) return null;
   const id = { experiment_id: experiment.id };
   const { status } = experiment;
-  const act = (run: Promise<unknown>, message: string) =>
-    run.then(() => {
-      toast(message);
-      refresh();
-    }, toastError);
+  const act = (call: Promise<unknown>, done: string) => announce(call, done, refresh);
   const stop = () =>
     confirm({
       title: `Stop ${experiment.name || experiment.key} without a decision?`,

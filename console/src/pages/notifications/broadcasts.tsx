@@ -3,7 +3,7 @@ import { createNotificationService } from "@client/gen/notification";
 import { useQuery } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
-import { Card } from "../../ui/card";
+import { Card, Meter } from "../../ui/card";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount } from "../../ui/format";
 import { Ready } from "../../ui/page";
@@ -49,9 +49,7 @@ export function Broadcasts() {
                 return (
                   <Card actions={<Status of={status} />} key={transaction_id} title={`${workflow_key} to ${topic_key}`}>
                     <div class="stack">
-                      <div aria-hidden="true" class="meter">
-                        <span style={{ width: `${share * 100}%` }} />
-                      </div>
+                      <Meter share={share} />
                       <div class="filters soft">
                         <span class="number">
                           {formatCount(Number(expanded))} of {formatCount(Number(total))} members

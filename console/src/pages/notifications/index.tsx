@@ -3,8 +3,10 @@ import { Broadcasts } from "./broadcasts";
 import { DeadLetters } from "./dead-letters";
 import { Deliveries } from "./deliveries";
 import { Outbox } from "./outbox";
+import { Runs } from "./runs";
 import { SubscriberPage } from "./subscriber-page";
 import { Subscribers } from "./subscribers";
+import { Suppressions } from "./suppressions";
 import { TopicPage } from "./topic-page";
 import { Topics } from "./topics";
 import { TriggerButton } from "./trigger";
@@ -15,8 +17,10 @@ const tabs = {
   deliveries: "Deliveries",
   subscribers: "Subscribers",
   workflows: "Workflows",
+  runs: "Runs",
   topics: "Topics",
   broadcasts: "Broadcasts",
+  suppressions: "Suppressions",
   outbox: "Outbox",
   failed: "Dead letters",
 };
@@ -42,10 +46,14 @@ function Part() {
       return <Subscribers />;
     case "workflows":
       return <Workflows />;
+    case "runs":
+      return <Runs />;
     case "topics":
       return <Topics />;
     case "broadcasts":
       return <Broadcasts />;
+    case "suppressions":
+      return <Suppressions />;
     case "outbox":
       return <Outbox />;
     case "failed":

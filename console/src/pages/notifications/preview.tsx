@@ -1,16 +1,11 @@
-import {
-  type ChannelContent,
-  createNotificationWorkflowService,
-  type PreviewNotificationContentResponse,
-} from "@client/gen/notification-workflow";
-import { useEffect, useState } from "preact/hooks";
+import { type ChannelContent, createNotificationWorkflowService } from "@client/gen/notification-workflow";
 import { transport } from "../../core/transport";
+import { useTypedQuery } from "../../core/typed-query";
 import { messageOf } from "../../ui/format";
 import { Facts, Notice } from "../../ui/text";
 import { MailFrame } from "./mail-frame";
 
 const workflows = createNotificationWorkflowService(transport);
-const delayMs = 300;
 const sampleSubscriber = { first_name: "Ada", last_name: "Lovelace", email: "ada@example.org", locale: "en-GB" };
 
 interface Props {
@@ -21,18 +16,9 @@ interface Props {
 
 /** The message as the service renders it for a sample. */
 export function Preview({ channel, content, payload }: Props) {
-  const [shown, show] = useState<PreviewNotificationContentResponse | string>();
-  useEffect(() => {
-    let isOld = false;
-    const timer = setTimeout(async () => {
-      const next = await render(channel, content, payload);
-      if (!isOld) show(next);
-    }, delayMs);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [channel, content, payload]);
+  const { data: shown } = useTypedQuery(JSON.stringify([channel, content, payload]), () =>
+    render(channel, content, payload),
+  );
   if (shown === undefined) return <p class="faint">Rendering…</p>;
   if (typeof shown === "string") return <Notice tone="bad">{shown}</Notice>;
   return (

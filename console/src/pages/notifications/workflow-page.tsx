@@ -13,15 +13,18 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { words } from "../../ui/format";
-import { Page, Ready } from "../../ui/page";
-import { toast, toastError } from "../../ui/toast";
+import { currentTab, Page, Ready, Tabs } from "../../ui/page";
+import { announce } from "../../ui/toast";
 import { Preview } from "./preview";
+import { Steps } from "./steps";
+import { wholeWorkflow } from "./whole-workflow";
 
 const workflows = createNotificationWorkflowService(transport);
 const channelNames = ["email", "sms", "push", "chat", "in_app"] as const;
 type Channel = (typeof channelNames)[number];
+const tabs = { templates: "Templates", steps: "Steps" };
 
-/** One notification workflow: its templates, with a preview while somebody types. */
+/** One notification workflow: its templates, with a preview while somebody types, and its steps. */
 export function WorkflowPage({ workflowKey }: { readonly workflowKey: string }) {
   const workflow = useQuery(`notification workflow ${workflowKey}`, () => workflows.get({ workflow_key: workflowKey }));
   const remove = () =>
@@ -49,8 +52,15 @@ export function WorkflowPage({ workflowKey }: { readonly workflowKey: string }) 
       question={workflow.data?.description || "What does the message say on each channel?"}
       title={workflow.data?.name || workflowKey}
     >
+      <Tabs label="Parts of the workflow" tabs={tabs} />
       <Ready query={workflow}>
-        {(data) => <Templates key={data.record_version} refresh={workflow.refresh} workflow={data} />}
+        {(data) =>
+          currentTab(tabs) === "steps" ? (
+            <Steps refresh={workflow.refresh} workflow={data} />
+          ) : (
+            <Templates key={data.record_version} refresh={workflow.refresh} workflow={data} />
+          )
+        }
       </Ready>
     </Page>
   );
@@ -74,12 +84,12 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
     setChannels(part === undefined ? others : { ...others, [channel]: { ...content, ...part } });
   };
   const save = () => {
-    const { workflow_key, name, description, preferences, record_version } = workflow;
-    const changed = { workflow_key, name, description, preferences, channels, record_version };
-    return workflows.upsert(changed as UpsertNotificationWorkflowRequest).then(() => {
-      toast("The templates were saved.");
-      refresh();
-    }, toastError);
+    const changed = { ...wholeWorkflow(workflow), channels };
+    return announce(
+      workflows.upsert(changed as UpsertNotificationWorkflowRequest),
+      "The templates were saved.",
+      refresh,
+    );
   };
   return (
     <>

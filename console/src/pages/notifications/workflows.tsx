@@ -55,6 +55,7 @@ export function Workflows() {
         empty={
           <Empty
             samples={samplesOf({
+              verb: "PUT",
               path: "/api/v2/notification/workflows/order.shipped",
               body: { channels: { in_app: { title: "Order {{payload.order}} shipped", body: "It arrives soon." } } },
               cli: `notification-workflow upsert order.shipped --channels '{"in_app": {"title": "Order shipped"}}'`,

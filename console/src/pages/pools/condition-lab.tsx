@@ -1,12 +1,12 @@
 import { createRuleService, type ValidateRuleResponse } from "@client/gen/rule";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { transport } from "../../core/transport";
+import { useTypedQuery } from "../../core/typed-query";
 import { CelEditor } from "../../ui/cel-editor";
 import { messageOf } from "../../ui/format";
 import { Status } from "../../ui/text";
 
 const rules = createRuleService(transport);
-const delayMs = 250;
 
 const firstSample = JSON.stringify(
   {
@@ -26,19 +26,8 @@ interface Props {
 /** The editor of a condition. It is checked, and tried on a sample, while somebody types. */
 export function ConditionLab({ id, text, onInput }: Props) {
   const [sample, setSample] = useState(firstSample);
-  const [result, setResult] = useState<ValidateRuleResponse | string>();
+  const { data: result } = useTypedQuery(JSON.stringify([text, sample]), () => check(text, sample));
   const sampleId = useId();
-  useEffect(() => {
-    let isOld = false;
-    const timer = setTimeout(async () => {
-      const next = await check(text, sample);
-      if (!isOld) setResult(next);
-    }, delayMs);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [text, sample]);
   const errorAt = typeof result === "object" && !result.valid ? result.errors[0]?.offset : undefined;
   return (
     <div class="stack">

@@ -6,7 +6,7 @@ import { useList, useQuery } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
-import { Card, Stat } from "../../ui/card";
+import { Card, Meter, Stat } from "../../ui/card";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds, words } from "../../ui/format";
 import { ListTable } from "../../ui/page";
@@ -65,7 +65,7 @@ export function LiveAssignment({ pool }: { readonly pool: Pool }) {
 }
 
 function Load({ recipient: { name, in_flight, capacity, status } }: { readonly recipient: Recipient }) {
-  const share = capacity === 0 ? 0 : Math.min(1, in_flight / capacity);
+  const share = capacity === 0 ? 0 : in_flight / capacity;
   return (
     <div class="field">
       <div class="filters">
@@ -76,9 +76,7 @@ function Load({ recipient: { name, in_flight, capacity, status } }: { readonly r
           {in_flight} of {capacity === 0 ? "unlimited" : capacity}
         </span>
       </div>
-      <div aria-hidden="true" class="meter" data-tone={share >= 1 ? "bad" : undefined}>
-        <span style={{ width: `${share * 100}%` }} />
-      </div>
+      <Meter share={share} tone={share >= 1 ? "bad" : undefined} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { toast, toastError } from "../../ui/toast";
+import { announce } from "../../ui/toast";
 
 const promotions = createPromotionService(transport);
 
@@ -19,11 +19,7 @@ export function CandidateActions({ candidate, refresh }: Props) {
   const [dialog, open] = useState<"canary" | "approve">();
   const id = { candidate_id: candidate.id };
   const offers = (call: string, scope = "promotion:write") => candidate.possible_calls.includes(call) && can(scope);
-  const act = (run: Promise<unknown>, message: string) =>
-    run.then(() => {
-      toast(message);
-      refresh();
-    }, toastError);
+  const act = (call: Promise<unknown>, done: string) => announce(call, done, refresh);
   const promote = () =>
     confirm({
       title: `Promote ${candidate.name}?`,

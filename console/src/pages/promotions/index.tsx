@@ -1,11 +1,15 @@
 import { type Candidate, createPromotionService } from "@client/gen/promotion";
+import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
+import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
 import { Empty, samplesOf } from "../../ui/empty";
 import { ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
+import { CandidateForm } from "./candidate-form";
 import { CandidatePage } from "./candidate-page";
 
 const promotions = createPromotionService(transport);
@@ -32,9 +36,20 @@ export default function Promotions({ path: [id] }: { readonly path: readonly str
 }
 
 function CandidateList() {
+  const [isCreating, create] = useState(false);
   const list = useList("promotions", (page) => promotions.listCandidates(page), { live: ["promotion."] });
   return (
-    <Page question="Which change is on its way, and what is still missing?" title="Promotions">
+    <Page
+      actions={
+        can("promotion:write") && (
+          <Button icon="plus" onClick={() => create(true)} tone="primary">
+            New candidate
+          </Button>
+        )
+      }
+      question="Which change is on its way, and what is still missing?"
+      title="Promotions"
+    >
       <ListTable
         columns={columns}
         empty={
@@ -56,6 +71,7 @@ function CandidateList() {
         label="Candidates"
         list={list}
       />
+      {isCreating && <CandidateForm onClose={() => create(false)} />}
     </Page>
   );
 }

@@ -1,6 +1,5 @@
 import { type AdmissionExplanation, createAdmissionService } from "@client/gen/admission";
 import { createQueueService, type QueueItem } from "@client/gen/queue";
-import { createRecipientService } from "@client/gen/recipient";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { can } from "../../core/session";
@@ -12,10 +11,11 @@ import { formatSeconds, formatTime, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { Ready } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
+import { useRecipientNames } from "../shared/recipient-names";
+import { Dependencies, OfferHistory, Progress, Result } from "./item-progress";
 
 const queues = createQueueService(transport);
 const admission = createAdmissionService(transport);
-const recipients = createRecipientService(transport);
 const ended = new Set(["completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"]);
 
 interface Props {
@@ -28,8 +28,8 @@ interface Props {
 export function ItemDrawer({ poolId, itemId, onClose }: Props) {
   const id = { pool_id: poolId, queue_item_id: itemId };
   const item = useQuery(`item ${itemId}`, () => queues.getItem(id), { everyMs: 3_000 });
-  const isOpen = item.data !== undefined && !ended.has(item.data.state);
-  const explanation = useQuery(isOpen ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
+  const isWaiting = item.data !== undefined && item.data.state !== "leased" && !ended.has(item.data.state);
+  const explanation = useQuery(isWaiting ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
     everyMs: 5_000,
   });
   return (
@@ -39,8 +39,12 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
           {(data) => (
             <>
               <ItemActions item={data} refresh={item.refresh} />
-              {isOpen && explanation.data && <Explanation explanation={explanation.data} />}
+              {isWaiting && explanation.data && <Explanation explanation={explanation.data} />}
+              {data.progress && <Progress of={data.progress} />}
               <ItemFacts item={data} />
+              <Result item={data} />
+              <OfferHistory item={data} />
+              <Dependencies item={data} />
               {data.failures.length > 0 && <Failures item={data} />}
               <h3>Payload</h3>
               <JsonView label="Payload of the item" value={data.payload ?? {}} />
@@ -55,19 +59,21 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
 }
 
 function ItemFacts({ item }: { readonly item: QueueItem }) {
+  const names = useRecipientNames(item.recipient_id === "" ? undefined : item.pool_id);
   return (
     <Facts
       of={{
         State: <Status of={item.state} />,
         Type: item.type,
         Key: item.key,
-        Recipient: item.recipient_id && <Id id={item.recipient_id} />,
+        Recipient: item.recipient_id && (names?.get(item.recipient_id) ?? <Id id={item.recipient_id} />),
         Priority: item.priority,
         Attempt: item.attempt,
         Queued: formatTime(item.enqueued_at),
         Due: item.due_at && formatTime(item.due_at),
         "Lease ends": item.lease_expires_at && <Ago time={item.lease_expires_at} />,
         Expires: item.expires_at && <Ago time={item.expires_at} />,
+        Ended: item.ended_at && formatTime(item.ended_at),
         Id: <Id id={item.id} whole />,
       }}
     />
@@ -121,9 +127,7 @@ function Failures({ item }: { readonly item: QueueItem }) {
 
 function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly refresh: () => void }) {
   const [isAssigning, assign] = useState(false);
-  const choices = useQuery(isAssigning ? `recipient choices ${item.pool_id}` : undefined, () =>
-    recipients.list({ pool_id: item.pool_id, limit: 200 }).page(),
-  );
+  const names = useRecipientNames(isAssigning ? item.pool_id : undefined);
   if (!can("queue:write") || ended.has(item.state)) return null;
   const cancel = () =>
     confirm({
@@ -143,7 +147,7 @@ function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly ref
       <Button onClick={cancel} tone="danger-text">
         Cancel item
       </Button>
-      {isAssigning && choices.data && (
+      {isAssigning && names && (
         <FormDialog
           done="The item was assigned."
           fields={[
@@ -152,7 +156,7 @@ function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly ref
               label: "Recipient",
               kind: "choice",
               required: true,
-              choices: choices.data.items.map(({ id, name }) => ({ value: id, label: name })),
+              choices: [...names].map(([value, label]) => ({ value, label })),
             },
           ]}
           onClose={() => assign(false)}

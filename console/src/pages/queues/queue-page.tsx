@@ -13,14 +13,22 @@ import { FormDialog } from "../../ui/form";
 import { formatSeconds } from "../../ui/format";
 import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
-import { toast, toastError } from "../../ui/toast";
+import { announce } from "../../ui/toast";
 import { AdmissionGroups } from "./admission-groups";
+import { BulkOperations } from "./bulk-operations";
 import { ItemDrawer } from "./item-drawer";
 import { Items } from "./items";
+import { Offers } from "./offers";
 
 const queues = createQueueService(transport);
 const sampleMs = 2_000;
-const tabs = { items: "Items", charts: "Charts", admission: "Admission groups" };
+const tabs = {
+  items: "Items",
+  offers: "Offers",
+  bulk: "Bulk operations",
+  charts: "Charts",
+  admission: "Admission groups",
+};
 
 /** One queue: its depth over time, its items, and the control of it. */
 export function QueuePage({ poolId }: { readonly poolId: string }) {
@@ -77,6 +85,10 @@ function Part({ queue }: { readonly queue: Queue }) {
   switch (currentTab(tabs)) {
     case "items":
       return <Items poolId={queue.pool_id} />;
+    case "offers":
+      return <Offers poolId={queue.pool_id} />;
+    case "bulk":
+      return <BulkOperations poolId={queue.pool_id} poolName={queue.pool_name} />;
     case "charts":
       return <Charts queue={queue} />;
     case "admission":
@@ -132,11 +144,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
   const [isPausing, pause] = useState(false);
   const [isDraining, drain] = useState(false);
   if (!can("queue:write")) return null;
-  const resume = () =>
-    queues.resume({ pool_id: queue.pool_id }).then(() => {
-      toast("The queue hands out items again.");
-      refresh();
-    }, toastError);
+  const resume = () => announce(queues.resume({ pool_id: queue.pool_id }), "The queue hands out items again.", refresh);
   return (
     <>
       {queue.paused ? (

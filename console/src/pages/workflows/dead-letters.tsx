@@ -9,7 +9,7 @@ import { Empty } from "../../ui/empty";
 import { filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
-import { toast, toastError } from "../../ui/toast";
+import { announce } from "../../ui/toast";
 
 const deadLetters = createWorkflowDeadLetterService(transport);
 
@@ -40,10 +40,11 @@ export function DeadLetters() {
     live: ["workflow."],
   });
   const replay = ({ run_id }: WorkflowDeadLetter) =>
-    deadLetters.replay({ run_id, reason: "replayed in the console" }).then(() => {
-      toast("The run was replayed from the step that failed.");
-      list.refresh();
-    }, toastError);
+    announce(
+      deadLetters.replay({ run_id, reason: "replayed in the console" }),
+      "The run was replayed from the step that failed.",
+      list.refresh,
+    );
   const replayAll = () =>
     confirm({
       title: "Replay all failed runs?",

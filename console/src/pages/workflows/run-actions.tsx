@@ -11,7 +11,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { toast, toastError } from "../../ui/toast";
+import { announce } from "../../ui/toast";
 import { useStepStates } from "./step-states";
 
 const runs = createWorkflowRunService(transport);
@@ -25,10 +25,11 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
   const id = { run_id: run.id };
   const isPaused = run.status === "paused";
   const toggle = () =>
-    (isPaused ? runs.resume(id) : runs.pause({ ...id, reason: "paused in the console" })).then(() => {
-      toast(isPaused ? "The run continues." : "The run is paused. Tasks that workers have can still end.");
-      refresh();
-    }, toastError);
+    announce(
+      isPaused ? runs.resume(id) : runs.pause({ ...id, reason: "paused in the console" }),
+      isPaused ? "The run continues." : "The run is paused. Tasks that workers have can still end.",
+      refresh,
+    );
   const cancel = () =>
     confirm({
       title: "Cancel this run?",

@@ -17,8 +17,14 @@ export function toText({ kind, choices, required }: Field, value: unknown): stri
   }
   if (kind === "json") return JSON.stringify(value, null, 2);
   if (kind === "list") return (value as readonly string[]).join(", ");
-  if (kind === "time") return String(value).slice(0, 16);
+  if (kind === "time") return toLocalTime(String(value));
   return String(value);
+}
+
+/** A time as the text of a field, which is in the zone of the browser. */
+function toLocalTime(time: string): string {
+  const at = new Date(time);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 function choiceValue(choice: NonNullable<Field["choices"]>[number] | undefined): string {

@@ -4,11 +4,11 @@ import { Button } from "../button";
 import { Dialog } from "../dialog";
 import { Notice } from "../text";
 import { toast } from "../toast";
-import type { Field, Texts } from "./field";
+import type { Field, Texts, Values } from "./field";
 import { FieldControl } from "./field-control";
 import { parse, read, splitViolations, toText } from "./form-values";
 
-export type { Field, Texts };
+export type { Field, Texts, Values };
 
 interface FormProps {
   readonly fields: readonly Field[];
@@ -16,7 +16,8 @@ interface FormProps {
   readonly submit: string;
   readonly onSubmit: (values: Record<string, unknown>) => Promise<unknown>;
   readonly onCancel?: () => void;
-  readonly children?: (texts: Texts) => ComponentChildren;
+  /** What follows from the entered values, shown below all fields. */
+  readonly children?: (values: Values) => ComponentChildren;
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
@@ -33,6 +34,7 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
     form.current!.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [errors]);
   const shown = fields.filter(({ appliesTo }) => appliesTo?.(texts) ?? true);
+  const entered = parse(shown, texts).values;
 
   const run = async (event: Event) => {
     event.preventDefault();
@@ -56,7 +58,7 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
     <form noValidate onSubmit={run} ref={form}>
       <div class="dialog-body">
         <div class="form">
-          {groupRows(shown).map((group) => (
+          {groupRows(shown).map((group) => [
             <div class={group.length > 1 ? "form-row" : undefined} key={group[0]!.name}>
               {group.map((field) => (
                 <FieldControl
@@ -67,9 +69,10 @@ export function Form({ fields, initial = {}, submit, onSubmit, onCancel, childre
                   text={texts[field.name] ?? ""}
                 />
               ))}
-            </div>
-          ))}
-          {children?.(texts)}
+            </div>,
+            ...group.map(({ below }) => below?.(entered)),
+          ])}
+          {children?.(entered)}
           {problem !== undefined && <Notice tone="bad">{problem}</Notice>}
         </div>
       </div>

@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly value: (row: Row) => string | number | undefined;
   /** How the value is shown; as text by default. */
   readonly render?: (row: Row) => ComponentChildren;
-  /** A CSS width; columns without one share the rest. */
+  /** A width in pixels, such as "120px"; columns without one share the rest. */
   readonly width?: string;
   readonly isNumber?: boolean;
 }
@@ -43,6 +43,10 @@ interface Props<Row> {
 const rowPx = 40;
 /** More rows are loaded when so few are left below. */
 const moreRows = 30;
+const selectionWidth = "44px";
+const actionsWidth = "120px";
+/** What a column without a width needs at least. */
+const flexibleWidth = "130px";
 
 /** A table that renders only the rows in view. The column titles sort it; the order is part of the address. */
 export function Table<Row>(props: Props<Row>) {
@@ -61,13 +65,17 @@ export function Table<Row>(props: Props<Row>) {
     <div class="table-card">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: A region that scrolls must be reachable with the keyboard. */}
       <section aria-label={label} class="table-scroll" onKeyDown={moveFocus} ref={scroller} tabIndex={0}>
-        <table aria-rowcount={hasMore ? -1 : sorted.length + 1} class="table">
+        <table
+          aria-rowcount={hasMore ? -1 : sorted.length + 1}
+          class="table"
+          style={{ "--readable": `${readablePx(props)}px` }}
+        >
           <colgroup>
-            {selection && <col style={{ width: "44px" }} />}
+            {selection && <col style={{ width: selectionWidth }} />}
             {columns.map(({ title, width: own }) => (
               <col key={title} style={own === undefined ? {} : { width: own }} />
             ))}
-            {rowActions && <col style={{ width: props.rowActionsWidth ?? "120px" }} />}
+            {rowActions && <col style={{ width: props.rowActionsWidth ?? actionsWidth }} />}
           </colgroup>
           <thead>
             <tr aria-rowindex={1}>
@@ -126,6 +134,14 @@ export function Table<Row>(props: Props<Row>) {
       </div>
     </div>
   );
+}
+
+/** The width below which columns would be cut too much to be read. On narrow screens the table scrolls instead. */
+function readablePx<Row>({ columns, selection, rowActions, rowActionsWidth }: Props<Row>): number {
+  const widths = columns.map(({ width }) => width ?? flexibleWidth);
+  if (selection) widths.push(selectionWidth);
+  if (rowActions) widths.push(rowActionsWidth ?? actionsWidth);
+  return widths.reduce((sum, width) => sum + Number.parseInt(width, 10), 0);
 }
 
 function countText(loaded: number, hasMore: boolean, total: string | undefined): string {

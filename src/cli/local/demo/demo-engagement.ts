@@ -41,6 +41,21 @@ export async function seedNotifications(client: Client): Promise<void> {
       in_app: { title: "{{payload.headline}}", body: "Read more in the app." },
     },
   });
+  await client.notificationWorkflows.upsert({
+    workflow_key: "order.review",
+    name: "Ask for a review",
+    channels: {
+      in_app: { title: "How was it?", body: "Review your order {{payload.order}}." },
+      email: { subject: "How was order {{payload.order}}?", body: "<p>Tell us what you think.</p>" },
+    },
+    steps: [
+      { key: "arrival", delay: { for_s: 3 * 86_400 } },
+      { key: "inbox", send: { channels: ["in_app"] } },
+      { key: "unread", await_inbox: { step: "inbox", state: "read", for_s: 86_400 } },
+      { key: "mail", condition: "!steps.inbox.read", send: { channels: ["email"] } },
+    ],
+  });
+  await client.suppressions.create({ channel: "email", identity: "former@acme.example", note: "Asked by phone." });
   await client.topics.create({
     key: "news",
     name: "Product news",
@@ -51,6 +66,11 @@ export async function seedNotifications(client: Client): Promise<void> {
   await client.subscribers.upsertPreference({
     subscriber_id: subscribers[2]!.id,
     channels: { email: { enabled: false } },
+  });
+  await client.notifications.trigger({
+    workflow_key: "order.review",
+    subscriber_external_id: "ada",
+    payload: { order: "A-1000" },
   });
   await client.notifications.trigger({
     workflow_key: "product.news",

@@ -91,5 +91,10 @@ export async function seedRouting(client: Client): Promise<DemoPools> {
       priority: 10,
     }),
   ]);
+  await client.schedules.create({
+    name: "Review of open leads",
+    timing: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" },
+    item: { pool_id: leads.id, type: "review", attributes: { email: "sales@acme.example" } },
+  });
   return { tickets: tickets.id, leads: leads.id, models: llm.id };
 }

@@ -1,0 +1,92 @@
+import type { ItemProgress, QueueItem } from "@client/gen/queue";
+import { Meter } from "../../ui/card";
+import { shortId, words } from "../../ui/format";
+import { JsonView } from "../../ui/json-view";
+import { Ago, Id, type Tone } from "../../ui/text";
+import { useRecipientNames } from "../shared/recipient-names";
+
+/** How far the work on an item is, as its worker reported it last. */
+export function Progress({ of: { percent, note, attempt, reported_at } }: { readonly of: ItemProgress }) {
+  return (
+    <section aria-label="Progress" class="field">
+      <div class="filters">
+        <strong class="number">{percent} %</strong>
+        <span class="soft">{note}</span>
+        <span class="spacer" />
+        <span class="soft">
+          Attempt {attempt}, <Ago time={reported_at} />
+        </span>
+      </div>
+      <Meter share={percent / 100} />
+    </section>
+  );
+}
+
+/** What the worker returned. A result can be any JSON value, also null. */
+export function Result({ item }: { readonly item: QueueItem }) {
+  if (item.state !== "completed") return null;
+  return (
+    <>
+      <h3>Result</h3>
+      {item.result === undefined ? (
+        <p class="soft">The worker reported none.</p>
+      ) : (
+        <JsonView label="Result of the item" value={item.result} />
+      )}
+    </>
+  );
+}
+
+/** The items that must end first. */
+export function Dependencies({ item: { after, after_failure } }: { readonly item: QueueItem }) {
+  if (after.length === 0) return null;
+  const failure = after_failure === "run" ? "it runs all the same" : "it is cancelled";
+  return (
+    <>
+      <h3>Waits for</h3>
+      <ul>
+        {after.map((id) => (
+          <li key={id}>
+            <Id id={id} whole />
+          </li>
+        ))}
+      </ul>
+      <p class="soft">If one of them is not completed, {failure}.</p>
+    </>
+  );
+}
+
+const offerTones: Readonly<Record<string, Tone>> = {
+  open: "info",
+  accepted: "ok",
+  declined: "bad",
+  expired: "warn",
+  withdrawn: "muted",
+};
+
+/** To whom the item was offered, and what they answered. */
+export function OfferHistory({ item: { pool_id, offers } }: { readonly item: QueueItem }) {
+  const names = useRecipientNames(offers.length > 0 ? pool_id : undefined);
+  if (offers.length === 0) return null;
+  return (
+    <>
+      <h3>Offers</h3>
+      <ol class="steps">
+        {offers.map((offer) => (
+          <li data-tone={offerTones[offer.state]} key={offer.offer_number}>
+            <span>
+              <strong>{names?.get(offer.recipient_id) ?? shortId(offer.recipient_id)}</strong>{" "}
+              <span class="soft">{words(offer.state).toLowerCase()}</span>
+            </span>
+            <span class="when">
+              <Ago time={offer.state === "open" ? offer.expires_at : (offer.ended_at ?? offer.offered_at)} />
+            </span>
+            {(offer.reason !== "" || offer.reason_code !== "") && (
+              <span class="detail">{offer.reason || words(offer.reason_code)}</span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

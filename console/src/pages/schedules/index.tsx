@@ -1,0 +1,113 @@
+import { createScheduleService, type Schedule } from "@client/gen/schedule";
+import { useState } from "preact/hooks";
+import { useList } from "../../core/query";
+import { href, navigate } from "../../core/router";
+import { can } from "../../core/session";
+import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
+import { Empty, samplesOf } from "../../ui/empty";
+import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
+import type { Column } from "../../ui/table";
+import { Ago, Status } from "../../ui/text";
+import { PoolFilter, usePoolNames } from "../shared/pool-filter";
+import { ScheduleDialog } from "./schedule-dialog";
+import { SchedulePage } from "./schedule-page";
+import { scheduleState } from "./schedule-state";
+
+const schedules = createScheduleService(transport);
+
+/** Schedules: which work starts by itself, and when. */
+export default function Schedules({ path: [id] }: { readonly path: readonly string[] }) {
+  return id === undefined ? <ScheduleList /> : <SchedulePage id={id} key={id} />;
+}
+
+function ScheduleList() {
+  const [isCreating, create] = useState(false);
+  const names = usePoolNames();
+  const poolId = filterOf("pool");
+  const isPausedOnly = filterOf("state") === "paused";
+  const list = useList(
+    `schedules ${poolId} ${isPausedOnly}`,
+    (page) => schedules.list({ ...page, pool_id: poolId, paused_only: isPausedOnly }),
+    { everyMs: 10_000, live: ["schedule."] },
+  );
+  return (
+    <Page
+      actions={
+        can("schedule:write") && (
+          <Button icon="plus" onClick={() => create(true)} tone="primary">
+            New schedule
+          </Button>
+        )
+      }
+      question="Which work starts by itself, and when is it next?"
+      title="Schedules"
+    >
+      <div class="filters">
+        <PoolFilter />
+        <ChoiceFilter choices={[["paused", "Paused only"]]} label="State" name="state" />
+      </div>
+      <ListTable
+        columns={columnsWith(names)}
+        empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule poolId={[...names.keys()][0]} />}
+        hrefOf={({ id }) => href(`schedules/${id}`)}
+        keyOf={({ id }) => id}
+        label="Schedules"
+        list={list}
+      />
+      {isCreating && (
+        <ScheduleDialog onClose={() => create(false)} onSaved={({ id }) => navigate(href(`schedules/${id}`))} />
+      )}
+    </Page>
+  );
+}
+
+function columnsWith(names: ReadonlyMap<string, string>): readonly Column<Schedule>[] {
+  return [
+    { title: "Name", value: ({ name }) => name },
+    { title: "Pool", value: ({ item }) => names.get(item?.pool_id ?? "") ?? item?.pool_id },
+    {
+      title: "Times",
+      width: "150px",
+      value: ({ timing }) => timing?.cron,
+      render: ({ timing }) => <code title={timing?.timezone}>{timing?.cron}</code>,
+    },
+    {
+      title: "State",
+      width: "110px",
+      value: (schedule) => scheduleState(schedule),
+      render: (schedule) => <Status of={scheduleState(schedule)} />,
+    },
+    { title: "Next", width: "120px", value: ({ next_at }) => next_at, render: ({ next_at }) => <Ago time={next_at} /> },
+    {
+      title: "Last",
+      width: "120px",
+      value: ({ last_fired_at }) => last_fired_at,
+      render: ({ last_fired_at }) => <Ago time={last_fired_at} />,
+    },
+    { title: "Problem", value: ({ last_error }) => last_error || undefined },
+  ];
+}
+
+function NoMatch() {
+  return <Empty title="No schedule matches">Change the filters to see other schedules.</Empty>;
+}
+
+function NoSchedule({ poolId = "POOL_ID" }: { readonly poolId?: string }) {
+  const timing = { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" };
+  const item = { pool_id: poolId, type: "report" };
+  return (
+    <Empty
+      samples={samplesOf({
+        path: "/api/schedules",
+        body: { name: "daily report", timing, item },
+        cli: `schedule create --name "daily report" --timing '${JSON.stringify(timing)}' --item '${JSON.stringify(item)}'`,
+        sdk: `schedules.create({ name: "daily report", timing: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" }, item: { pool_id: "${poolId}", type: "report" } })`,
+      })}
+      title="No schedule"
+    >
+      A schedule routes an item at the times of a cron expression, for example a report on every weekday at nine. Create
+      one with <strong>New schedule</strong>, or with a call.
+    </Empty>
+  );
+}

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { findChromium } from "../../browser/chromium.ts";
+import { startService, type TestService } from "../../harness/service.ts";
+import { stagedPool } from "../../promotions/promotion-fixture.ts";
+import { newParty, type Party } from "../../routing/tenant-fixture.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  startConsoleBrowser,
+  waitForContent,
+} from "../console-browser.ts";
+import {
+  answerOffers,
+  cancelItems,
+  cancelTrigger,
+  createCandidate,
+  createSchedule,
+  operateSchedule,
+  retryByFilter,
+  suppressAddress,
+} from "./operator-tasks.ts";
+
+const program = findChromium();
+assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
+
+/** By how much the content of a page, or of an open dialog, is wider than its place. */
+const overflowPx = `Math.max(...[...document.querySelectorAll("main, dialog")].map((each) => each.scrollWidth - each.clientWidth))`;
+const workflow = "/api/v2/notification/workflows/order.late";
+
+describe("what an operator does in the console", () => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  let party: Party;
+  let page: Page;
+  let root: string;
+  let context: BrowserContext;
+
+  before(async () => {
+    service = await startService({ "notification.outbox.enabled": "true" });
+    party = await newParty(service);
+    browser = await startConsoleBrowser(program);
+    ({ page, root, context } = await browser.signIn(service.baseUrl, party.key));
+  });
+  after(async () => {
+    await context?.close();
+    await browser?.close();
+  });
+
+  /** Opens a page at the width of a phone, and at the usual one. Nothing may be cut off, and everybody can use it. */
+  async function look(path: string, name: string): Promise<void> {
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 860 });
+      await page.goto(`${root}/${path}`);
+      await page.locator("h1").waitFor();
+      await waitForContent(page);
+      const folder = process.env.SCREENSHOTS;
+      if (folder !== undefined) writeFileSync(join(folder, `${name}-${width}.png`), await page.screenshot());
+      const overflow = await page.evaluate(overflowPx);
+      assert.equal(overflow, 0, `${path} is wider than ${width} px`);
+      assert.deepEqual(await page.locator('.notice[data-tone="bad"]').allInnerTexts(), [], path);
+    }
+    assert.deepEqual(await accessibilityViolations(page), []);
+  }
+
+  test("a schedule is created with a preview of its times, fired, paused, changed and deleted", async () => {
+    await look("schedules", "schedules-empty");
+    const poolId = await party.pool({ name: "reports" });
+    await createSchedule(page, root, "reports", "morning report");
+    const { data } = await party.ok("GET", "/api/schedules");
+    assert.deepEqual(
+      [data[0].timing.cron, data[0].timing.timezone, data[0].item.pool_id],
+      ["0 9 * * 1-5", "Europe/Berlin", poolId],
+    );
+    await look("schedules", "schedules");
+    await look(`schedules/${data[0].id}`, "schedule");
+    await operateSchedule(page, "morning report");
+    assert.deepEqual((await party.ok("GET", "/api/schedules")).data, []);
+    assert.equal((await party.status(poolId)).depth, 1, "the fired item stays");
+  });
+
+  test("a change of a schedule keeps the parts of its item that the form does not show", async () => {
+    const poolId = await party.pool({ name: "kept" });
+    const item = { pool_id: poolId, type: "report", ttl_s: 900, attributes: { language: "de" } };
+    const created = await party.ok("POST", "/api/schedules", {
+      name: "kept parts",
+      timing: { cron: "0 9 * * *", jitter_s: 30, end_at: "2099-01-01T00:00:00Z" },
+      item,
+    });
+    const before = created.data;
+    await page.goto(`${root}/schedules/${before.id}`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog").getByLabel("Key").fill("acme");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByText("The schedule was changed.").waitFor();
+    const { data: after } = await party.ok("GET", `/api/schedules/${before.id}`);
+    assert.deepEqual(after.timing, before.timing);
+    assert.deepEqual(after.item, { ...before.item, key: "acme" });
+  });
+
+  test("an address is suppressed and sent to again", async () => {
+    await look("notifications?tab=suppressions", "suppressions-empty");
+    await party.ok("POST", "/api/v2/notification/suppressions", { channel: "sms", identity: "+4915112345678" });
+    await look("notifications?tab=suppressions", "suppressions");
+    const { data } = await party.ok("GET", "/api/v2/notification/suppressions");
+    await party.ok("DELETE", `/api/v2/notification/suppressions/${data[0].id}`);
+    await suppressAddress(page, root, "ada@example.org");
+    assert.deepEqual((await party.ok("GET", "/api/v2/notification/suppressions")).data, []);
+  });
+
+  test("an item shows its progress while a worker has it, and its result afterwards", async () => {
+    const poolId = await party.pool({ name: "long work" });
+    await party.recipient(poolId);
+    await party.route(poolId);
+    const leased = await party.leaseOne(poolId);
+    const item = `/api/queues/${poolId}/items/${leased.queue_item_id}`;
+    const { lease_token } = leased;
+    await party.ok("POST", `${item}/progress`, { lease_token, percent: 40, note: "page 2 of 5" });
+    const path = `queues/${poolId}?open=${leased.queue_item_id}`;
+    await look(path, "item-progress");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("40 %").waitFor();
+    await dialog.getByText("page 2 of 5").waitFor();
+    await party.ok("POST", `${item}/complete`, { lease_token, result: { pages: 5 } });
+    await dialog.getByRole("region", { name: "Result of the item" }).getByText("pages").waitFor();
+    await look(path, "item-result");
+  });
+
+  test("items that match a filter are cancelled, with their number before and the progress after", async () => {
+    const pool = { id: await party.pool({ name: "imports" }), name: "imports" };
+    await look(`queues/${pool.id}?tab=bulk`, "bulk-empty");
+    const types = ["double", "double", "double", "single"];
+    await party.routeAll(types.map((type) => ({ pool_id: pool.id, type })));
+    await cancelItems(page, root, pool, "double", 3);
+    const { data } = await party.ok("GET", `/api/queues/${pool.id}/items?state=cancelled`);
+    assert.deepEqual(
+      data.map(({ type }: { type: string }) => type),
+      ["double", "double", "double"],
+    );
+    await look(`queues/${pool.id}?tab=bulk`, "bulk");
+    const [operation] = (await party.ok("GET", `/api/bulk-operations?pool_id=${pool.id}`)).data;
+    await look(`queues/${pool.id}?tab=bulk&operation=${operation.id}`, "bulk-operation");
+  });
+
+  test("dead letters that match a filter are retried", async () => {
+    const poolId = await party.pool({ name: "mails", config: { retry: { max_attempts: 1 } } });
+    await party.route(poolId, { type: "mail" });
+    await party.fail(await party.leaseOne(poolId));
+    await retryByFilter(page, root, poolId, "mail");
+    assert.deepEqual(await party.deadLetters(poolId), []);
+  });
+
+  test("an operator declines an offer for one recipient and accepts it for the next", async () => {
+    const config = { reservation: { timeout_s: 600 } };
+    const poolId = await party.pool({ name: "calls", strategy: "priority", config });
+    await look(`queues/${poolId}?tab=offers`, "offers-empty");
+    await party.recipient(poolId, { name: "Anna", priority: 1, capacity: 1 });
+    const ben = await party.recipient(poolId, { name: "Ben", priority: 2, capacity: 1 });
+    const { queue_item_id } = await party.route(poolId, { type: "call" });
+    await look(`queues/${poolId}?tab=offers`, "offers");
+    await answerOffers(page, root, poolId);
+    const item = await party.item(poolId, queue_item_id);
+    assert.deepEqual([item.state, item.recipient_id, item.offers[0].reason], ["leased", ben, "On a break"]);
+    await look(`queues/${poolId}?open=${queue_item_id}`, "item-offers");
+  });
+
+  test("a candidate is created from the versions of a pool", async () => {
+    const { id, version } = await stagedPool(party);
+    const { data: pool } = await party.ok("GET", `/api/pools/${id}`);
+    await createCandidate(page, root, pool.name, version);
+    const { data } = await party.ok("GET", "/api/promotions/candidates");
+    assert.deepEqual([data[0].artifacts[0].target_id, data[0].artifacts[0].version], [id, version]);
+    assert.deepEqual(data[0].guardrails, [{ metric: "success", limit: 0.9 }]);
+  });
+
+  test("the steps of a workflow are shown, and templates that are saved keep them", async () => {
+    const steps = [
+      { key: "later", delay: { for_s: 3600 } },
+      { key: "inbox", condition: "payload.days > 2", send: { channels: ["in_app"] } },
+    ];
+    const { data: before } = await party.ok("PUT", workflow, { channels: { in_app: { body: "Late." } }, steps });
+    await look("notifications/workflows/order.late?tab=steps", "steps");
+    await page.getByText("Wait for 1 h").waitFor();
+    await page.getByText("payload.days > 2").waitFor();
+    await page.getByRole("link", { name: "Templates" }).click();
+    await page.getByLabel("Body").fill("It is late.");
+    await page.getByRole("button", { name: "Save templates" }).click();
+    await page.getByText("The templates were saved.").waitFor();
+    const { data: after } = await party.ok("GET", workflow);
+    assert.equal(after.channels.in_app.body, "It is late.");
+    assert.deepEqual(after.steps, before.steps);
+  });
+
+  test("steps are changed, and the service says what is wrong with them", async () => {
+    await page.goto(`${root}/notifications/workflows/order.late?tab=steps`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Steps").fill(`[{"key": "sms", "send": {"channels": ["sms"]}}]`);
+    await dialog.getByRole("button", { name: "Save steps" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog
+      .getByLabel("Steps")
+      .fill(`[{"key": "later", "delay": {"for_s": 7200}}, {"key": "send", "send": {"channels": ["in_app"]}}]`);
+    await dialog.getByRole("button", { name: "Save steps" }).click();
+    await page.getByText("Wait for 2 h").waitFor();
+    const { data } = await party.ok("GET", workflow);
+    assert.equal(data.channels.in_app.body, "It is late.");
+  });
+
+  test("a run shows where it waits, and its trigger is cancelled", async () => {
+    await look("notifications?tab=runs", "runs-empty");
+    await party.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada", first_name: "Ada" });
+    await party.ok("POST", "/api/v2/notifications/trigger", {
+      workflow_key: "order.late",
+      subscriber_external_id: "ada",
+      payload: { days: 3 },
+    });
+    await look("notifications?tab=runs", "runs");
+    await cancelTrigger(page, root, "order.late");
+    const { data } = await party.ok("GET", "/api/v2/notifications/runs");
+    assert.equal(data[0].status, "cancelled");
+  });
+
+  test("no page violates its policy, fails in a script, or sends a key", () => {
+    // A refused request is an error in the log of the browser. These are the ones that the tests provoke.
+    const expected = /status of 400/;
+    assert.deepEqual(
+      browser.problems.filter((problem) => !expected.test(problem)),
+      [],
+    );
+  });
+});
