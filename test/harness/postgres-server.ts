@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
@@ -20,10 +20,12 @@ export interface TestServer {
 
 /** Starts a server in a temporary folder, without durability. Tests about durability start their own server. */
 export async function startTestServer(): Promise<TestServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-test-"));
+  const dataDir = await newServerFolder();
   let stop = async () => {};
   try {
-    const server = await startEmbedded({ dataDir, durable: false, maxConnections: 300 });
+    // Databases live for seconds, so vacuuming them is wasted.
+    const settings = { autovacuum: "off", max_wal_size: "256MB" };
+    const server = await startEmbedded({ dataDir, durable: false, maxConnections: 300, settings });
     stop = server.stop;
     await administer(server.url, `create database ${TEMPLATE}`);
     await migrate(databaseUrl(server.url, TEMPLATE), join(import.meta.dirname, "../../migrations"));
@@ -38,6 +40,36 @@ export async function startTestServer(): Promise<TestServer> {
   async function end() {
     await stop();
     await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const memory = "/dev/shm";
+const folderPrefix = "switchyard-test-";
+/** Databases of two concurrent files, and of one with many nodes, take some hundred megabytes. */
+const bytesMin = 4 * 2 ** 30;
+
+/** Creates a folder in memory, if there is enough: creating a database on a disk takes ten times the CPU time. */
+async function newServerFolder(): Promise<string> {
+  const room = await statfs(memory).catch(() => undefined);
+  if (room === undefined || room.bavail * room.bsize < bytesMin) return mkdtemp(join(tmpdir(), folderPrefix));
+  await removeLeftFolders();
+  return mkdtemp(join(memory, `${folderPrefix}${process.pid}-`));
+}
+
+/** Removes the folders of runs that were killed, because they would occupy memory. */
+async function removeLeftFolders(): Promise<void> {
+  for (const name of await readdir(memory)) {
+    const pid = new RegExp(`^${folderPrefix}(\\d+)-`).exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(memory, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

@@ -32,6 +32,11 @@ for (const operation of operations) {
   // Created and read once: a rejected caller changes nothing.
   let made: Promise<{ request: Json; held: Rows }> | undefined;
 
+  function madeRequest() {
+    made ??= makeRequest();
+    return made;
+  }
+
   async function makeRequest() {
     const request = await requestFor(operation, fixture.platform);
     await atRest(fixture.sql);
@@ -40,8 +45,7 @@ for (const operation of operations) {
 
   /** Asserts that every caller is rejected over every protocol and that no row changes. */
   async function refuses(code: ErrorCode, callers: readonly Caller[]): Promise<void> {
-    made ??= makeRequest();
-    const { request, held } = await made;
+    const { request, held } = await madeRequest();
     const refusal = async (protocol: Protocol, caller: Caller) => {
       const outcome = await callOperation(protocol, operation, caller, request);
       assert.equal(outcome.code, code, `${protocol}: ${outcome.text}`);
@@ -53,19 +57,6 @@ for (const operation of operations) {
     await Promise.all(protocols.flatMap((protocol) => callers.map((caller) => refusal(protocol, caller))));
     assert.deepEqual(await readRows(fixture.sql), held);
   }
-
-  test(`${id} accepts a request generated from its definition`, async () => {
-    const requests = new Map<Protocol, Json>();
-    for (const protocol of protocols) requests.set(protocol, await requestFor(operation, fixture.platform));
-    const held = governance.mutating ? undefined : await readRows(fixture.sql);
-    for (const [protocol, request] of requests) {
-      const outcome = await callOperation(protocol, operation, callerFor(fixture.platform, operation), request);
-      assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(request)} returned ${outcome.text}`);
-      assert.equal(outcome.status, 200);
-    }
-    if (held !== undefined)
-      assert.deepEqual(await readRows(fixture.sql), held, "a read-only operation changes nothing");
-  });
 
   if (governance.authenticationRequired) {
     test(`${id} rejects callers without valid credentials, without effect`, async () => {
@@ -95,4 +86,17 @@ for (const operation of operations) {
       await refuses("PERMISSION_DENIED", [fixture.platform.roleless]);
     });
   }
+
+  test(`${id} accepts a request generated from its definition`, async () => {
+    const { request } = await madeRequest();
+    const other = governance.mutating ? await requestFor(operation, fixture.platform) : request;
+    const held = governance.mutating ? undefined : await readRows(fixture.sql);
+    for (const [protocol, message] of [["REST", request] as const, ["Connect", other] as const]) {
+      const outcome = await callOperation(protocol, operation, callerFor(fixture.platform, operation), message);
+      assert.equal(outcome.code, "OK", `${protocol}: ${JSON.stringify(message)} returned ${outcome.text}`);
+      assert.equal(outcome.status, 200);
+    }
+    if (held !== undefined)
+      assert.deepEqual(await readRows(fixture.sql), held, "a read-only operation changes nothing");
+  });
 }

@@ -296,9 +296,13 @@ export async function requestsForAll(party: Party): Promise<ReadonlyMap<Operatio
 
 /** The smallest valid list request. At least one record exists. */
 export async function listRequestFor(operation: Operation, party: Party): Promise<Json> {
+  return listRequestOf(operation, await requestFor(operation, party));
+}
+
+/** The required parameters of a list in a valid request. */
+export function listRequestOf(operation: Operation, request: Json): Json {
   const inPath = [...operation.bindings[0]!.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
   const names = [...inPath, ...(listedBy[operation.id] ?? [])];
-  const request = await requestFor(operation, party);
   return Object.fromEntries(names.map((name) => [name, request[name]]));
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Operation } from "../../src/definitions/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
-import { idFields } from "../harness/operations.ts";
+import { idFields, type Json } from "../harness/operations.ts";
 import { readRows } from "../harness/rows.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
 import {
@@ -10,7 +10,7 @@ import {
   callerFor,
   createMatrixFixture,
   itemsOnly,
-  listRequestFor,
+  listRequestOf,
   type MatrixFixture,
   operations,
   protocols,
@@ -43,6 +43,17 @@ function totalOf(protocol: Protocol, { body }: Outcome): number {
   return protocol === "REST" ? body.total : (body.totalSize ?? 0);
 }
 
+/** A valid request of a party for each operation, created once: no call of these tests changes a record. */
+const requests = { own: new Map<Operation, Promise<Json>>(), foreign: new Map<Operation, Promise<Json>>() };
+
+function requestOf(operation: Operation, name: "own" | "foreign"): Promise<Json> {
+  const known = requests[name].get(operation);
+  if (known !== undefined) return known;
+  const made = requestFor(operation, fixture[name]);
+  requests[name].set(operation, made);
+  return made;
+}
+
 for (const operation of operations) {
   const { id, paging } = operation;
 
@@ -52,10 +63,14 @@ for (const operation of operations) {
     test(`${id} does not distinguish another tenant's ${name} from one that does not exist`, async () => {
       const { own, foreign, sql } = fixture;
       const alternative = alternatives[field];
+      const valid = await requestOf(operation, "own");
       // The filter alone: other filters would hide its matches.
-      const made = await (isFilter(operation, name) ? listRequestFor : requestFor)(operation, own);
+      const made = isFilter(operation, name) ? listRequestOf(operation, valid) : valid;
       const request = { ...made, ...(alternative && { [alternative]: "" }) };
-      const foreignId = await recordFor(operation, alternative ?? name, foreign);
+      const foreignId =
+        alternative === undefined
+          ? ((await requestOf(operation, "foreign"))[name] as string)
+          : await recordFor(operation, alternative, foreign);
       const held = await readRows(sql);
       for (const protocol of protocols) {
         const ask = (value: string) =>
@@ -75,9 +90,9 @@ for (const operation of operations) {
   for (const { path, read, replace } of listedIds(operation)) {
     if (sharedIds.has(`${id}.${path}`)) continue;
     test(`${id} treats another tenant's ${path} like one that does not exist`, async () => {
-      const { own, foreign, sql } = fixture;
-      const request = await requestFor(operation, own);
-      const foreignId = read(await requestFor(operation, foreign));
+      const { own, sql } = fixture;
+      const request = await requestOf(operation, "own");
+      const foreignId = read(await requestOf(operation, "foreign"));
       const held = await readRows(sql);
       for (const protocol of protocols) {
         const ask = async (value: string) => {
@@ -99,8 +114,8 @@ for (const operation of operations) {
       const { own, foreign } = fixture;
       const owner = paging.items.message!.field.tenantId?.name;
       const isTenant = id.startsWith("service.api.TenantService/");
-      const ours = await listRequestFor(operation, own);
-      const theirsAsked = await listRequestFor(operation, foreign);
+      const ours = listRequestOf(operation, await requestOf(operation, "own"));
+      const theirsAsked = listRequestOf(operation, await requestOf(operation, "foreign"));
       for (const protocol of protocols) {
         const listed = await callOperation(protocol, operation, own.admin, ours);
         assert.equal(listed.code, "OK", listed.text);

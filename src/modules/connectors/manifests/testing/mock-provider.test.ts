@@ -38,9 +38,9 @@ const isFault = (reason: string) => (error: unknown) =>
 const examples = ["github", "graphql", "http", "slack", "stripe"];
 
 for (const provider of loadBuiltinProviders().filter(({ key }) => examples.includes(key))) {
-  suite(provider.name, async () => {
-    const mock = await startMock(provider);
-    afterFile(() => mock.close());
+  const mock = await startMock(provider);
+  afterFile(() => mock.close());
+  suite(provider.name, () => {
     for (const action of provider.actions.values()) {
       if (action.runtime.status !== "executable") continue;
       test(`${action.key} succeeds, and every fault of the provider is recognised`, async () => {
