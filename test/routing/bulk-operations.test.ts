@@ -105,6 +105,8 @@ test("a requeue ends leases and back-offs without using up an attempt; the worke
   const { lease_token, queue_item_id } = held;
   const path = `/api/queues/${pool}/items/${queue_item_id}`;
   await own.refused("LEASE_LOST", "POST", `${path}/complete`, { lease_token });
+  const events = (await own.ok("GET", `/api/events?subject=${queue_item_id}&types=queue.item.released`)).data;
+  assert.deepEqual(events[0].data, { pool_id: pool, recipient_id: held.recipient_id, reason: "" });
   const again = await own.lease(pool, { max_items: 3 });
   const attempts = new Map(again.map((item) => [item.queue_item_id, item.attempt]));
   assert.deepEqual([attempts.get(failed.queue_item_id), attempts.get(queue_item_id)], [2, 1]);

@@ -220,10 +220,10 @@ test("of many answers to one offer on two nodes exactly one counts", async () =>
 });
 
 test("a paused queue accepts no offer, and an offer that expires meanwhile is no refusal", async () => {
-  const pool = await offeringPool({ timeout_s: 1, reoffer_after_s: 3600 });
+  const pool = await offeringPool({ timeout_s: 3, reoffer_after_s: 3600 });
   const [ada] = await recipientsOf(pool, 1);
-  await own.ok("POST", `/api/queues/${pool}/pause`, {});
   const { queue_item_id: id } = await own.route(pool);
+  await own.ok("POST", `/api/queues/${pool}/pause`, {});
   const offer = { pool_id: pool, queue_item_id: id, recipient_id: ada, offer_number: 1 };
   await own.refused("FAILED_PRECONDITION", "POST", pathOf(offer, "accept"), answerOf(offer));
   await own.itemIn(pool, id, "ready");
@@ -233,6 +233,44 @@ test("a paused queue accepts no offer, and an offer that expires meanwhile is no
     [ada, "withdrawn"],
     [ada, "accepted"],
   ]);
+});
+
+test("a paused queue makes no offers; it makes them when it is resumed", async () => {
+  const pool = await offeringPool(long, { item_events: true });
+  const [ada] = await recipientsOf(pool, 1, { capacity: 1 });
+  await own.ok("POST", `/api/queues/${pool}/pause`, {});
+  const { queue_item_id: id } = await own.route(pool);
+  const { state, recipient_id, offers } = await own.item(pool, id);
+  assert.deepEqual([state, recipient_id, offers], ["ready", "", []]);
+  assert.deepEqual(await eventsOf(id), []);
+  await own.ok("POST", `/api/queues/${pool}/resume`, {});
+  assert.equal((await offerOf(pool, id, ada)).offer_number, 1);
+});
+
+test("the acceptance of an earlier offer does not get the lease of a later one", async () => {
+  const pool = await offeringPool();
+  const [ada] = await recipientsOf(pool, 1);
+  const { queue_item_id: id } = await own.route(pool);
+  const first = await offerOf(pool, id, ada);
+  await accept(first);
+  // A released item has used up no attempt, so that both leases have the same number.
+  await own.ok("POST", pathOf(first, "release"), {});
+  const second = await offerOf(pool, id, ada);
+  assert.deepEqual([second.offer_number, (await accept(second)).attempt], [2, 1]);
+  await own.refused("OFFER_LOST", "POST", pathOf(first, "accept"), answerOf(first));
+});
+
+test("an offer of an item that ends is withdrawn", async () => {
+  const pool = await offeringPool();
+  const [ada] = await recipientsOf(pool, 1);
+  const { queue_item_id: cancelled } = await own.route(pool);
+  const { queue_item_id: drained } = await own.route(pool);
+  await own.ok("POST", `/api/queues/${pool}/items/${cancelled}/cancel`, {});
+  await own.ok("POST", `/api/queues/${pool}/drain`, { max_items: 1 });
+  for (const id of [cancelled, drained]) {
+    assert.deepEqual(statesOf(await own.item(pool, id)), [[ada, "withdrawn"]]);
+    assert.deepEqual(statesOf((await own.ok("GET", `/api/decisions/${id}`)).data), [[ada, "withdrawn"]]);
+  }
 });
 
 test("an acceptance respects the pool's limits and the recipient's current capacity", async () => {
@@ -277,6 +315,19 @@ test("an assignment by an operator is an offer, and withdraws the one to another
   await own.refused("FAILED_PRECONDITION", "POST", `/api/queues/${pool}/items/${later.queue_item_id}/assign`, {
     recipient_id: ada,
   });
+});
+
+test("an assignment without an offer withdraws the open one, and the item can be leased at once", async () => {
+  const pool = await offeringPool();
+  const [ada, bob] = await recipientsOf(pool, 2);
+  const { queue_item_id: id } = await own.route(pool);
+  const offer = await offerOf(pool, id, ada);
+  await own.ok("PATCH", `/api/pools/${pool}`, { reset_config: ["reservation"] });
+  const { data } = await own.ok("POST", `/api/queues/${pool}/items/${id}/assign`, { recipient_id: bob });
+  assert.deepEqual([data.state, data.hold_reason, data.recipient_id], ["ready", "", bob]);
+  assert.deepEqual(statesOf(data), [[ada, "withdrawn"]]);
+  await own.refused("OFFER_LOST", "POST", pathOf(offer, "accept"), answerOf(offer));
+  assert.equal((await own.leaseOne(pool, { recipient_id: bob })).queue_item_id, id);
 });
 
 test("an item that must wait is offered when it is due", async () => {

@@ -219,6 +219,8 @@ test("what cannot be scheduled is refused by name", async () => {
   assert.equal(await refused({ timing: yearly, item: { ...item, key: "=schedule." } }), "item.key");
   const early = { ...item, not_before: "2100-01-01T00:00:00Z" };
   assert.equal(await refused({ timing: yearly, item: early }), "item.not_before");
+  // It would be routed again and again until it is accepted.
+  assert.equal(await refused({ timing: yearly, item: { ...item, reject_as_error: true } }), "item.reject_as_error");
   const stranger = await newParty(service);
   const foreign = { name: "x", timing: yearly, item: { pool_id: await stranger.pool(), type: "report" } };
   await own.refused("NOT_FOUND", "POST", "/api/schedules", foreign);

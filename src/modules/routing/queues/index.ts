@@ -61,7 +61,7 @@ export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-store.ts";
 export type { Acceptor } from "./intake/acceptor.ts";
-export type { OfferedItem } from "./leasing/lease-store.ts";
+export { type OfferedItem, readQueueActive } from "./leasing/lease-store.ts";
 export { type MadeOffer, type NewOffer, offerItems, readItemOffers } from "./offers/item-offer-store.ts";
 export { offeredEvent } from "./offers/offer-events.ts";
 export type { OfferEnd } from "./offers/offer-expiry.ts";

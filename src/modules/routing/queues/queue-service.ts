@@ -8,7 +8,7 @@ import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader, ReservationConfig } from "../pools/index.ts";
 import { isEndState, type QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
-import { offerItemTo } from "./offers/item-offer-store.ts";
+import { assignItemTo, offerItemTo } from "./offers/item-offer-store.ts";
 import { offeredEvent } from "./offers/offer-events.ts";
 import type { OfferEndListener } from "./offers/offer-expiry.ts";
 import type { Offeree } from "./offers/offer-store.ts";
@@ -99,13 +99,19 @@ export function createQueueService(parts: Parts) {
     });
   }
 
+  /** Announces that the open offer of an item, if it had one, was withdrawn. */
+  function announceWithdrawn({ tenantId, poolId, recipientId, holdReason }: QueueItem): void {
+    if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId, outcome: "withdrawn" });
+  }
+
   /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
   async function offerItem(
     context: Context,
-    { id, poolId, state, holdReason, recipientId: previousId }: QueueItem,
+    item: QueueItem,
     recipientId: string,
     { timeoutS }: ReservationConfig,
   ): Promise<void> {
+    const { id, poolId, state } = item;
     const { sql, tenantId, principal } = context;
     const to = { recipientId, timeoutS, by: principal.subject };
     const made = await offerItemTo(sql, { tenantId, poolId, id }, to);
@@ -117,14 +123,14 @@ export function createQueueService(parts: Parts) {
     const { type, data } = offeredEvent({ tenantId, poolId, itemId: id, ...made }, made.expiresAt);
     await events.record(context, type, id, data);
     context.afterCommit(() => {
-      if (holdReason === "offer") onOfferEnded({ tenantId, poolId, recipientId: previousId, outcome: "withdrawn" });
+      announceWithdrawn(item);
       onOffered([{ tenantId, poolId, recipientId }]);
       wake(tenantId, poolId);
     });
   }
 
   return {
-    ...createQueuePauses({ pools, events, wake, recall }),
+    ...createQueuePauses({ pools, events, wake: wakeReady, recall }),
     statusOf: async (context: Context, poolId: string) => {
       await pools.requirePool(context, poolId);
       return readQueueStatus(context, poolId);
@@ -230,18 +236,21 @@ export function createQueueService(parts: Parts) {
         });
       }
       const item = await settledItemOf(context, poolId, id);
-      const { sql, tenantId } = context;
+      const { sql, tenantId, principal } = context;
       const { reservation } = pool.config;
       if (reservation !== undefined && recipient.delivery.mode === "pull") {
         await offerItem(context, item, recipientId, reservation);
         return itemOf(context, poolId, id);
       }
-      const to = { recipientId, delivery: recipient.delivery.mode };
-      if (!(await queueStore(sql).assign(tenantId, poolId, id, to))) throw alreadyEnded(item);
+      const to = { recipientId, delivery: recipient.delivery.mode, by: principal.subject };
+      if (!(await assignItemTo(sql, { tenantId, poolId, id }, to))) throw alreadyEnded(item);
       if (pool.config.itemEvents) {
         await events.record(context, "queue.item.assigned", id, { pool_id: poolId, recipient_id: recipientId });
       }
-      context.afterCommit(() => wake(tenantId, poolId));
+      context.afterCommit(() => {
+        announceWithdrawn(item);
+        wake(tenantId, poolId);
+      });
       return itemOf(context, poolId, id);
     },
   };

@@ -151,20 +151,6 @@ export function queueStore(sql: Sql) {
       return row!.found;
     },
 
-    /** Assigns a waiting item to a recipient; false when the item no longer waits. A held item stays held. */
-    async assign(
-      tenantId: TenantId,
-      poolId: string,
-      id: string,
-      to: { readonly recipientId: string; readonly delivery: string },
-    ): Promise<boolean> {
-      const updated = await sql`
-        update queue_items set recipient_id = ${to.recipientId}, delivery = ${to.delivery}, assign_tries = null,
-          assign_reason = null, assign_snapshot = null, assign_after = null
-        where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id} and state in ('pending', 'held', 'ready')`;
-      return updated.count > 0;
-    },
-
     /** The token of the lease that a worker has on an item; undefined if it has none. */
     async findLeaseToken(tenantId: TenantId, poolId: string, id: string): Promise<string | undefined> {
       const [row] = await sql<{ leaseToken: string }[]>`

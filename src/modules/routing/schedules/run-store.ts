@@ -84,6 +84,15 @@ export function runStore(sql: Sql) {
     await sql`select from routing_schedules where tenant_id = ${tenantId} and id = ${scheduleId} for update`;
   }
 
+  /** Forgets the oldest runs. One decision records fewer runs than this removes. */
+  async function removeOldRuns(tenantId: TenantId, scheduleId: string): Promise<void> {
+    await sql`
+      delete from routing_schedule_runs where (tenant_id, schedule_id, id) in (
+        select tenant_id, schedule_id, id from routing_schedule_runs
+        where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and not open and due_at is null
+        order by id desc offset ${runsKept} limit 100)`;
+  }
+
   return {
     insertRuns,
 
@@ -163,6 +172,8 @@ export function runStore(sql: Sql) {
         returning 1`;
       if (moved.length === 0) return false;
       await insertRuns(recorded, now);
+      // A time that is skipped has no result at which old runs would be forgotten.
+      if (recorded.some(({ state }) => state === "skipped" || state === "missed")) await removeOldRuns(tenantId, id);
       if (resumed !== undefined) {
         await sql`
           update routing_schedule_runs set state = 'starting',
@@ -213,11 +224,7 @@ export function runStore(sql: Sql) {
           and exists (select from current where shard = ${shard})
         returning 1`;
       if (finished.length === 0) return undefined;
-      await sql`
-        delete from routing_schedule_runs where (tenant_id, schedule_id, id) in (
-          select tenant_id, schedule_id, id from routing_schedule_runs
-          where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and not open and due_at is null
-          order by id desc offset ${runsKept} limit 100)`;
+      await removeOldRuns(tenantId, scheduleId);
       const failures = result.permanent ? 1 : 0;
       const [row] = await sql<{ paused: boolean }[]>`
         update routing_schedules s set ${statusSql(result, now)}, due_at = ${dueSql(sql)}

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/embedded-owner.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
 import { createSignals } from "../../../platform/db/index.ts";
 import { lowestUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { createLog } from "../../../platform/log/log.ts";
@@ -124,22 +125,31 @@ test("a node that lost its shard stores nothing", async () => {
   assert.equal((await runs())[0]!.state, "routed");
 });
 
-test("the last 200 runs with a final state are kept", async () => {
-  const { tenantId, id, runs } = await storeSchedule();
+/** Records runs of the past. */
+async function storeOldRuns(tenantId: TenantId, scheduleId: string): Promise<void> {
   const skipped = Array.from({ length: 220 }, (_, nth) => ({
-    ...({
-      tenantId,
-      scheduleId: id,
-      id: lowestUlid(nth + 1),
-      time: new Date(nth),
-      cause: "schedule",
-      state: "skipped",
-    } as const),
-    ...{ request: null, dueAt: null, errorCode: "", errorMessage: "" },
+    ...{ tenantId, scheduleId, id: lowestUlid(nth + 1), time: new Date(nth), cause: "schedule" as const },
+    ...{ state: "skipped" as const, request: null, dueAt: null, errorCode: "", errorMessage: "" },
   }));
   await runStore(db.sql).insertRuns(skipped, new Date(0));
+}
+
+test("the last 200 runs with a final state are kept", async () => {
+  const { tenantId, id, runs } = await storeSchedule();
+  await storeOldRuns(tenantId, id);
   await nodeWith(async () => routed).sweep();
   const kept = await runs();
   assert.equal(kept.length, 200);
   assert.equal(kept.at(-1)!.state, "routed");
+});
+
+test("old runs are forgotten also while every time is skipped", async () => {
+  const { tenantId, id, runs } = await storeSchedule({ overlap: "skip" });
+  await storeOldRuns(tenantId, id);
+  const busy = nodeWith(async () => "later");
+  await busy.sweep();
+  aheadMs += minuteMs;
+  await busy.sweep();
+  const kept = await runs();
+  assert.deepEqual([kept.length, kept.at(-2)!.state, kept.at(-1)!.state], [201, "starting", "skipped"]);
 });

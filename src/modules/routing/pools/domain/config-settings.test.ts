@@ -84,6 +84,12 @@ test("reset restores the defaults of a section, a field or a constraint", () => 
   assert.deepEqual(resetSettings(before, ["lease.heartbeat_s"]).lease, { durationS: 120 });
 });
 
+test("resetting a field of the reservation neither ends offers nor begins them", () => {
+  assert.deepEqual(resetSettings({ reservation: { timeoutS: 5 } }, ["reservation.timeout_s"]), { reservation: {} });
+  assert.deepEqual(resetSettings({}, ["reservation.timeout_s"]), {});
+  assert.deepEqual(resetSettings({ reservation: { timeoutS: 5 } }, ["reservation"]), {});
+});
+
 test("an unknown path is rejected by its index, including names that every object has", () => {
   for (const path of ["moon", "lease.moon", "item_events.x", "constructor", "lease.constructor", "__proto__"]) {
     assert.throws(

@@ -134,8 +134,12 @@ export function resetSettings(settings: PoolSettings, paths: readonly string[]):
         "must be a section or field of the config (for example: lease or fallback.steps)",
       );
     }
-    const { [field ?? ""]: _, ...rest } = (result[name] ?? {}) as Section;
-    if (field === undefined || Object.keys(rest).length === 0) delete result[name];
+    const current = result[name] as Section | undefined;
+    if (current === undefined) continue;
+    const { [field ?? ""]: _, ...rest } = current;
+    // An empty reservation means offers with the defaults; without one there are no offers.
+    const isUnset = field === undefined || (Object.keys(rest).length === 0 && name !== "reservation");
+    if (isUnset) delete result[name];
     else result[name] = rest;
   }
   return result;

@@ -55,15 +55,15 @@ export function createBulkRunner({ db, clock, events, call, settleRecentLeases, 
     const nowMs = clock.now();
     const done = await continueIn(operation, async (tx) => {
       const changed = await changeItems(tx, operation, items, nowMs);
-      const ended = page.lastId === undefined || changed.ids.length >= remaining;
+      const ended = page.lastId === undefined || changed.items.length >= remaining;
       const result = {
         position: items.length < page.items.length ? items.at(-1)!.id : (page.lastId ?? position),
-        changed: changed.ids.length,
-        skipped: items.length - changed.ids.length,
+        changed: changed.items.length,
+        skipped: items.length - changed.items.length,
         ended,
       };
       const advanced = await bulkStore(tx).advance(tenantId, id, result, new Date(nowMs));
-      const entries = [...itemEvents(operation, changed.ids), ...endEvents(advanced)];
+      const entries = [...itemEvents(operation, changed.items), ...endEvents(advanced)];
       return { changed, ...(await events.recordMany(tx, entries, nowMs)) };
     });
     if (done === undefined) return;

@@ -105,7 +105,7 @@ export async function insertAcceptedBatches(
     ${rows.every(({ item }) => item !== undefined) ? sql`` : insertDecisions(sql, accepted)}
     ${queued ? insertItems(sql, accepted, shape) : sql``}
     ${queued && shard !== undefined ? addAcceptedCounts(sql, accepted, shard) : sql``}
-    ${rows.some(({ events }) => events.length > 0) ? insertEvents(sql, rows, batchIndices, keyed) : sql``}
+    ${rows.some(({ events }) => events.length > 0) ? insertEvents(sql, rows, batchIndices, { keyed, ...shape }) : sql``}
     select ${keyed ? sql`batch_index as batch from refused` : sql`batch::int from input where false`}`;
   return new Set(result.map(({ batch }) => batch));
 }
@@ -120,6 +120,8 @@ interface Shape {
   readonly kinds: readonly ConstraintKind[];
   /** Whether some item waits for others. */
   readonly dependent: boolean;
+  /** Whether some item is offered to its recipient. */
+  readonly offered: boolean;
 }
 
 function shapeOf(rows: readonly InputRow[]): Shape {
@@ -127,6 +129,7 @@ function shapeOf(rows: readonly InputRow[]): Shape {
     unusual: !rows.every(isUsual),
     kinds: constraintKinds.filter((kind) => rows.some(({ item }) => item !== undefined && item.groups[kind] !== "")),
     dependent: rows.some(({ item }) => item?.dependencies !== undefined),
+    offered: rows.some(({ item }) => item?.holdReason === "offer"),
   };
 }
 
@@ -226,26 +229,39 @@ function insertDecisions(sql: Sql, accepted: Fragment): Fragment {
 }
 
 /** Inserts the queue items with their decisions. */
-function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds, dependent }: Shape): Fragment {
+function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds, dependent, offered }: Shape): Fragment {
   const { names, values } = decisionColumns(sql);
+  const isReady = offered ? sql`(${isDue(sql)} or ${isNotOffered(sql)})` : isDue(sql);
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
         ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until, offer_number, offered_at` : sql``}
         ${dependent ? sql`, resume` : sql``})
-      select tenant_id, id, pool_id, ${unusual ? sql`case when ${isDue(sql)} then 'ready' else state end` : sql`state`},
+      select tenant_id, id, pool_id, ${unusual ? sql`case when ${isReady} then 'ready' else state end` : sql`state`},
         delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
         ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}, ${values},
         ${
           unusual
-            ? sql`coalesce(recipient_id, ''), item_priority::int, case when not ${isDue(sql)} then greatest(
+            ? sql`case when hold_reason = 'offer' and ${isReady} then '' else coalesce(recipient_id, '') end,
+              item_priority::int, case when not ${isReady} then greatest(
                 now() + make_interval(secs => held_for_ms::float8 / 1000), to_timestamp(not_before_ms::float8 / 1000)) end,
-              case when ${isDue(sql)} then '' else coalesce(hold_reason, '') end, own_ttl::boolean,
-              now() + make_interval(secs => lease_s::int), case when hold_reason = 'offer' then 1 end,
-              case when hold_reason = 'offer' then now() end`
+              case when ${isReady} then '' else coalesce(hold_reason, '') end, own_ttl::boolean,
+              now() + make_interval(secs => lease_s::int), case when hold_reason = 'offer' and not ${isReady} then 1 end,
+              case when hold_reason = 'offer' and not ${isReady} then now() end`
             : sql`coalesce(decided_for, ''), priority::int`
         } ${dependent ? sql`, resume::json` : sql``}
-      from ${accepted} where state is not null
+      from ${accepted} as given where state is not null
     )`;
+}
+
+/** SQL condition: the queue of a `given` item is paused, so that it waits without a recipient instead of being offered to one. */
+function isNotOffered(sql: Sql): Fragment {
+  return sql`(coalesce(hold_reason, '') = 'offer' and ${isPaused(sql, sql`given.tenant_id`, sql`given.pool_id`)})`;
+}
+
+/** SQL condition: a queue is paused. */
+function isPaused(sql: Sql, tenantId: Fragment, poolId: Fragment): Fragment {
+  return sql`exists (
+    select from queue_states s where s.tenant_id = ${tenantId} and s.pool_id = ${poolId} and s.paused)`;
 }
 
 /** SQL condition: the item waits only for its time, which has passed by the database's clock. */
@@ -267,10 +283,19 @@ function addAcceptedCounts(sql: Sql, accepted: Fragment, shard: number): Fragmen
     )`;
 }
 
-function insertEvents(sql: Sql, rows: readonly InputRow[], batchIndices: readonly number[], keyed: boolean): Fragment {
+function insertEvents(
+  sql: Sql,
+  rows: readonly InputRow[],
+  batchIndices: readonly number[],
+  { keyed, offered }: Pick<Shape, "offered"> & { readonly keyed: boolean },
+): Fragment {
   const events = rows.flatMap(({ decision, events: each }, nth) =>
     each.map((event) => eventRow(decision.tenantId, event, batchIndices[nth]!)),
   );
+  // An item of a paused queue was not offered.
+  const isRecorded = offered
+    ? sql`not (type = 'queue.item.offered' and ${isPaused(sql, sql`new_events.tenant_id`, sql`data ->> 'pool_id'`)})`
+    : sql`true`;
   // Like the event log, this takes the environment of an event from its pool.
   return sql`, new_events as (
       insert into events (tenant_id, id, type, source, subject, time, data, environment_id, in_production)
@@ -282,7 +307,7 @@ function insertEvents(sql: Sql, rows: readonly InputRow[], batchIndices: readonl
         where p.tenant_id = new_events.tenant_id and p.id = new_events.data ->> 'pool_id'
         limit 1
       ) place on true
-      ${keyed ? sql`where batch not in (select batch_index from refused)` : sql``}
+      where ${isRecorded} ${keyed ? sql`and batch not in (select batch_index from refused)` : sql``}
     )`;
 }
 

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { ItemOffer } from "../domain/queue-item.ts";
 import { isQueueActive } from "../leasing/lease-store.ts";
 
@@ -65,11 +65,7 @@ export async function offerItemTo(
       where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = ${id}
         and (q.state = 'ready' or q.state = 'held' and q.hold_reason = 'offer')
       for update
-    ), withdrawn as (
-      insert into queue_offers (tenant_id, item_id, number, pool_id, recipient_id, outcome, offered_at, ended_at, ended_by)
-      select tenant_id, id, offer_number, pool_id, recipient_id, 'withdrawn', offered_at, now(), ${to.by}
-      from locked where state = 'held'
-    )
+    ), ${withdrawOffers(tx, to.by)}
     update queue_items q set state = 'held', hold_reason = 'offer', recipient_id = ${to.recipientId}, delivery = 'pull',
       due_at = now() + make_interval(secs => ${to.timeoutS}), offered_at = now(),
       offer_number = coalesce(q.offer_number, 0) + 1,
@@ -77,6 +73,40 @@ export async function offerItemTo(
     from locked where q.tenant_id = locked.tenant_id and q.id = locked.id
     returning q.id, q.recipient_id, q.offer_number as number, q.due_at as expires_at`;
   return made;
+}
+
+/**
+ * Assigns a waiting item to a recipient without an offer; false when the item no longer waits. An open offer is withdrawn, and
+ * the item is ready. An item that is held for another reason stays held.
+ */
+export async function assignItemTo(
+  tx: Sql,
+  item: { readonly tenantId: TenantId; readonly poolId: string; readonly id: string },
+  to: { readonly recipientId: string; readonly delivery: string; readonly by: string },
+): Promise<boolean> {
+  const { tenantId, poolId, id } = item;
+  const updated = await tx`
+    with locked as (
+      select q.* from queue_items q
+      where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = ${id} and q.state in ('pending', 'held', 'ready')
+      for update
+    ), ${withdrawOffers(tx, to.by)}
+    update queue_items q set recipient_id = ${to.recipientId}, delivery = ${to.delivery},
+      state = case locked.hold_reason when 'offer' then 'ready' else q.state end,
+      hold_reason = case locked.hold_reason when 'offer' then '' else q.hold_reason end,
+      due_at = case locked.hold_reason when 'offer' then null else q.due_at end,
+      assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
+    from locked where q.tenant_id = locked.tenant_id and q.id = locked.id`;
+  return updated.count > 0;
+}
+
+/** Common table expression: records that the open offers of `locked` items are withdrawn. */
+function withdrawOffers(sql: Sql, by: string): Fragment {
+  return sql`withdrawn as (
+      insert into queue_offers (tenant_id, item_id, number, pool_id, recipient_id, outcome, offered_at, ended_at, ended_by)
+      select tenant_id, id, offer_number, pool_id, recipient_id, 'withdrawn', offered_at, now(), ${by}
+      from locked where state = 'held' and hold_reason = 'offer'
+    )`;
 }
 
 const offersPerItemMax = 50;

@@ -156,7 +156,10 @@ export async function recordAcceptance(tx: Sql, offer: OfferRef, attempt: number
     from queue_items q where q.tenant_id = ${tenantId} and q.id = ${itemId}`;
 }
 
-/** Reads the lease that the acceptance of an offer began; undefined when it is no longer held. */
+/**
+ * Reads the lease that the acceptance of an offer began; undefined when it is no longer held. The attempt does not identify it:
+ * a released item repeats its number.
+ */
 export async function findAcceptedLease(sql: Sql, offer: OfferRef): Promise<LeasedRow | undefined> {
   const { tenantId, poolId, itemId, recipientId, number } = offer;
   const [row] = await sql<LeasedRow[]>`
@@ -164,7 +167,8 @@ export async function findAcceptedLease(sql: Sql, offer: OfferRef): Promise<Leas
       q.lease_until, q.rank
     from queue_offers o join queue_items q on q.tenant_id = o.tenant_id and q.id = o.item_id
     where o.tenant_id = ${tenantId} and o.item_id = ${itemId} and o.number = ${number} and o.pool_id = ${poolId}
-      and o.recipient_id = ${recipientId} and o.outcome = 'accepted' and q.state = 'leased' and q.attempt = o.attempt`;
+      and o.recipient_id = ${recipientId} and o.outcome = 'accepted' and q.state = 'leased' and q.attempt = o.attempt
+      and q.offer_number = o.number and q.recipient_id = o.recipient_id`;
   return row;
 }
 

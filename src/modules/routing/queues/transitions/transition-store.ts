@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type ItemFailure, type ItemState, isEndState } from "../domain/queue-item.ts";
 import { archiveItems } from "../history/history-store.ts";
 
@@ -73,6 +73,7 @@ export async function transitionItems(
   const now = new Date(nowMs);
   const results = texts(({ result }) => (result === undefined ? undefined : JSON.stringify(result)));
   const hasResults = results.some((result) => result !== null);
+  const mayBeOffered = transitions.some(({ from }) => from === "waiting" || from === "unfinished");
   // One array per column: with a list of objects, every row would search the list.
   return tx<TransitionedItem[]>`
     with input as (
@@ -93,7 +94,7 @@ export async function transitionItems(
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
         select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
-          q.recipient_id as held_by
+          q.recipient_id as held_by ${mayBeOffered ? tx`, q.pool_id as in_pool, q.hold_reason as held_for, q.offer_number, q.offered_at` : tx``}
         from queue_items q where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = coalesce(n.pool_id, q.pool_id)
         limit 1 for update
       ) q
@@ -104,7 +105,7 @@ export async function transitionItems(
         or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
         or (l.leased = 1 and l.from_state = 'leased')
         or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = '')
-    ), changed as (
+    ) ${mayBeOffered ? withdrawOffers(tx) : tx``}, changed as (
       update queue_items q set
         state = l.state, due_at = now() + make_interval(secs => l.due_in_ms / 1000), hold_reason = l.hold_reason,
         recipient_id = coalesce(l.recipient_id, q.recipient_id), delivery = coalesce(l.delivery, q.delivery),
@@ -133,6 +134,16 @@ export async function transitionItems(
     select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, blocks, failures,
       singleton_group, debounce_group, concurrency_group, coalesce(key, '') as key, evidence -> 'experiments' as experiments
     from ended`;
+}
+
+/** Common table expression: records that the open offers of `matching` items are withdrawn. */
+function withdrawOffers(sql: Sql): Fragment {
+  return sql`, withdrawn as (
+      insert into queue_offers (tenant_id, item_id, number, pool_id, recipient_id, outcome, offered_at, ended_at)
+      select tenant_id, id, offer_number, in_pool, held_by, 'withdrawn', offered_at, now() from matching
+      where from_state = 'held' and held_for = 'offer'
+      on conflict do nothing
+    )`;
 }
 
 /** Whether an item moves to the history in a state. */

@@ -177,6 +177,26 @@ test("a freed place triggers no search while the node knows that no item waits i
   assert.equal(searchesOf(node.searches, stage.poolId), 1);
 });
 
+test("a paused queue with reservations is not searched without end, and makes its offers after the resumption", async () => {
+  const stage = newStage();
+  for (const { pool } of stage.pools.values()) {
+    Object.assign(pool.config, { reservation: { timeoutS: 3600, reofferAfterS: 60 } });
+  }
+  const { tenantId, poolId } = stage;
+  await db.sql`insert into queue_states (tenant_id, pool_id, paused) values (${tenantId}, ${poolId}, true)`;
+  const node = nodes(stage.pools)();
+  node.assigner.start();
+  const [id] = await enqueue(stage, 1);
+  node.assigner.announceReadyItem(tenantId, poolId);
+  // Each round would search once more for a place that the previous one gave back.
+  for (let nth = 0; nth < 10; nth++) await served(node, stage);
+  assert.ok(searchesOf(node.searches, poolId) <= 1, `${searchesOf(node.searches, poolId)} searches`);
+  assert.equal(await recipientOf(stage, id!), "");
+  await db.sql`update queue_states set paused = false where tenant_id = ${tenantId}`;
+  node.assigner.announceReadyItem(tenantId, poolId);
+  await shown(() => recipientOf(stage, id!), Boolean);
+});
+
 for (const when of ["before the item comes, and was searched for in vain", "after the item has come"]) {
   test(`an item that another node leaves waiting gets the place that was freed ${when}`, async () => {
     const stage = newStage();

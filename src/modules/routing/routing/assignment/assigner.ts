@@ -7,7 +7,7 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
-import type { Offeree, UnassignedItems } from "../../queues/index.ts";
+import { type Offeree, readQueueActive, type UnassignedItems } from "../../queues/index.ts";
 import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
@@ -202,7 +202,10 @@ export function createAssigner(parts: Parts): Assigner {
     let hasFreePlace = false;
     while (after !== undefined && scanned < (forPlace ? placeScanItemsMax : itemsPerPage)) {
       const snapshot = await pools.snapshot(tenantId, poolId);
-      if (snapshot === undefined) return { after: undefined, scanned, isCut: false, hasFreePlace: false };
+      // A paused queue makes no offers: its items would be tried again without end.
+      if (snapshot === undefined || (isOffered(snapshot) && !(await readQueueActive(db.sql, tenantId, poolId)))) {
+        return { after: undefined, scanned, isCut: false, hasFreePlace: false };
+      }
       const undecidedOnly = !isAssigned(snapshot.pool) && !isAssigned((snapshot.canary?.snapshot ?? snapshot).pool);
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);
@@ -348,6 +351,11 @@ export function createAssigner(parts: Parts): Assigner {
 /** The pool that decisions of the baseline use now. */
 function newestPool({ live, pool }: LiveView): LiveView["pool"] {
   return live.pool.snapshot.candidateId === undefined ? live.pool : pool;
+}
+
+/** Whether recipients are offered their items. */
+function isOffered({ pool }: PoolSnapshot): boolean {
+  return pool.config.reservation !== undefined;
 }
 
 /** Whether the service chooses recipients, rather than workers or operators. */

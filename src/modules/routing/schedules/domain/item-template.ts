@@ -23,6 +23,9 @@ export function checkItem(item: JsonObject): void {
   if (item.not_before !== undefined) {
     throw invalid("item.not_before", "absent", "must be absent: the item is routed at the times of the schedule");
   }
+  if (item.reject_as_error === true) {
+    throw invalid("item.reject_as_error", "absent", "must be absent: a rejection is the result of a run");
+  }
   if (Buffer.byteLength(JSON.stringify(item)) > itemBytesMax) {
     throw invalid("item", "max_bytes", "must be at most 64 KiB as JSON");
   }
