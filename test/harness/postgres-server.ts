@@ -56,11 +56,13 @@ async function newServerFolder(): Promise<string> {
   return mkdtemp(join(memory, `${folderPrefix}${process.pid}-`));
 }
 
-/** Removes the folders of runs that were killed, because they would occupy memory. */
+/** Removes the folders of this user's runs that were killed, because they would occupy memory. */
 async function removeLeftFolders(): Promise<void> {
   for (const name of await readdir(memory)) {
     const pid = new RegExp(`^${folderPrefix}(\\d+)-`).exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(memory, name), { recursive: true, force: true });
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    // Folders of other users cannot be removed.
+    await rm(join(memory, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 
