@@ -17,10 +17,10 @@ export async function runSections(sections, options, openStage) {
   try {
     const results = {};
     for (const name of options.sections) {
-      const [measure] = sections[name];
+      const [measure, print] = sections[name];
       results[name] = await Promise.race([measure(stage, options), interrupted.promise]);
+      print(results[name]);
     }
-    for (const name of options.sections) sections[name][1](results[name]);
     for (const { name, why } of stage.leftOut) console.log(`\nSkipped: ${name}, because ${why}.`);
     console.log(`\nLoad average at the start of the run: ${loadBefore.toFixed(1)}, on ${cpus().length} processors.`);
     const tookS = Math.round((performance.now() - startedAt) / 1000);

@@ -12,6 +12,8 @@ import { restStreams, rpcStreams } from "./stream-client.ts";
 
 const records = sized(1500, 1_000_000);
 const appenders = sized(16, 64);
+/** Every other call appends this many records, the rest append one. */
+const batchSize = sized(4, 40);
 const adminKey = "sk_test_streams_0123456789abcdef";
 
 /** Follows a stream through crashes, as a client does: it continues after the last record that it has. */
@@ -73,13 +75,17 @@ test("subscribers get every record once and in order while nodes are killed and 
   ];
   let next = 0;
   let appended = 0;
-  const appending = Array.from({ length: appenders }, async (_, at) => {
+  let calls = 0;
+  const appending = Array.from({ length: appenders }, async () => {
     while (next < records) {
-      const n = next++;
-      const node = nodes[(at + n) % nodes.length]!;
-      const { status, body } = await postUntilAnswered(node, `${base}/${id}/records`, { payload: { n } }, `n${n}`);
+      const n = next;
+      const count = calls++ % 2 === 0 ? 1 : Math.min(batchSize, records - n);
+      next += count;
+      const batch = Array.from({ length: count }, (_, at) => ({ payload: { n: n + at } }));
+      const [path, request] = count === 1 ? ["records", batch[0]!] : ["records:batch", { records: batch }];
+      const { status, body } = await postUntilAnswered(nodes[n % 2]!, `${base}/${id}/${path}`, request, `n${n}`);
       assert.equal(status, 200, JSON.stringify(body));
-      appended++;
+      appended += count;
     }
   });
 
