@@ -1,5 +1,5 @@
 // Runs tests against one shared PostgreSQL server: node scripts/test.mjs [option …] [file, folder or glob …]
-// Without paths it runs all tests.
+// Without paths it runs all tests. Within a test, it uses the server of the outer run.
 //   --check   Run `npm run check` first, unless paths are given.
 //   --long    Run every case, however long it takes.
 //   --fuzz    Like --long, but only for tests with random or sampled cases, with a new seed.
@@ -54,7 +54,8 @@ if (isWhole) {
 }
 console.log(`Random cases use seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
 
-const server = await startTestServer();
+const outerUrl = process.env[SERVER_URL];
+const server = outerUrl === undefined ? await startTestServer() : { url: outerUrl, stop: async () => {} };
 const startedAt = performance.now();
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.abort());

@@ -1,4 +1,3 @@
-import { after } from "node:test";
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import {
   type AfterCommit,
@@ -13,13 +12,17 @@ import { Failure } from "../../src/errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../src/platform/access/index.ts";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
+import { afterFile } from "./after-file.ts";
 import { freshDatabase } from "./postgres.ts";
 
-/** A migrated database for the test file, opened like the service opens it and closed after the last test. */
+/** A migrated database for the test file, opened like the service opens it and dropped after the last test. */
 export async function testDatabase(maxConnections = 10): Promise<Database> {
-  const { url } = await freshDatabase();
+  const { url, drop } = await freshDatabase();
   const db = openDatabase(url, { maxConnections });
-  after(() => db.close());
+  afterFile(async () => {
+    await db.close();
+    await drop();
+  });
   return db;
 }
 
