@@ -29,7 +29,7 @@ export interface Digest {
 }
 
 /** A digest that has ended: what it collected, and the other runs, which end with it. */
-export interface ClosedDigest {
+interface ClosedDigest {
   readonly values: DigestValues;
   readonly digested: readonly EndedRun[];
 }
