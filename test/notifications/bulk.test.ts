@@ -236,3 +236,90 @@ test("a cancelled broadcast skips the messages that wait, and shows what became 
   );
   assert.equal((await tenant.ok("POST", `${path}:cancel`, {})).data.status, "cancelled");
 });
+
+test("a cancelled broadcast cancels runs that are due much later, and ends what is being redriven", async () => {
+  const tenant = await newSender(node);
+  const workflow_key = await tenant.workflow({
+    channels: { in_app: { body: "I" } },
+    steps: [
+      { key: "first", send: { channels: ["in_app"] } },
+      { key: "wait", delay: { for_s: 86_400 } },
+      { key: "second", send: { channels: ["in_app"] } },
+    ],
+  });
+  const members = await Promise.all([1, 2].map(() => tenant.subscriber()));
+  const topic = await tenant.topic(members.map(({ id }) => id));
+  const { transaction_id } = await tenant.trigger({ workflow_key, topic });
+  const deliveries = () => tenant.deliveries(`transaction_id=${transaction_id}`);
+  const runs = async () =>
+    (await tenant.ok("GET", `/api/v2/notifications/runs?transaction_id=${transaction_id}`)).data as ResponseData[];
+  const [delivery] = await shown(deliveries, (found) => found.filter(({ status }) => status === "sent").length === 2);
+  await shown(runs, (found) => found.every(({ step_key }) => step_key === "wait"));
+  const letterId = delivery!.id;
+  await sql`
+    insert into notification_dead_letters (tenant_id, id, kind, delivery_id, transaction_id, failure_phase, failure_code,
+      attempts, first_failed_at, last_failed_at, payload_digest, payload_expires_at, status)
+    values (${tenant.id}, ${letterId}, 'delivery', ${delivery!.id}, ${transaction_id}, 'provider', 'unavailable', 1, now(),
+      now(), '', now() + interval '1 day', 'redriving')`;
+  await sql`
+    update notification_deliveries set status = 'queued', next_attempt_at = now() + interval '1 hour', dead_letter_id = ${letterId}
+    where id = ${delivery!.id}`;
+  // As after a call that cancelled as many other runs as one call can.
+  await sql`update notification_payloads set cancelled_at = now() where transaction_id = ${transaction_id}`;
+  await sql`
+    update notification_broadcasts set status = 'cancelling', position = '', next_page_at = now()
+    where transaction_id = ${transaction_id}`;
+  await shown(runs, (found) => found.every(({ status }) => status === "cancelled"));
+  await sql`update notification_deliveries set next_attempt_at = now() where id = ${delivery!.id} and status = 'queued'`;
+  const path = `/api/v2/notifications/broadcasts/${transaction_id}`;
+  await shown(
+    async () => (await tenant.ok("GET", path)).data as ResponseData,
+    ({ status }) => status === "cancelled",
+  );
+  assert.equal((await tenant.letters())[0]!.status, "redriven");
+});
+
+test("a run of a broadcast that ends early leaves the payload to the runs that wait", async () => {
+  const tenant = await newSender(node);
+  const workflow_key = await tenant.workflow({
+    channels: { in_app: { body: "{{ payload.order }}" } },
+    steps: [
+      { key: "wait", delay: { for_s: 90 * 86_400 } },
+      { key: "inbox", send: { channels: ["in_app"] } },
+    ],
+  });
+  const members = await Promise.all([1, 2].map(() => tenant.subscriber()));
+  const topic = await tenant.topic(members.map(({ id }) => id));
+  const { transaction_id } = await tenant.trigger({ workflow_key, topic, payload: { order: 7 } });
+  const runs = async () =>
+    (await tenant.ok("GET", `/api/v2/notifications/runs?transaction_id=${transaction_id}`)).data as ResponseData[];
+  const [first] = await shown(
+    runs,
+    (found) => found.length === 2 && found.every(({ step_key }) => step_key === "wait"),
+  );
+  // The queue may have one lane for everything.
+  await sql`update notification_runs set lane = 'single' where transaction_id = ${transaction_id}`;
+  await sql`update notification_runs set wake_at = now() where id = ${first!.id}`;
+  await shown(runs, (found) => found.some(({ status }) => status === "completed"));
+  const [payload] = await sql`
+    select expires_at > now() + interval '90 days' as "isKept" from notification_payloads
+    where transaction_id = ${transaction_id}`;
+  assert.equal(payload!.isKept, true);
+});
+
+test("a batch tells that a message to a suppressed address of an inline profile is skipped", async () => {
+  const tenant = await newSender(node);
+  const workflow_key = await tenant.workflow({ channels: { email: { subject: "S", body: "B" } } });
+  const email = "gone@example.com";
+  await tenant.ok("POST", "/api/v2/notification/suppressions", { channel: "email", identity: email });
+  const known = await tenant.subscriber({ email: "new@example.com" });
+  const triggers = [freshName(), known.external_id].map((subscriber_external_id) => ({
+    ...{ workflow_key, subscriber_external_id },
+    subscriber: { email },
+  }));
+  const { results } = (await tenant.ok("POST", `${triggerPath}:batch`, { triggers })).data;
+  assert.deepEqual(
+    results.map(({ outcomes }: ResponseData) => outcomes.map(({ outcome }: ResponseData) => outcome)),
+    [["skipped"], ["skipped"]],
+  );
+});

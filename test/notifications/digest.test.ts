@@ -54,6 +54,12 @@ test("a digest sends one message whose templates iterate over the triggers in th
   assert.deepEqual([mail.subject, mail.html], ["3: a b <c>", "<ul><li>a</li><li>b</li><li>&lt;c&gt;</li></ul>"]);
   assert.deepEqual(others, []);
   for (const { run_id } of [second, third]) assert.equal((await steps.runIn(run_id, "completed")).reason, "digested");
+  const { data: events } = await sender.ok("GET", "/api/events?types=notification.run.completed&limit=100");
+  const reasons = new Map(events.map(({ subject, data }: ResponseData) => [subject, data.reason]));
+  assert.deepEqual(
+    [first, second, third].map(({ run_id }) => reasons.get(run_id)),
+    ["", "digested", "digested"],
+  );
 
   const [next] = await triggerAll(key, titles("d"));
   const { wake_at } = await steps.runIn(next.run_id, "waiting", "batch");

@@ -76,7 +76,7 @@ export function createConnectors(parts: Parts) {
     retentionDays: parts.config["connector.trigger_event_retention_days"],
     idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
   });
-  const messaging = createMessaging({ ...parts, catalogue, http, perform: actions.perform });
+  const messaging = createMessaging({ ...parts, catalogue, connections, http, perform: actions.perform });
   const { packRecords, findUses, ...sources } = parts.marketplace;
   const marketplace = createMarketplace({
     ...parts,

@@ -271,3 +271,15 @@ test("a provider that wants no requests gets none until its limit ends", async (
     await mock.close();
   }
 });
+
+test("a connection that is pinned to a version of the manifest sends as that version says", async (t) => {
+  const provider = providers.find(({ key }) => key === "postmark")!;
+  const { contract, notifications } = contractOf(provider);
+  const [send] = notifications.sends;
+  const mock = await startMock(provider);
+  t.after(() => mock.close());
+  const earlier = { ...provider, version: "0.0.1", messages: undefined };
+  const messaging = messagingWith(provider, mock, contractMs, earlier);
+  const outcome = await messaging.send(connectionOf(provider, contract), messageOf(send!), signal);
+  assert.deepEqual([outcome.kind, mock.requests.length], ["unsendable", 0]);
+});

@@ -12,16 +12,27 @@ import { createMetrics } from "../../../src/platform/telemetry/index.ts";
 /** The time of contracts. */
 export const contractMs = Date.UTC(2026, 0, 1);
 
-/** Messaging whose requests reach the mock of a provider. */
-export function messagingWith(provider: Provider, mock: Pick<MockProvider, "egress">, nowMs = contractMs) {
+/** Messaging whose requests reach the mock of a provider. Its connections are pinned to an earlier version if there is one. */
+export function messagingWith(
+  provider: Provider,
+  mock: Pick<MockProvider, "egress">,
+  nowMs = contractMs,
+  pinned?: Provider,
+) {
   const clock = { now: () => nowMs };
   const http = createGuardedHttp(mock.egress);
   const connections = { open: async () => "needs_reauth" as const, markRejected: async () => "rejected" as const };
   const rateLimits = createRateLimits(clock);
   const metrics = createActionMetrics(createMetrics());
   const executor = createActionExecutor({ clock, http, connections, rateLimits, metrics, random: () => 0 });
-  const catalogue = { provider: async () => provider, messageProviders: async () => [provider] };
-  return createMessaging({ clock, http, catalogue, perform: createUnrecordedActions({ clock, executor, rateLimits }) });
+  const catalogue = {
+    provider: async (_tenantId: string, _key: string, version = provider.version) =>
+      [provider, pinned].find((each) => each?.version === version),
+    messageProviders: async () => [provider],
+  };
+  const perform = createUnrecordedActions({ clock, executor, rateLimits });
+  const pins = { actionVersion: async () => pinned?.version };
+  return createMessaging({ clock, http, catalogue, connections: pins, perform });
 }
 
 let connections = 0;

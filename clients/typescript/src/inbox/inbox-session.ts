@@ -49,6 +49,8 @@ export function createInbox(options: InboxOptions): Inbox {
   let cursor = "";
   let pageCursor = "";
   let loads = 0;
+  /** The messages that arrived during a load, whose response may not contain them; undefined without a load. */
+  let arrived: InboxMessage[] | undefined;
 
   function update(change: Partial<InboxState>): void {
     state = { ...state, ...change };
@@ -87,13 +89,18 @@ export function createInbox(options: InboxOptions): Inbox {
   async function load(): Promise<void> {
     const number = ++loads;
     const { view } = state;
+    arrived = [];
     try {
       const [page] = await Promise.all([listPage(view, ""), loadCounts()]);
       if (number !== loads) return;
       pageCursor = page.nextCursor;
-      update({ status: "ready", messages: page.items, hasMore: page.nextCursor !== "" });
+      const loaded: InboxState = { ...state, status: "ready", messages: page.items, hasMore: page.nextCursor !== "" };
+      update((arrived ?? []).reduce(placeMessage, loaded));
+      arrived = undefined;
     } catch {
-      if (number === loads) update({ status: "failed" });
+      if (number !== loads) return;
+      arrived = undefined;
+      update({ status: "failed" });
     }
   }
 
@@ -112,6 +119,7 @@ export function createInbox(options: InboxOptions): Inbox {
   }
 
   function receive(message: InboxMessage): void {
+    arrived?.push(message);
     update(placeMessage(state, message));
     void refreshCounts();
   }

@@ -1,16 +1,17 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { EgressError } from "../../../platform/egress/index.ts";
 import type { OpenConnection } from "../connections/index.ts";
-import type { Catalogue, GuardedHttp, Provider } from "../manifests/index.ts";
+import type { GuardedHttp, Provider } from "../manifests/index.ts";
 import { challengeReply, isSameText, isVerified, type ReadDelivery, readDelivery } from "../triggers/index.ts";
 import { eventsIn } from "./callback-events.ts";
 import { secretOf } from "./callback-secret.ts";
 import type { CallbackResult, MessageCallback } from "./domain/message.ts";
+import type { FindProvider } from "./pinned-provider.ts";
 import { createSnsNotifications } from "./sns-notifications.ts";
 
 interface Parts {
   readonly clock: Clock;
-  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly findProvider: FindProvider;
   readonly http: GuardedHttp;
 }
 
@@ -18,7 +19,7 @@ interface Parts {
 export type ReceiveCallback = (connection: OpenConnection, callback: MessageCallback) => Promise<CallbackResult>;
 
 /** Creates the receiver of callbacks. */
-export function createCallbackReceiver({ clock, catalogue, http }: Parts): ReceiveCallback {
+export function createCallbackReceiver({ clock, findProvider, http }: Parts): ReceiveCallback {
   const sns = createSnsNotifications({ clock, http });
 
   /** Whether a callback is authentic. handled: it is, and there is nothing to read. */
@@ -39,7 +40,7 @@ export function createCallbackReceiver({ clock, catalogue, http }: Parts): Recei
   }
 
   return async (connection, callback) => {
-    const provider = await catalogue.provider(connection.tenantId, connection.providerKey);
+    const provider = await findProvider(connection);
     const spec = provider?.messages?.callbacks;
     const secret = spec && secretOf(spec, connection);
     if (provider === undefined || spec === undefined || secret === undefined) return "refused";

@@ -7,6 +7,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { PerformAction } from "../actions/index.ts";
+import type { Connections } from "../connections/index.ts";
 import type {
   Action,
   Catalogue,
@@ -25,6 +26,7 @@ import type {
   MessageOutcome,
 } from "./domain/message.ts";
 import { createMessageSender, type SendMessage } from "./message-sender.ts";
+import { createProviderFinder } from "./pinned-provider.ts";
 
 export type { CallbackResult, ChannelMessage, MessageCallback, MessageEvent, MessageOutcome };
 
@@ -55,6 +57,7 @@ export interface Messaging {
 interface Parts {
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "provider" | "messageProviders">;
+  readonly connections: Pick<Connections, "actionVersion">;
   readonly http: GuardedHttp;
   readonly perform: PerformAction;
 }
@@ -63,6 +66,8 @@ interface Parts {
 export function createMessaging(parts: Parts): Messaging {
   const { catalogue } = parts;
   const views = new WeakMap<Provider, MessageProvider>();
+
+  const findProvider = createProviderFinder(parts);
 
   function viewOf(provider: Provider): MessageProvider {
     const known = views.get(provider) ?? toMessageProvider(provider);
@@ -76,8 +81,8 @@ export function createMessaging(parts: Parts): Messaging {
       return provider?.messages && viewOf(provider);
     },
     builtin: async () => (await catalogue.messageProviders()).map(viewOf),
-    send: createMessageSender(parts),
-    receive: createCallbackReceiver(parts),
+    send: createMessageSender({ ...parts, findProvider }),
+    receive: createCallbackReceiver({ ...parts, findProvider }),
   };
 }
 

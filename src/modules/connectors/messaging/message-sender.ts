@@ -3,7 +3,6 @@ import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import type { PerformAction } from "../actions/index.ts";
 import type { OpenConnection } from "../connections/index.ts";
 import {
-  type Catalogue,
   encodeMimeWords,
   type MessageSpec,
   RenderError,
@@ -14,10 +13,11 @@ import {
 import { secretOf } from "./callback-secret.ts";
 import type { ChannelMessage, MessageOutcome } from "./domain/message.ts";
 import { holds, outcomeOf } from "./domain/refusal.ts";
+import type { FindProvider } from "./pinned-provider.ts";
 
 interface Parts {
   readonly clock: Clock;
-  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly findProvider: FindProvider;
   readonly perform: PerformAction;
 }
 
@@ -32,9 +32,9 @@ export type SendMessage = (
 const timeoutMsMax = 20_000;
 
 /** Creates the sender of messages. */
-export function createMessageSender({ clock, catalogue, perform }: Parts): SendMessage {
+export function createMessageSender({ clock, findProvider, perform }: Parts): SendMessage {
   return async (connection, message, signal) => {
-    const provider = await catalogue.provider(connection.tenantId, connection.providerKey);
+    const provider = await findProvider(connection);
     const spec = provider?.messages;
     const channel = spec?.channels.get(message.channel);
     if (provider === undefined || spec === undefined || channel === undefined) return unsendable(noChannel);

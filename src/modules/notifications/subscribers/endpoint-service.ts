@@ -92,8 +92,13 @@ export function createEndpointService(
     const { id, subscriberId, channel } = current;
     const fields = changedFields(current, change);
     const store = endpointStore(sql);
-    if (fields.length === 0) return store.touch(tenantId, id, new Date(nowMs));
-    const changed = await store.update(tenantId, id, change, new Date(nowMs));
+    const isChanged = fields.length > 0;
+    const changed = isChanged
+      ? await store.update(tenantId, id, change, new Date(nowMs))
+      : await store.touch(tenantId, id, new Date(nowMs));
+    // The subscriber is locked, so only another subscriber can have taken the address meanwhile.
+    if (changed === undefined) throw addressTaken();
+    if (!isChanged) return changed;
     await events.record(context, "subscriber.endpoint.updated", subscriberId, { endpoint_id: id, channel, fields });
     return changed;
   }

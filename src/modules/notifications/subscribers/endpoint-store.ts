@@ -49,17 +49,17 @@ export function endpointStore(sql: Sql) {
       return row!.count;
     },
 
-    /** Updates the time of last use. */
-    async touch(tenantId: TenantId, id: string, now: Date): Promise<Endpoint> {
+    /** Updates the time of last use; undefined when the endpoint was removed. */
+    async touch(tenantId: TenantId, id: string, now: Date): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         update notification_endpoints set last_used_at = ${now}
         where tenant_id = ${tenantId} and id = ${id} and removed_at is null
         returning ${columns}`;
-      return row!;
+      return row;
     },
 
-    /** Sets the given fields and the time of last use. */
-    async update(tenantId: TenantId, id: string, change: EndpointChange, now: Date): Promise<Endpoint> {
+    /** Sets the given fields and the time of last use; undefined when the endpoint was removed. */
+    async update(tenantId: TenantId, id: string, change: EndpointChange, now: Date): Promise<Endpoint | undefined> {
       const [row] = await sql<Endpoint[]>`
         update notification_endpoints set
           connection_id = coalesce(${change.connectionId ?? null}, connection_id),
@@ -68,7 +68,7 @@ export function endpointStore(sql: Sql) {
           last_used_at = ${now}, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and removed_at is null
         returning ${columns}`;
-      return row!;
+      return row;
     },
 
     async remove(tenantId: TenantId, subscriberId: string, id: string, now: Date): Promise<Endpoint | undefined> {

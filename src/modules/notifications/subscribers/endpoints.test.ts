@@ -17,6 +17,7 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
@@ -264,4 +265,30 @@ test("other modules read the endpoints of many subscribers by channel, without d
   assert.deepEqual(await reached(["push"]), [["a1"], ["b1"], [], []]);
   assert.deepEqual(await reached(["email", "sms"]), [["ada@example.com"], [], [], []]);
   assert.deepEqual(await reached([]), [[], [], [], []]);
+});
+
+test("an endpoint that another subscriber takes over while it is refreshed is refused as taken", async () => {
+  const tenantId = freshTenant();
+  const ada = await newSubscriber({ tenantId });
+  const { id } = await add({ tenantId }, ada);
+  for (const change of [{}, { verified: true }]) {
+    const removed = Promise.withResolvers<void>();
+    const mayCommit = Promise.withResolvers<void>();
+    const takingOver = db.transaction(async (tx) => {
+      await tx`update notification_endpoints set removed_at = now() where tenant_id = ${tenantId} and id = ${id}`;
+      removed.resolve();
+      await mayCommit.promise;
+    });
+    await removed.promise;
+    const refreshing = assert.rejects(add({ tenantId }, ada, change), failsWith("ALREADY_EXISTS", /^identity: /));
+    await until(async () => {
+      const waiting = await db.sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update notification_endpoints%'
+          and datname = current_database()`;
+      return waiting.length === 1;
+    });
+    mayCommit.resolve();
+    await Promise.all([takingOver, refreshing]);
+    await db.sql`update notification_endpoints set removed_at = null where tenant_id = ${tenantId} and id = ${id}`;
+  }
 });

@@ -1,3 +1,4 @@
+import { Failure } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -7,6 +8,7 @@ import type { EventContext, EventEntry, EventRecorder } from "../../operations/i
 import { type BatchItem, type BatchPlan, planBatch } from "./domain/batch.ts";
 import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { subscriberBatchStore } from "./subscriber-batch-store.ts";
+import { suppressionStore } from "./suppressions/suppression-store.ts";
 
 /** The result of one item of a batch. */
 export interface BatchResult {
@@ -83,11 +85,30 @@ export function createSubscriberBatchService(events: EventRecorder) {
       const externalIds = items.map(({ externalId }) => externalId);
       const stored = byExternalId(await subscriberBatchStore(sql).findByExternalIds(tenantId, externalIds));
       const plans = planBatch(items, stored, isEmail, true);
-      return new Map(plans.map((plan, at) => [externalIds[at]!, previewOf(plan, externalIds[at]!, tenantId, nowMs)]));
+      const previews = plans.map((plan, at) => previewOf(plan, externalIds[at]!, tenantId, nowMs));
+      const subscribers = previews.filter((each): each is Subscriber => !(each instanceof Failure));
+      const suppressions = suppressionStore(sql);
+      const [emails, phones] = await Promise.all([
+        suppressions.findTimes(tenantId, "email", addressesIn(subscribers, "email")),
+        suppressions.findTimes(tenantId, "sms", addressesIn(subscribers, "phone")),
+      ]);
+      const withTimes = (preview: Subscriber): Subscriber => ({
+        ...preview,
+        emailSuppressedAt: emails.get(preview.email) ?? null,
+        phoneSuppressedAt: phones.get(preview.phone) ?? null,
+      });
+      return new Map(
+        previews.map((each, at) => [externalIds[at]!, each instanceof Failure ? each : withTimes(each)] as const),
+      );
     },
   };
 }
 
+function addressesIn(subscribers: readonly Subscriber[], field: "email" | "phone"): string[] {
+  return [...new Set(subscribers.map((subscriber) => subscriber[field]))].filter((address) => address !== "");
+}
+
+/** The subscriber without the suppressions of new addresses. */
 function previewOf(plan: BatchPlan, externalId: string, tenantId: TenantId, nowMs: number) {
   switch (plan.outcome) {
     case "failed":
@@ -100,12 +121,7 @@ function previewOf(plan: BatchPlan, externalId: string, tenantId: TenantId, nowM
         ...{ emailSuppressedAt: null, phoneSuppressedAt: null },
       };
     case "updated":
-      return {
-        ...plan.current,
-        ...plan.change,
-        emailSuppressedAt: plan.change.email === undefined ? plan.current.emailSuppressedAt : null,
-        phoneSuppressedAt: plan.change.phone === undefined ? plan.current.phoneSuppressedAt : null,
-      };
+      return { ...plan.current, ...plan.change };
     case "reactivated":
     case "unchanged":
       return plan.current;

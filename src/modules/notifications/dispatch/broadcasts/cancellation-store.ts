@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Broadcast, BroadcastProgress } from "../domain/broadcast.ts";
+import { cancelRuns } from "../runs/cancellation.ts";
 import { broadcastColumns } from "./broadcast-store.ts";
 
 const deliveriesPerPage = 2000;
@@ -59,7 +60,7 @@ export function cancellationStore(sql: Sql) {
 
     /**
      * Skips the waiting deliveries of the next page. Deliveries that another transaction has locked are left out: they are
-     * about to be sent.
+     * about to be sent. One that is being redriven ends when it is due, together with its dead letter.
      */
     async skipPage(
       { tenantId, transactionId, position }: Broadcast,
@@ -67,7 +68,7 @@ export function cancellationStore(sql: Sql) {
     ): Promise<{ readonly seen: number; readonly last: string | null }> {
       const [row] = await sql<{ seen: number; last: string | null }[]>`
         with page as materialized (
-          select id, status from notification_deliveries
+          select id, status, dead_letter_id from notification_deliveries
           where tenant_id = ${tenantId} and broadcast_id = ${transactionId} and broadcast_id <> '' and id > ${position}
           order by id limit ${deliveriesPerPage} for update skip locked
         ), skipped as (
@@ -75,6 +76,7 @@ export function cancellationStore(sql: Sql) {
             failure_code = 'cancelled', failure_detail = 'The broadcast was cancelled.', next_attempt_at = null,
             completed_at = ${now}
           from page where delivery.tenant_id = ${tenantId} and delivery.id = page.id and page.status = 'queued'
+            and page.dead_letter_id = ''
         )
         select count(*)::int as seen, max(id::text collate "C") as last from page`;
       return row!;
@@ -100,7 +102,12 @@ export async function cancelPage(tx: Sql, broadcast: Broadcast, now: Date): Prom
   const { seen, last } = await store.skipPage(broadcast, now);
   if (seen === deliveriesPerPage) {
     await store.advance(broadcast, { status: "cancelling", position: last!, afterS: 0 }, now);
-  } else if (await store.hasWaiting(broadcast.tenantId, broadcast.transactionId)) {
+    return;
+  }
+  const { tenantId, transactionId } = broadcast;
+  // One call cancels a limited number of runs, and the rest may be due much later.
+  await cancelRuns(tx, tenantId, transactionId, now);
+  if (await store.hasWaiting(tenantId, transactionId)) {
     await store.advance(broadcast, { status: "cancelling", position: "", afterS: againAfterS }, now);
   } else await store.advance(broadcast, { status: "cancelled", position: "", afterS: 0 }, now);
 }

@@ -42,8 +42,8 @@ export function createCancellation({ events, reporter, wakeRuns }: Parts) {
   };
 }
 
-/** Cancels the runs of a trigger that is marked as cancelled; returns their number. They leave their digests. */
-async function cancelRuns(sql: Sql, tenantId: TenantId, transactionId: string, now: Date): Promise<number> {
+/** Cancels runs of a trigger that is marked as cancelled; returns their number. They leave their digests. */
+export async function cancelRuns(sql: Sql, tenantId: TenantId, transactionId: string, now: Date): Promise<number> {
   const store = cancellationStore(sql);
   const runs = await store.cancelRuns(tenantId, transactionId, now, cancelledMax);
   const ids = runs.map(({ id }) => id);
@@ -54,7 +54,7 @@ async function cancelRuns(sql: Sql, tenantId: TenantId, transactionId: string, n
   return runs.length - digested.length;
 }
 
-/** Marks a broadcast as cancelled and cancels its runs; what is left is cancelled when it is due. */
+/** Marks a broadcast as cancelled and cancels its runs, up to a limit. */
 export async function cancelBroadcastRuns(
   { sql, tenantId, nowMs }: Pick<Context, "sql" | "tenantId" | "nowMs">,
   transactionId: string,

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { DigestValues, NotificationRun } from "../domain/run.ts";
+import type { EndedRun } from "./run-store.ts";
 
 /** The total size of the payloads that a digest keeps. */
 const keptBytesMax = 1024 * 1024;
@@ -25,6 +26,12 @@ export interface Digest {
   readonly runId: string;
   readonly closesAt: Date;
   readonly totalCount: number;
+}
+
+/** A digest that has ended: what it collected, and the other runs, which end with it. */
+interface ClosedDigest {
+  readonly values: DigestValues;
+  readonly digested: readonly EndedRun[];
 }
 
 /**
@@ -63,7 +70,7 @@ export function digestStore(sql: Sql) {
     },
 
     /** Closes the digest that a run leads: deletes it and completes the other runs; undefined when there is none. */
-    async close({ tenantId, id }: DigestEntry["run"], now: Date): Promise<DigestValues | undefined> {
+    async close({ tenantId, id }: DigestEntry["run"], now: Date): Promise<ClosedDigest | undefined> {
       const [digest] = await sql<{ id: string; totalCount: number }[]>`
         delete from notification_digests where tenant_id = ${tenantId} and run_id = ${id} returning id, total_count`;
       if (digest === undefined) return undefined;
@@ -71,13 +78,14 @@ export function digestStore(sql: Sql) {
         delete from notification_digest_events where tenant_id = ${tenantId} and digest_id = ${digest.id}
         returning payload, transaction_id, run_id, at`;
       // A run that is being cancelled is locked. Its cancellation finds that the digest has ended.
-      await sql`
+      const digested = await sql<EndedRun[]>`
         update notification_runs set status = 'completed', reason = 'digested', updated_at = ${now}
         where tenant_id = ${tenantId} and id in (
           select id from notification_runs where tenant_id = ${tenantId} and status = 'collected'
-            and id = any(${events.map(({ runId }) => runId)}::text[]) for update skip locked)`;
+            and id = any(${events.map(({ runId }) => runId)}::text[]) for update skip locked)
+        returning tenant_id, id, transaction_id, workflow_key, subscriber_id, status, reason`;
       const ordered = events.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a.runId < b.runId ? -1 : 1));
-      return {
+      const values = {
         count: digest.totalCount,
         events: ordered.map(({ payload, transactionId, at }) => ({
           payload,
@@ -85,6 +93,7 @@ export function digestStore(sql: Sql) {
           at: at.toISOString(),
         })),
       };
+      return { values, digested };
     },
 
     /**

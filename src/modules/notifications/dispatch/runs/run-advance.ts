@@ -7,7 +7,7 @@ import type { DigestValues, RunReason, StepOutcome } from "../domain/run.ts";
 import type { MessagePreparer } from "../message/message-preparation.ts";
 import { digestStore } from "./digest-store.ts";
 import { hasState, inboxMessage, type RunFacts, stepValues } from "./run-facts.ts";
-import type { LeasedRun, RunState } from "./run-store.ts";
+import type { EndedRun, LeasedRun, RunState } from "./run-store.ts";
 import { checkStepCondition, evaluateKey, type StepValues, waitEndMs } from "./step-expressions.ts";
 import { throttleStore } from "./throttle-store.ts";
 
@@ -25,6 +25,8 @@ export interface Advance {
   readonly rows: readonly DeliveryRow[];
   /** The steps that ended. */
   readonly ended: readonly StepOutcome[];
+  /** The other runs of a digest that ended. */
+  readonly digested: readonly EndedRun[];
 }
 
 /** What follows after a step: the next one, a wait, or the end of the run. */
@@ -41,11 +43,13 @@ const ownReasons: ReadonlySet<RunReason> = new Set(["cancelled", "payload_expire
 /** Ends a run before its next step. The digest that it leads ends with it, or is led by another run. */
 export async function stopRun(tx: Sql, run: LeasedRun, reason: RunReason, nowMs: number): Promise<Advance> {
   const now = new Date(nowMs);
-  if (!ownReasons.has(reason)) await digestStore(tx).close(run, now);
-  else await digestStore(tx).leave(run.tenantId, [run.id], now);
+  const isOwn = ownReasons.has(reason);
+  if (isOwn) await digestStore(tx).leave(run.tenantId, [run.id], now);
+  const closed = isOwn ? undefined : await digestStore(tx).close(run, now);
   const { outcomes, digest, stepKey } = run;
   const status = reason === "cancelled" ? "cancelled" : "stopped";
-  return { state: { ...ending, status, reason, stepKey, outcomes, digest }, rows: [], ended: [] };
+  const state = { ...ending, status, reason, stepKey, outcomes, digest } as const;
+  return { state, rows: [], ended: [], digested: closed?.digested ?? [] };
 }
 
 /**
@@ -73,17 +77,18 @@ export async function advanceRun(
     stepKey = step.key;
     next = await passage.enter(step);
   }
-  const { outcomes, digest, rows } = passage.result();
+  const { outcomes, digest, rows, digested } = passage.result();
   const end = next === "next" ? ({ ...ending, status: "completed", reason: "" } as const) : next;
   const isWaiting = end.status === "waiting" || end.status === "collected";
   const ended = outcomes.filter((each) => each.outcome !== "waiting" && !run.outcomes.includes(each));
-  return { state: { ...end, stepKey: isWaiting ? stepKey : "", outcomes, digest }, rows, ended };
+  return { state: { ...end, stepKey: isWaiting ? stepKey : "", outcomes, digest }, rows, ended, digested };
 }
 
 /** One advance of a run, step by step. */
 function createPassage(parts: AdvanceParts, tx: Sql, run: LeasedRun, facts: RunFacts, nowMs: number) {
   let outcomes: StepOutcome[] = [...run.outcomes];
   let digest: DigestValues | null = run.digest;
+  let digested: readonly EndedRun[] = [];
   const rows: DeliveryRow[] = [];
   const now = new Date(nowMs);
   const { timezone } = facts.recipient.subscriber;
@@ -214,12 +219,16 @@ function createPassage(parts: AdvanceParts, tx: Sql, run: LeasedRun, facts: RunF
       const untilMs = run.outcomes.findLast(({ stepKey }) => stepKey === step.key)?.untilMs ?? nowMs;
       if (step.kind === "await_inbox") return awaitInbox(step, step, untilMs);
       const closed = await digestStore(tx).close(run, now);
-      if (closed !== undefined) digest = closed;
-      if (closed === undefined) note(step, "waited", { untilMs });
-      else note(step, "collected", { untilMs, detail: `The digest collected ${closed.count} triggers.` });
+      if (closed === undefined) {
+        note(step, "waited", { untilMs });
+        return "next";
+      }
+      digest = closed.values;
+      digested = closed.digested;
+      note(step, "collected", { untilMs, detail: `The digest collected ${digest.count} triggers.` });
       return "next";
     },
 
-    result: () => ({ outcomes, digest, rows }),
+    result: () => ({ outcomes, digest, rows, digested }),
   };
 }

@@ -139,14 +139,19 @@ export function runStore(sql: Sql) {
       return woken.count;
     },
 
-    /** Wakes the runs that wait for an inbox message that already has the state. */
-    async wakeIfReached(tenantId: TenantId, messageId: string, state: InboxState): Promise<void> {
-      const reached = state === "seen" ? sql`inbox.seen_at is not null` : sql`inbox.read_at is not null`;
-      await sql`
-        update notification_runs run set wake_at = least(run.wake_at, now())
-        where run.tenant_id = ${tenantId} and run.awaited_id = ${messageId} and run.status = 'waiting' and exists (
-          select from notification_inbox inbox where inbox.tenant_id = run.tenant_id
-            and inbox.subscriber_id = run.subscriber_id and inbox.id = run.awaited_id and ${reached})`;
+    /**
+     * Wakes the runs that wait for an inbox message of a subscriber that already has the state. It waits for a transaction
+     * that is changing the state, because that one may have looked for waiting runs too early.
+     */
+    async wakeIfReached(
+      { tenantId, subscriberId }: Pick<NotificationRun, "tenantId" | "subscriberId">,
+      messageId: string,
+      state: InboxState,
+    ): Promise<void> {
+      const [message] = await sql<{ seen: boolean; read: boolean }[]>`
+        select seen_at is not null as seen, read_at is not null as read from notification_inbox
+        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${messageId} for share`;
+      if (message?.[state] === true) await this.wakeAwaiting(tenantId, [messageId]);
     },
 
     /** Deletes up to `limit` runs that ended before a point in time; returns the number deleted. */

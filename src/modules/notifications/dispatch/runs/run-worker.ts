@@ -15,7 +15,7 @@ import { digestStore } from "./digest-store.ts";
 import { type Advance, type AdvanceParts, advanceRun, stopRun } from "./run-advance.ts";
 import { endedEvent, eventsOf } from "./run-events.ts";
 import { readMessages } from "./run-facts.ts";
-import { type LeasedRun, runStore } from "./run-store.ts";
+import { type EndedRun, type LeasedRun, runStore } from "./run-store.ts";
 
 /** Signal topic for nodes that advance runs. */
 export const runTopic = "notifications_runs";
@@ -87,15 +87,16 @@ export function createRunWorker(parts: Parts): RunWorker {
     const nowMs = clock.now();
     const saved = await db.transaction(async (tx) => {
       if (!(await runStore(tx).lock(run))) return undefined;
-      const { state, rows, ended } = await advance(tx, run, context, nowMs);
+      const { state, rows, ended, digested } = await advance(tx, run, context, nowMs);
       if (rows.length > 0) await insertRows(tx, run, rows, nowMs);
       await runStore(tx).save(run, state, new Date(nowMs));
-      if (state.wakeAtMs === undefined && state.status !== "collected" && run.lane === "single") {
+      // The payload of a broadcast belongs to many runs.
+      if (state.wakeAtMs === undefined && state.status !== "collected" && run.topicKey === "") {
         await limitPayload(tx, run, new Date(nowMs + afterRunMs + parts.payloadRetentionMs));
       }
       const recorded = [
         await reporter.record(tx, toReports(run.tenantId, rows)),
-        await events.recordMany(tx, eventsOf(run, state, ended), nowMs),
+        await events.recordMany(tx, [...eventsOf(run, state, ended), ...digested.map(endedEvent)], nowMs),
       ];
       return { state, rows, recorded };
     });
@@ -108,7 +109,7 @@ export function createRunWorker(parts: Parts): RunWorker {
     if (saved.rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
     // The message may have been read between the decision to wait and the commit.
     const { awaitedId, awaitedState } = saved.state;
-    if (awaitedState !== undefined) await runStore(db.sql).wakeIfReached(run.tenantId, awaitedId, awaitedState);
+    if (awaitedState !== undefined) await runStore(db.sql).wakeIfReached(run, awaitedId, awaitedState);
   }
 
   async function advance(tx: Sql, run: LeasedRun, context: BatchContext, nowMs: number): Promise<Advance> {
@@ -148,8 +149,9 @@ export function createRunWorker(parts: Parts): RunWorker {
     const nowMs = clock.now();
     const recorded = await db.transaction(async (tx) => {
       const stopped = await release(tx);
-      for (const run of stopped) await digestStore(tx).close(run, new Date(nowMs));
-      return events.recordMany(tx, stopped.map(endedEvent), nowMs);
+      const ended: EndedRun[] = [...stopped];
+      for (const run of stopped) ended.push(...((await digestStore(tx).close(run, new Date(nowMs)))?.digested ?? []));
+      return events.recordMany(tx, ended.map(endedEvent), nowMs);
     });
     recorded.wake();
   }

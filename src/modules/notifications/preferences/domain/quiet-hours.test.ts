@@ -132,6 +132,21 @@ test("ranges that follow each other end together, and whole days end at midnight
   assert.equal(endOf(weekend, "2026-03-06T18:00:00Z"), "2026-03-09T08:00:00.000Z");
 });
 
+test("quiet hours that are given hour by hour end after the last hour", () => {
+  const clock = (hour: number) => `${String(hour % 24).padStart(2, "0")}:00`;
+  const weekend: QuietHours = {
+    timezone: "",
+    ranges: Array.from({ length: 24 }, (_, hour) => ({
+      days: ["sat", "sun"],
+      start: clock(hour),
+      end: clock(hour + 1),
+    })),
+  };
+  assert.equal(endOf(weekend, "2026-03-07T00:30:00Z"), "2026-03-09T00:00:00.000Z");
+  const week = { ...weekend, ranges: weekend.ranges.map((range) => ({ ...range, days: everyDay })) };
+  assert.equal(endOf(week, "2026-03-07T00:30:00Z"), undefined);
+});
+
 test("quiet hours that cover the whole week never end", () => {
   assert.equal(endOf(hours("00:00", "00:00"), "2026-03-06T18:00:00Z"), undefined);
 });

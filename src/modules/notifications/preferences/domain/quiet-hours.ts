@@ -23,14 +23,14 @@ function covers({ days: startDays, start, end }: QuietRange, { day, minute }: Wa
 const dayMinutes = 24 * 60;
 /** The largest change of a clock. */
 const clockChangeMinutes = 180;
-/** Seven whole days may follow each other; beyond that, quiet hours never end. */
-const jumpsMax = 20;
+/** Quiet hours repeat every week, so those that last longer never end. */
+const lengthMsMax = (8 * dayMinutes + clockChangeMinutes) * minuteMs;
 
 /** When the quiet hours that apply now end; undefined if they never do. */
 export function quietEndMs(hours: QuietHours, subscriberZone: string, nowMs: number): number | undefined {
   const zone = hours.timezone || subscriberZone || "UTC";
   let atMs = Math.floor(nowMs / minuteMs) * minuteMs;
-  for (let jumps = 0; jumps < jumpsMax; jumps++) {
+  while (atMs - nowMs <= lengthMsMax) {
     const clock = wallClock(zone, atMs);
     const left = Math.max(0, ...hours.ranges.map((range) => minutesLeft(range, clock)));
     if (left === 0) return atMs;

@@ -101,6 +101,19 @@ export function suppressionStore(sql: Sql) {
       return row?.createdAt ?? null;
     },
 
+    /** The addresses of a channel that are suppressed, among the given ones, and since when. */
+    async findTimes(
+      tenantId: TenantId,
+      channel: string,
+      identities: readonly string[],
+    ): Promise<ReadonlyMap<string, Date>> {
+      const rows = await sql<{ identity: string; createdAt: Date }[]>`
+        select given.identity, created_at from unnest(${identities as string[]}::text[]) as given(identity)
+        join notification_suppressions suppression on tenant_id = ${tenantId} and channel = ${channel}
+          and suppression.identity = suppression_identity(${channel}, given.identity)`;
+      return new Map(rows.map(({ identity, createdAt }) => [identity, createdAt]));
+    },
+
     async remove(tenantId: TenantId, id: string): Promise<Suppression | undefined> {
       const [row] = await sql<Suppression[]>`
         delete from notification_suppressions where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
