@@ -114,6 +114,7 @@ test("the latest time is found for dense and for sparse expressions", () => {
   assert.equal(latest("0 * * * *"), "2026-06-15T10:00:00.000Z");
   assert.equal(latest("0 0 1 * *"), "2026-06-01T00:00:00.000Z");
   assert.equal(latest("0 0 1 2 *"), "2026-02-01T00:00:00.000Z");
+  assert.equal(latest("* * * 1 1 *"), "2026-01-01T23:59:59.000Z");
   assert.equal(latest("0 0 1 2 *", Date.parse("2026-02-01T00:00:00Z")), "2026-02-01T00:00:00.000Z");
   assert.equal(latest("0 0 1 2 *", Date.parse("2026-02-01T00:00:01Z")), undefined);
 });

@@ -17,7 +17,6 @@ export interface CronRefusal {
 
 const secondMs = 1000;
 const hourMs = 3_600_000;
-const dayMs = 86_400_000;
 
 /**
  * Reads a cron expression. The library finds the matching dates and times of a calendar without time zones. What happens
@@ -83,15 +82,21 @@ function elapsedTimes(zone: TimeZone, nextMatch: NextMatch): CronTimes["after"] 
   };
 }
 
-/** Looks back in growing steps, so that few times are read for dense and for sparse expressions. */
+/** Bisects the range, so that few times are read for dense and for sparse expressions. */
 function findLatest(after: CronTimes["after"], atMs: number, fromMs: number): number | undefined {
-  for (const backMs of [2 * secondMs, 60 * secondMs, hourMs, dayMs, 31 * dayMs, Number.POSITIVE_INFINITY]) {
-    const startMs = Math.max(fromMs - 1, atMs - backMs);
-    let latest: number | undefined;
-    for (let next = after(startMs); next !== undefined && next <= atMs; next = after(next)) latest = next;
-    if (latest !== undefined || startMs === fromMs - 1) return latest;
+  let latest: number | undefined;
+  let low = fromMs - 1;
+  let high = atMs;
+  while (low < high) {
+    const middle = latest === undefined ? low : low + Math.floor((high - low) / 2);
+    const next = after(middle);
+    if (next !== undefined && next <= atMs) {
+      latest = next;
+      low = next;
+    } else if (latest === undefined) return undefined;
+    else high = middle;
   }
-  return undefined;
+  return latest;
 }
 
 function createPattern(cron: string): Cron {

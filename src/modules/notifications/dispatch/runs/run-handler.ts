@@ -13,9 +13,9 @@ import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
-import type { NotificationRun, StepOutcome } from "../domain/run.ts";
+import type { StepOutcome } from "../domain/run.ts";
 import type { createCancellation } from "./cancellation.ts";
-import { runStore } from "./run-store.ts";
+import { type ListedRun, runStore } from "./run-store.ts";
 
 interface Parts {
   readonly cursors: Cursors;
@@ -37,7 +37,7 @@ export function runHandlers({
         cursors,
         request,
         { tenantId, operation: operation.id, filter: [transactionId] },
-        (run: NotificationRun) => run.id,
+        (run: ListedRun) => run.id,
         (wanted) => runStore(sql).list(tenantId, transactionId, wanted),
       );
       return create(ListNotificationRunsResponseSchema, { ...page, runs: page.items.map(fromRun) });
@@ -55,7 +55,7 @@ export function runHandlers({
   };
 }
 
-function fromRun(run: NotificationRun): RunMessage {
+function fromRun(run: ListedRun): RunMessage {
   const { tenantId, id, transactionId, workflowKey, subscriberId, topicKey, status, reason, stepKey, leaderRunId } =
     run;
   return create(NotificationRunSchema, {

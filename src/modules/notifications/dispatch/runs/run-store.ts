@@ -1,9 +1,15 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { InboxState } from "../../preferences/index.ts";
 import { type Lane, leaseS } from "../domain/delivery.ts";
-import { type NotificationRun, type RunReason, type RunStatus, runFailuresMax } from "../domain/run.ts";
+import {
+  type DigestValues,
+  type NotificationRun,
+  type RunReason,
+  type RunStatus,
+  runFailuresMax,
+} from "../domain/run.ts";
 import type { LaneLease, Leased } from "../lane.ts";
 import { type ScannedRow, selectScanned, toLeased, turnsOf } from "../tenant-turns.ts";
 
@@ -19,6 +25,9 @@ export interface RunRow {
 export interface LeasedRun extends NotificationRun {
   readonly leaseToken: string;
 }
+
+/** A run without the events of its digest, which can be large. */
+export type ListedRun = Omit<NotificationRun, "digest"> & { readonly digest: Pick<DigestValues, "count"> | null };
 
 /** The state in which an advance leaves a run. */
 export interface RunState extends Pick<NotificationRun, "outcomes" | "leaderRunId" | "digest"> {
@@ -50,10 +59,10 @@ export function startedRuns(sql: Sql, runs: readonly (RunRow & { readonly batch_
   )`;
 }
 
-function runColumns(sql: Sql) {
+function runColumns(sql: Sql, digest: Fragment = sql`digest`) {
   return sql`
     tenant_id, id, transaction_id, workflow_key, subscriber_id, topic_key, context_keys, user_id, channels, lane, status,
-    reason, step_key, wake_at, failures, leader_run_id, outcomes, digest, created_at, updated_at`;
+    reason, step_key, wake_at, failures, leader_run_id, outcomes, ${digest}, created_at, updated_at`;
 }
 
 /** SQL queries for runs. Nodes use the database's clock to lease. */
@@ -122,12 +131,13 @@ export function runStore(sql: Sql) {
       return row;
     },
 
-    /** Lists the runs of a trigger in creation order, or all runs newest first if it is "". */
-    async list(tenantId: TenantId, transactionId: string, page: Page): Promise<PageRows<NotificationRun>> {
+    /** Lists the runs of a trigger in creation order, or all runs newest first if it is "". Digests come without events. */
+    async list(tenantId: TenantId, transactionId: string, page: Page): Promise<PageRows<ListedRun>> {
       const ofAll = transactionId === "";
       const where = sql`tenant_id = ${tenantId} ${ofAll ? sql`` : sql`and transaction_id = ${transactionId}`}`;
-      const selection = { columns, table: "notification_runs", where, newestFirst: ofAll };
-      return readKeyset<NotificationRun>(sql, selection, page);
+      const listed = runColumns(sql, sql`digest - 'events' as digest`);
+      const selection = { columns: listed, table: "notification_runs", where, newestFirst: ofAll };
+      return readKeyset<ListedRun>(sql, selection, page);
     },
 
     /** Wakes the runs that wait for inbox messages; returns their number. */
