@@ -1,12 +1,16 @@
 // Reports a test run: one line per finished file, failures immediately and in full, then the counts and the
 // slowest files at the end.
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
+import { weightOf } from "./test-pool.mjs";
 
 const slowestMax = 10;
 
-/** Prints the events of a run as they arrive. Returns whether everything passed. */
-export async function report(events, { total, showTests, print = (text) => process.stdout.write(text) }) {
+/** Prints the events of a run of files as they arrive. Returns whether everything passed. */
+export async function report(events, { files: expected, showTests, print = (text) => process.stdout.write(text) }) {
   const startedAt = performance.now();
+  const total = expected.length;
+  const totalWeight = sum(expected.map((path) => weightOf(resolve(path))));
+  let doneWeight = 0;
   const files = [];
   const failures = [];
   const shown = new Map();
@@ -26,7 +30,9 @@ export async function report(events, { total, showTests, print = (text) => proce
     } else if (type === "test:summary" && data.file !== undefined) {
       const { passed, tests } = data.counts;
       files.push({ path: pathOf(data), ms: data.duration_ms, cpuMs: data.cpu_ms ?? 0 });
-      const left = total > files.length ? `, ${secondsText(leftMs(startedAt, files.length, total))} left` : "";
+      doneWeight += weightOf(data.file);
+      const leftMs = ((performance.now() - startedAt) / doneWeight) * (totalWeight - doneWeight);
+      const left = total > files.length ? `, ${secondsText(leftMs)} left` : "";
       const mark = data.success ? "ok  " : "FAIL";
       const figures = `${passed} of ${tests}, ${secondsText(data.duration_ms)}${left}`;
       print(`[${files.length}/${total}] ${mark} ${pathOf(data)} (${figures})\n${shown.get(data.file) ?? ""}`);
@@ -51,8 +57,8 @@ function indented(text) {
   return text.replaceAll(/^/gm, "  ");
 }
 
-function leftMs(startedAt, done, total) {
-  return ((performance.now() - startedAt) / done) * (total - done);
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function summaryText({ counts, duration_ms: ms }, files, failures) {

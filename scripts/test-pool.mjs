@@ -7,8 +7,13 @@ import { PassThrough } from "node:stream";
 const workerFile = new URL("test-worker.mjs", import.meta.url);
 /** A file with this comment runs in its own process; the rest of the line says why. */
 const ownProcess = /^\/\/ Own process: ./m;
-/** Files that take longer than most start first, so that none of them runs alone at the end. */
+/** Files that take longer than most. */
 const slow = /\/(matrix|docs|console|chaos)\/|\/wire\/(bad-|chain-order)|crash|conformance/;
+
+/** How long a file takes, relative to most files. */
+export function weightOf(path) {
+  return slow.test(path) ? 25 : 1;
+}
 
 /**
  * Runs test files and yields their events in the form of node:test's events.
@@ -23,7 +28,8 @@ export async function* runTestFiles(files, { workers, env = process.env, signal,
   const total = { tests: 0, passed: 0, failed: 0, skipped: 0 };
   const paths = files.map((file) => resolve(file));
   const alone = paths.filter((path) => ownProcess.test(readFileSync(path, "utf8")));
-  const isFirst = (path) => alone.includes(path) || slow.test(path);
+  // The slow files start first, so that none of them runs alone at the end.
+  const isFirst = (path) => alone.includes(path) || weightOf(path) > 1;
   const queue = [...paths.filter(isFirst), ...paths.filter((path) => !isFirst(path))];
 
   async function runQueue() {

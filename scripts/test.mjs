@@ -73,7 +73,7 @@ const events = runTestFiles(files, {
     ...(isLong && { TEST_LONG: "1" }),
   },
 });
-const success = await report(events, { total: files.length, showTests: files.length <= shownFilesMax });
+const success = await report(events, { files, showTests: files.length <= shownFilesMax });
 process.exitCode = success ? 0 : 1;
 await server.stop();
 if (isWhole && process.exitCode === 0) {

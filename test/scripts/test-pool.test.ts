@@ -30,7 +30,7 @@ async function runFiles(
     import { runTestFiles } from "${scripts}test-pool.mjs";
     const files = ${JSON.stringify(files)};
     const events = runTestFiles(files, ${JSON.stringify({ workers: 1, fileMsMax: 60_000, ...poolOptions })});
-    process.exitCode = (await report(events, { total: files.length, showTests: ${showTests} })) ? 0 : 1;`;
+    process.exitCode = (await report(events, { files, showTests: ${showTests} })) ? 0 : 1;`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
