@@ -13,6 +13,7 @@ import {
   StartEvidenceRunRequestSchema,
   UpdateEvidencePackRequestSchema,
 } from "../../../../gen/service/api/rollout_evidence_pb.ts";
+import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import {
   contextFor,
   failsWith,
@@ -206,12 +207,7 @@ test("no receipt arrives between the check of a gate and the commit that depends
     const request = { promotionId: promotion.id, packId: pack.packId, subjects: promotion.subjects };
     assert.equal((await evidence.readGate(tx, tenantId, request)).state, "open");
     adding = receipt(pack, { result: "failed" }).then(() => void order.push("receipt"));
-    const waiting = async () => {
-      const [row] = await db.sql<{ blocked: boolean }[]>`
-        select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%evidence_packs%') as blocked`;
-      return row!.blocked;
-    };
-    while (!(await waiting()));
+    await untilBlocked(db.sql, "evidence_packs");
     order.push("promotion");
   });
   await adding;

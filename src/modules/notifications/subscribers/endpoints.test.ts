@@ -9,6 +9,7 @@ import {
   UpsertEndpointRequestSchema,
   UpsertSubscriberRequestSchema,
 } from "../../../../gen/service/api/subscriber_pb.ts";
+import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import {
   type ContextChoice,
   failsWith,
@@ -17,7 +18,6 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
@@ -281,12 +281,7 @@ test("an endpoint that another subscriber takes over while it is refreshed is re
     });
     await removed.promise;
     const refreshing = assert.rejects(add({ tenantId }, ada, change), failsWith("ALREADY_EXISTS", /^identity: /));
-    await until(async () => {
-      const waiting = await db.sql`
-        select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update notification_endpoints%'
-          and datname = current_database()`;
-      return waiting.length === 1;
-    });
+    await untilBlocked(db.sql, "update notification_endpoints");
     mayCommit.resolve();
     await Promise.all([takingOver, refreshing]);
     await db.sql`update notification_endpoints set removed_at = null where tenant_id = ${tenantId} and id = ${id}`;

@@ -8,6 +8,7 @@ import {
   UpdateSubscriberRequestSchema,
   UpsertSubscriberRequestSchema,
 } from "../../../../gen/service/api/subscriber_pb.ts";
+import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import {
   type ContextChoice,
   failsWith,
@@ -16,7 +17,6 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSubscribers } from "./index.ts";
 
@@ -224,12 +224,7 @@ test("an upsert of a subscriber that another transaction is creating updates tha
   });
   await hasCreated;
   const second = upsert({ tenantId }, { firstName: "Augusta", lastName: "King" });
-  await until(async () => {
-    const waiting = await db.sql`
-      select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into notification_subscribers%'
-        and datname = current_database()`;
-    return waiting.length === 1;
-  });
+  await untilBlocked(db.sql, "insert into notification_subscribers");
   commit();
   const { id, firstName, lastName, email } = await second;
   assert.deepEqual([id, firstName, lastName, email], [(await first).id, "Augusta", "King", "a@example.com"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import { type ContextChoice, contextFor, freshTenant } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createSubscribers } from "../subscribers/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
@@ -46,22 +46,12 @@ async function openSubscribe(choice: ContextChoice, subscriberId: string, contex
   };
 }
 
-/** Waits until a statement waits for another transaction's lock. */
-async function untilWaiting(statement: string): Promise<void> {
-  await until(async () => {
-    const waiting = await db.sql`
-      select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%${statement}%`}
-        and datname = current_database()`;
-    return waiting.length === 1;
-  });
-}
-
 test("a subscriber that joins while a topic is being deleted is removed with the others", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
   const commit = await openSubscribe(choice, await newSubscriber(choice, "ada"));
   const deleting = deleteTopic(choice, "news");
-  await untilWaiting("delete from notification_topics");
+  await untilBlocked(db.sql, "delete from notification_topics");
   await commit();
   await deleting;
   assert.deepEqual(eventsOf(choice.tenantId).at(-1), ["topic.deleted", "news", { count: 1 }]);
@@ -76,7 +66,7 @@ test("a subscriber that leaves while its context keys are being changed is remov
   await subscribe(choice, ada, "news", ["a"]);
   const commit = await openSubscribe(choice, ada, ["b"]);
   const removal = unsubscribe(choice, ada, "news");
-  await untilWaiting("update notification_subscriptions");
+  await untilBlocked(db.sql, "update notification_subscriptions");
   await commit();
   assert.deepEqual((await removal).contextKeys, ["b"]);
   assert.deepEqual(await idsIn(choice, "news"), []);
@@ -89,7 +79,7 @@ test("the later of two concurrent context key changes wins", async () => {
   await subscribe(choice, ada, "news", ["a"]);
   const commit = await openSubscribe(choice, ada, ["b"]);
   const later = subscribe(choice, ada, "news", ["c"]);
-  await untilWaiting("insert into notification_subscriptions");
+  await untilBlocked(db.sql, "insert into notification_subscriptions");
   await commit();
   assert.deepEqual((await later).contextKeys, ["c"]);
   assert.deepEqual((await members(choice, "news")).subscriptions, [await later]);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, test } from "node:test";
 import { UpdateSecretRequestSchema } from "../../../../gen/service/api/secret_pb.ts";
+import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring, type Reencryptable, reencrypt } from "../../../platform/crypto/index.ts";
@@ -94,9 +95,7 @@ test("re-encryption never overwrites a concurrent update", async () => {
     await blocked;
   });
   const running = node.reencryptAll(signal);
-  const waiting = () =>
-    db.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await waiting()).count === 0);
+  await untilBlocked(db.sql);
   release();
   await updating;
   assert.deepEqual(await running, { reencrypted: 0, unreadable: 0 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { AcceptRequest } from "./accept-request.ts";
@@ -66,17 +66,8 @@ test("a call with one item does not wait for the statement of a call with many i
     await insertAcceptedBatches(sql, [requestOf(tenantId, [ids[499]!]).toBatch([])], 0);
     held = acceptor.accept(requestOf(tenantId, ids));
     held.catch(() => {});
-    await isWaiting();
+    await untilBlocked(db.sql);
     assert.equal(await acceptor.accept(requestOf(freshTenant(), [ulid(Date.now())])), "accepted");
   });
   await assert.rejects(held!, "the id was taken");
 });
-
-/** Resolves when a statement waits for a lock. */
-function isWaiting(): Promise<void> {
-  return until(async () => {
-    const [row] = await db.sql<{ waiting: boolean }[]>`
-      select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`;
-    return row!.waiting;
-  });
-}

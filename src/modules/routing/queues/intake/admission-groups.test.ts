@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { failsWith, freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
 import { fc } from "../../../../../test/harness/random.ts";
 import { readRows } from "../../../../../test/harness/rows.ts";
 import {
@@ -206,11 +206,7 @@ test("a transaction that creates a group and one that holds another group's lock
     await tx`select from admission_groups where tenant_id = ${pool.tenantId} and kind = 'throttle' for update`;
     entering = stage.enqueue(pool, { key: "second" });
     // It has created its group and waits for the other one.
-    await until(async () => {
-      const waiting = await db.sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return waiting.length === 1;
-    });
+    await untilBlocked(db.sql);
     await tx`
       insert into admission_groups (tenant_id, kind, group_id, environment_id, pool_id, updated_at)
       values (${pool.tenantId}, 'singleton', ${groupId}, ${pool.environmentId}, ${pool.poolId}, now())`;

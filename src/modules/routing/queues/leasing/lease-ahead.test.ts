@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { contextFor, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/embedded-owner.ts";
 import type { Context } from "../../../../chain/call.ts";
@@ -370,19 +371,12 @@ async function holdLeases({ tenantId, poolId }: StagedPool): Promise<() => Promi
   };
 }
 
-/** Resolves when a statement waits for a lock. */
-async function untilBlocked(): Promise<void> {
-  const blocked = () => db.sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(async () => (await blocked()).count > 0);
-}
-
 test("a statement that is overtaken by a pause hands nothing out", async (t) => {
   const node = await startNode(t);
   const pool = await poolWith(3);
   const release = await holdLeases(pool);
   const leasing = lease(node, pool, { max: 2 });
-  await untilBlocked();
+  await untilBlocked(db.sql);
   await pause(pool);
   node.clock.ms += ageMaxMs + 1;
   await release();
@@ -399,7 +393,7 @@ test("a slow statement of a running queue hands its items out", async (t) => {
   const pool = await poolWith(3);
   const release = await holdLeases(pool);
   const leasing = lease(node, pool, { max: 2 });
-  await untilBlocked();
+  await untilBlocked(db.sql);
   node.clock.ms += ageMaxMs + 1;
   await release();
   assert.equal((await leasing).length, 2);
@@ -411,7 +405,7 @@ test("the items of a worker that disconnects during the statement go to others",
   const gone = new AbortController();
   const release = await holdLeases(pool);
   const leasing = lease(node, pool, { signal: gone.signal });
-  await untilBlocked();
+  await untilBlocked(db.sql);
   gone.abort();
   await release();
   assert.deepEqual(await leasing, []);

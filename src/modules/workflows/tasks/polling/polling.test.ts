@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { failsWith, testDatabase } from "../../../../../test/harness/context.ts";
 import { fail } from "../../../../errors/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
@@ -254,7 +255,7 @@ test("a task that was leased for a caller that left is ready again, with the sam
   await db.transaction(async (tx) => {
     await tx`lock table workflow_tasks in exclusive mode`;
     polling = node.poll({ ...tenant, signal: caller.signal });
-    await waitForBlocked();
+    await untilBlocked(db.sql);
     caller.abort();
   });
   assert.deepEqual(await polling, []);
@@ -263,16 +264,6 @@ test("a task that was leased for a caller that left is ready again, with the sam
   assert.deepEqual([state, attempt], ["ready", 1]);
   assert.deepEqual(ids(await node.poll(tenant)), [id]);
 });
-
-async function waitForBlocked(): Promise<void> {
-  for (;;) {
-    const [row] = await db.sql<{ count: number }[]>`
-      select count(*)::int as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    if (row!.count > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 test("a caller that loses its access during the wait gets nothing, and its task is ready again", async () => {
   const tenant = await newTenant(db);
