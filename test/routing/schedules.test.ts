@@ -98,6 +98,34 @@ test("cancel_running cancels the unfinished item and routes the next one", async
   assert.equal((await own.item(pool, second.item_id)).state, "ready");
 });
 
+test("while the queue is full, cancel_running skips all runs but the newest, which routes its item later", async () => {
+  const pool = await own.pool({ config: { queue: { max_depth: 1 } } });
+  const { queue_item_id } = await own.route(pool);
+  const id = await createSchedule(pool, { ...yearly, overlap: "cancel_running" });
+  const starting = async (count: number) => {
+    const isPostponed = ({ state, error_code }: ResponseData) => state === "starting" && error_code !== "";
+    await shown(
+      () => runsOf(id),
+      (runs) => runs.length === count && isPostponed(runs[0]),
+    );
+  };
+  await comeDue(id);
+  await starting(1);
+  await comeDue(id);
+  await starting(2);
+  await own.ok("POST", `/api/queues/${pool}/items/${queue_item_id}/cancel`, {});
+  const runs = await settledRuns(id, 2);
+  assert.deepEqual(
+    runs.map(({ state, error_code }) => [state, error_code]),
+    [
+      ["skipped", "routing_failed"],
+      ["routed", ""],
+    ],
+  );
+  assert.match(runs[0].error_message, /is full/);
+  assert.equal((await own.status(pool)).depth, 1);
+});
+
 test("queue_one routes one item when the unfinished one has ended, however many times passed", async () => {
   const pool = await own.pool();
   const id = await createSchedule(pool, { ...yearly, overlap: "queue_one" });

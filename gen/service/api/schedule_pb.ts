@@ -261,7 +261,8 @@ export type ScheduleRun = Message<"service.api.ScheduleRun"> & {
 
   /**
    * starting: the item is being routed. waiting: an earlier item is unfinished. routed: the item was accepted. skipped: an
-   * earlier item was unfinished. missed: no node handled the time before catch_up_s had passed. failed: nothing was routed.
+   * earlier item was unfinished, or a newer run replaced it before its item could be routed. missed: no node handled the time
+   * before catch_up_s had passed. failed: nothing was routed.
    *
    * @generated from field: string state = 5;
    */
@@ -289,7 +290,7 @@ export type ScheduleRun = Message<"service.api.ScheduleRun"> & {
   outcome: string;
 
   /**
-   * A stable code for the reason of a failure.
+   * A stable code for the reason of a failure, also of the last attempt while the state is starting.
    *
    * @generated from field: string error_code = 9;
    */

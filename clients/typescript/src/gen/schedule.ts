@@ -222,7 +222,7 @@ export type ScheduleRun = {
   readonly time?: string;
   /** What fired it: schedule or manual. */
   readonly cause: string;
-  /** starting: the item is being routed. waiting: an earlier item is unfinished. routed: the item was accepted. skipped: an earlier item was unfinished. missed: no node handled the time before catch_up_s had passed. failed: nothing was routed. */
+  /** starting: the item is being routed. waiting: an earlier item is unfinished. routed: the item was accepted. skipped: an earlier item was unfinished, or a newer run replaced it before its item could be routed. missed: no node handled the time before catch_up_s had passed. failed: nothing was routed. */
   readonly state: string;
   /** The item; empty if there is none. */
   readonly item_id: string;
@@ -230,7 +230,7 @@ export type ScheduleRun = {
   readonly decision_id: string;
   /** The outcome of the decision, such as routed, queued, held or deduplicated. */
   readonly outcome: string;
-  /** A stable code for the reason of a failure. */
+  /** A stable code for the reason of a failure, also of the last attempt while the state is starting. */
   readonly error_code: string;
   /** The reason of a failure. */
   readonly error_message: string;

@@ -104,6 +104,21 @@ test("with cancel_running, only the last of several times starts a run", () => {
   assert.deepEqual(runs, ["09:00 skipped", "09:01 skipped", "09:02 starting"]);
 });
 
+test("with cancel_running, a time that starts a run supersedes postponed runs that are known to have no item", () => {
+  const postponed = (minutes: number, more: Partial<UnsettledRun>) =>
+    ({
+      ...routedRun(nineMs - minutes * minuteMs, ""),
+      ...{ state: "starting", open: false, cause: "schedule", errorCode: "routing_failed", ...more },
+    }) as UnsettledRun;
+  const refused = postponed(1, {});
+  const runs = [postponed(3, { errorCode: "" }), postponed(2, { cause: "manual" }), refused];
+  const supersededWith = (overlap: Overlap, nowMs = nineMs) =>
+    decideRuns(scheduleWith({ overlap }), runs, new Set(), nowMs)?.supersededRunIds;
+  assert.deepEqual(supersededWith("cancel_running"), [refused.id]);
+  assert.equal(supersededWith("cancel_running", nineMs - 1), undefined, "no time has come");
+  for (const overlap of ["skip", "allow", "queue_one"] as const) assert.deepEqual(supersededWith(overlap), [], overlap);
+});
+
 test("jitter delays a run and neither merges nor drops times", () => {
   const timing = { jitterS: 3600, cron: "0 * * * *" };
   const decided = decideRuns(scheduleWith(timing), [], new Set(), nineMs + 3_600_000)!;

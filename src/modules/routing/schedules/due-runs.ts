@@ -51,12 +51,15 @@ export function decideRuns(
     earlier.unfinished ||= run.state === "starting";
     earlier.waiting ||= run.state === "waiting";
   }
+  const isReplaced = schedule.timing.overlap === "cancel_running" && recorded.some(({ state }) => state === "starting");
+  const superseded = isReplaced ? unsettled.filter(isUnrouted) : [];
   const endedRunIds = unsettled.filter(({ open, itemId }) => open && !unfinished.has(itemId)).map(({ id }) => id);
   const isMoved = due.nextMs !== schedule.nextAt?.getTime();
   if (!isMoved && recorded.length === 0 && resumed === undefined && endedRunIds.length === 0) return undefined;
   const firesMs = due.nextMs === undefined ? undefined : due.nextMs + jitterMs(schedule.id, schedule.timing);
   return {
-    ...{ begun, recorded, resumed, endedRunIds, error: due.error },
+    ...{ begun, recorded, resumed, endedRunIds, supersededRunIds: superseded.map(({ id }) => id) },
+    error: due.error ?? superseded.at(-1)?.errorMessage,
     nextAt: toDate(due.nextMs),
     firesAt: toDate(firesMs),
   };
@@ -80,6 +83,11 @@ function decideTime(
     case "replace":
       return runAt(schedule, timeMs, "starting", nowMs, requestAt(schedule, new Date(timeMs)));
   }
+}
+
+/** Whether a run for a time was attempted and is known to have no item. An item that may exist must be found first. */
+function isUnrouted({ cause, state, errorCode }: UnsettledRun): boolean {
+  return cause === "schedule" && state === "starting" && errorCode !== "";
 }
 
 function dueTimesOf(schedule: Schedule, nowMs: number): DueTimes & { readonly error?: string | undefined } {

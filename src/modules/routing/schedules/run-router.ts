@@ -3,11 +3,12 @@ import { CancelQueueItemRequestSchema, QueueService } from "../../../../gen/serv
 import { RouteRequestSchema, RoutingService } from "../../../../gen/service/api/routing_pb.ts";
 import type { CallOrigin, OperationCaller } from "../../../chain/operation-caller.ts";
 import { Failure } from "../../../errors/index.ts";
+import { mayBeCommitted } from "../../../platform/db/index.ts";
 import type { ScheduleRun } from "./domain/schedule.ts";
-import type { RunResult } from "./run-store.ts";
+import type { Postponement, RunResult } from "./run-store.ts";
 
-/** The result of an attempt, or "later" if a later attempt may succeed. */
-export type RunAttempt = RunResult | "later";
+/** The result of an attempt, or a postponement if a later attempt may succeed. */
+export type RunAttempt = RunResult | Postponement;
 
 /** Routes the items of runs. */
 export type RunRouter = ReturnType<typeof createRunRouter>;
@@ -40,7 +41,7 @@ export function createRunRouter(call: OperationCaller) {
         const { code, message, entry } = error;
         if (code === "QUOTA_EXCEEDED") return failed("quota_exceeded", message, false);
         if (!entry.retryable) return failed(code.toLowerCase(), message, true);
-        return nowMs < untilMs ? "later" : failed(code.toLowerCase(), message, false);
+        return nowMs < untilMs ? postponed(error) : failed(code.toLowerCase(), message, false);
       }
     },
 
@@ -61,6 +62,12 @@ export function createRunRouter(call: OperationCaller) {
 function originOf({ tenantId, scheduleId, id }: ScheduleRun, step: string): CallOrigin {
   const key = `${scheduleId}:${id}:${step}`;
   return { tenantId, subject: `schedule:${scheduleId}`, idempotencyKey: key, requestId: key };
+}
+
+function postponed(error: Failure): Postponement {
+  const isUnknown = error.code === "IDEMPOTENCY_IN_PROGRESS" || mayBeCommitted(error);
+  if (isUnknown) return { state: "postponed", errorCode: "", errorMessage: "" };
+  return { state: "postponed", errorCode: error.code.toLowerCase(), errorMessage: error.message };
 }
 
 function failed(errorCode: string, errorMessage: string, permanent: boolean): RunResult {

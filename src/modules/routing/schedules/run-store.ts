@@ -40,15 +40,25 @@ export interface RunResult {
   readonly permanent: boolean;
 }
 
+/** An attempt after which the run is attempted again. */
+export interface Postponement {
+  readonly state: "postponed";
+  /** Why nothing was routed; empty if the item may have been routed. */
+  readonly errorCode: string;
+  readonly errorMessage: string;
+}
+
 /** What a node decided about the times of a schedule that have come. */
 export interface ScheduleDecision extends SchedulePosition {
   readonly schedule: DueSchedule;
   readonly recorded: readonly NewRun[];
   /** The run that waited and starts now. */
   readonly resumed: Pick<ScheduleRun, "id" | "request" | "errorCode" | "errorMessage"> | undefined;
+  /** Runs that were postponed and that a newer run replaces. */
+  readonly supersededRunIds: readonly string[];
   /** Runs whose items have ended. */
   readonly endedRunIds: readonly string[];
-  /** Why a time did not fire; undefined if none was missed. */
+  /** Why a time did not fire; undefined if none was missed or superseded. */
   readonly error: string | undefined;
 }
 
@@ -161,7 +171,7 @@ export function runStore(sql: Sql) {
      * same items. Returns false if a caller changed the schedule, or if another node handled its times or owns its shard now.
      */
     async decide(decision: ScheduleDecision, current: Fragment, now: Date): Promise<boolean> {
-      const { schedule, recorded, resumed, endedRunIds, nextAt, firesAt, error } = decision;
+      const { schedule, recorded, resumed, supersededRunIds, endedRunIds, nextAt, firesAt, error } = decision;
       const { tenantId, id, generation } = schedule;
       const moved = await sql`
         with current as (${current})
@@ -172,8 +182,15 @@ export function runStore(sql: Sql) {
         returning 1`;
       if (moved.length === 0) return false;
       await insertRuns(recorded, now);
+      if (supersededRunIds.length > 0) {
+        await sql`
+          update routing_schedule_runs set state = 'skipped', request = null, due_at = null, ended_at = ${now}
+          where tenant_id = ${tenantId} and schedule_id = ${id} and id = any(${supersededRunIds as string[]})
+            and state = 'starting'`;
+      }
       // A time that is skipped has no result at which old runs would be forgotten.
-      if (recorded.some(({ state }) => state === "skipped" || state === "missed")) await removeOldRuns(tenantId, id);
+      const isSkipped = recorded.some(({ state }) => state === "skipped" || state === "missed");
+      if (isSkipped || supersededRunIds.length > 0) await removeOldRuns(tenantId, id);
       if (resumed !== undefined) {
         await sql`
           update routing_schedule_runs set state = 'starting',
@@ -191,11 +208,12 @@ export function runStore(sql: Sql) {
     },
 
     /** Attempts a run again later. */
-    async postpone(run: ScheduleRun, retryAt: Date): Promise<void> {
+    async postpone(run: ScheduleRun, { errorCode, errorMessage }: Postponement, retryAt: Date): Promise<void> {
       const { tenantId, scheduleId, id } = run;
       await lockSchedule(tenantId, scheduleId);
       await sql`
-        update routing_schedule_runs set due_at = ${retryAt}
+        update routing_schedule_runs
+        set due_at = ${retryAt}, error_code = ${errorCode}, error_message = ${errorMessage}
         where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and id = ${id} and state = 'starting'`;
       await sql`
         update routing_schedules s set due_at = ${dueSql(sql)} where tenant_id = ${tenantId} and id = ${scheduleId}`;

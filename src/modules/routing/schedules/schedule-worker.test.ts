@@ -8,7 +8,7 @@ import { lowestUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { createLog } from "../../../platform/log/log.ts";
 import { createShards, shardOf } from "../../../platform/shards/index.ts";
 import { type ScheduleRun, shardCount, type Timing } from "./domain/schedule.ts";
-import type { RunRouter } from "./run-router.ts";
+import type { RunAttempt, RunRouter } from "./run-router.ts";
 import { type RunResult, runStore } from "./run-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createScheduleWorker } from "./schedule-worker.ts";
@@ -38,19 +38,28 @@ const routed: RunResult = {
   permanent: false,
 };
 
-/** A node whose router answers as given. Returns the runs that it was asked to route. */
-function nodeWith(route: (run: ScheduleRun) => Promise<RunResult | "later">) {
+const full: RunAttempt = { state: "postponed", errorCode: "routing_failed", errorMessage: "The queue is full." };
+/** An attempt that may have routed the item. */
+const undecided: RunAttempt = { state: "postponed", errorCode: "", errorMessage: "" };
+
+/** A node whose router answers as given. Returns the runs it was asked to route, the items it cancelled and the states it counted. */
+function nodeWith(route: (run: ScheduleRun) => Promise<RunAttempt>) {
   const seen: ScheduleRun[] = [];
+  const cancelled: string[] = [];
+  const counted: string[] = [];
   const router: RunRouter = {
     route: (run) => {
       seen.push(run);
       return route(run);
     },
-    cancel: async () => {},
+    cancel: async (_run, item) => {
+      cancelled.push(item.id);
+    },
   };
   const events = recordedEvents() as never;
-  const parts = { db, signals, clock, log, shards, events, router, countRun: () => {}, topic: "schedules" };
-  return { seen, ...createScheduleWorker(parts) };
+  const countRun = (_tenantId: string, state: string) => void counted.push(state);
+  const parts = { db, signals, clock, log, shards, events, router, countRun, topic: "schedules" };
+  return { seen, cancelled, counted, ...createScheduleWorker(parts) };
 }
 
 /** Stores a schedule that is due now. It is the only one. */
@@ -98,7 +107,7 @@ test("a node that takes over repeats the same run with the same request, even if
 
 test("a run that cannot be routed now is attempted again later, and keeps its place", async () => {
   const { runs } = await storeSchedule({ overlap: "skip" });
-  const busy = nodeWith(async () => "later");
+  const busy = nodeWith(async () => full);
   await busy.sweep();
   await busy.sweep();
   assert.equal(busy.seen.length, 1, "it is not attempted before its back-off has passed");
@@ -110,6 +119,74 @@ test("a run that cannot be routed now is attempted again later, and keeps its pl
     (await runs()).map(({ state }) => state),
     ["routed"],
   );
+});
+
+/** Stores an unfinished item. */
+async function storeItem(tenantId: TenantId): Promise<string> {
+  const id = ulid(clock.now());
+  await db.sql`
+    insert into queue_items (tenant_id, id, pool_id, state, priority, rank, expires_at, type, key, attributes,
+      requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+    values (${tenantId}, ${id}, ${id}, 'ready', 0, 0, now() + interval '1 hour', 't', '', '{}', '{}', '{}', 0, 'queued',
+      '', '00', 0, '{}')`;
+  return id;
+}
+
+test("with cancel_running, a run whose item could not be routed is skipped when the next time comes", async () => {
+  const { id, runs } = await storeSchedule({ overlap: "cancel_running" });
+  const busy = nodeWith(async () => full);
+  for (let nth = 0; nth < 3; nth++) {
+    await busy.sweep();
+    aheadMs += nth < 2 ? minuteMs : 3000;
+  }
+  const free = nodeWith(async () => routed);
+  await free.sweep();
+  assert.equal(free.seen.length, 1, "only the newest run routes its item");
+  const states = (await runs()).map(({ state, errorCode, request }) => [state, errorCode, request]);
+  const skipped = ["skipped", "routing_failed", null];
+  assert.deepEqual(states, [skipped, skipped, ["routed", "", null]]);
+  assert.deepEqual([busy.counted, free.counted], [["skipped", "skipped"], ["routed"]]);
+  aheadMs += minuteMs;
+  await busy.sweep();
+  aheadMs += minuteMs;
+  await busy.sweep();
+  const [schedule] = await db.sql<{ lastError: string }[]>`select last_error from routing_schedules where id = ${id}`;
+  assert.equal(schedule!.lastError, full.errorMessage);
+});
+
+test("with cancel_running, a run that was postponed never cancels the item of a newer run", async () => {
+  const { tenantId, runs } = await storeSchedule({ overlap: "cancel_running" });
+  // It is attempted again, because only its idempotency key tells whether it has an item.
+  await nodeWith(async () => undecided).sweep();
+  const [first] = await runs();
+  aheadMs += minuteMs;
+  const newer = await storeItem(tenantId);
+  await nodeWith(async ({ id }) => (id === first!.id ? undecided : { ...routed, itemId: newer })).sweep();
+  aheadMs += 3000;
+  const older = await storeItem(tenantId);
+  const late = nodeWith(async () => ({ ...routed, itemId: older }));
+  await late.sweep();
+  assert.deepEqual([late.seen.map(({ id }) => id), late.cancelled], [[first!.id], []]);
+  aheadMs += minuteMs;
+  const next = nodeWith(async () => routed);
+  await next.sweep();
+  assert.deepEqual(next.cancelled.toSorted(), [newer, older].toSorted(), "the next time replaces both");
+});
+
+test("with cancel_running, a run that was postponed leaves an item that was fired by hand since then", async () => {
+  const { tenantId, id } = await storeSchedule({ overlap: "cancel_running" });
+  await nodeWith(async () => full).sweep();
+  aheadMs += 1000;
+  const time = new Date(clock.now());
+  const fired = { tenantId, scheduleId: id, id: ulid(clock.now()), time, cause: "manual", state: "starting" } as const;
+  await runStore(db.sql).insertRuns([{ ...fired, request: {}, dueAt: time, errorCode: "", errorMessage: "" }], time);
+  await scheduleStore(db.sql).refreshDue(tenantId, id);
+  const item = await storeItem(tenantId);
+  await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
+  aheadMs += 3000;
+  const late = nodeWith(async () => routed);
+  await late.sweep();
+  assert.deepEqual([late.seen.length, late.cancelled], [1, []]);
 });
 
 test("a node that lost its shard stores nothing", async () => {
@@ -146,7 +223,7 @@ test("the last 200 runs with a final state are kept", async () => {
 test("old runs are forgotten also while every time is skipped", async () => {
   const { tenantId, id, runs } = await storeSchedule({ overlap: "skip" });
   await storeOldRuns(tenantId, id);
-  const busy = nodeWith(async () => "later");
+  const busy = nodeWith(async () => full);
   await busy.sweep();
   aheadMs += minuteMs;
   await busy.sweep();

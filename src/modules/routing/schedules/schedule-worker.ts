@@ -30,6 +30,11 @@ const retryMs = 2000;
 /** How long an item is attempted at least. */
 const attemptsMinMs = 60_000;
 
+/** An unfinished item and the time of the newest run that it belongs to. */
+interface RunItem extends UnfinishedItem {
+  readonly time: Date;
+}
+
 /** Fires schedules. */
 export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
 
@@ -80,14 +85,14 @@ export function createScheduleWorker(parts: Parts) {
     await start(schedule, starting, unfinished, epoch);
   }
 
-  /** The unfinished items of earlier runs. */
-  async function unfinishedItems(runs: readonly UnsettledRun[]): Promise<readonly UnfinishedItem[]> {
+  /** The unfinished items of runs. */
+  async function unfinishedItems(runs: readonly UnsettledRun[]): Promise<readonly RunItem[]> {
     const open = runs.filter((run) => run.open);
     if (open.length === 0) return [];
-    return runStore(db.sql).unfinishedItems(
-      open[0]!.tenantId,
-      open.map(({ itemId }) => itemId),
-    );
+    // Open runs are listed oldest first, so the newest of several runs with the same item is kept.
+    const times = new Map(open.map(({ itemId, time }) => [itemId, time]));
+    const items = await runStore(db.sql).unfinishedItems(open[0]!.tenantId, [...times.keys()]);
+    return items.map((item) => ({ ...item, time: times.get(item.id)! }));
   }
 
   async function decide(schedule: DueSchedule, decided: DueRuns, epoch: number): Promise<boolean> {
@@ -96,26 +101,27 @@ export function createScheduleWorker(parts: Parts) {
       const current = shards.currentSql(tx, [[schedule.shard, epoch]]);
       return runStore(tx).decide({ ...decided, schedule }, current, now);
     });
-    if (stored) for (const { state } of decided.recorded) if (isFinal(state)) countRun(schedule.tenantId, state);
-    return stored;
+    if (!stored) return false;
+    for (const { state } of decided.recorded) if (isFinal(state)) countRun(schedule.tenantId, state);
+    for (const _ of decided.supersededRunIds) countRun(schedule.tenantId, "skipped");
+    return true;
   }
 
   /** Routes the items of runs, one after the other, and stores the results. */
   async function start(
     schedule: DueSchedule,
     runs: readonly UnsettledRun[],
-    unfinished: readonly UnfinishedItem[],
+    unfinished: readonly RunItem[],
     epoch: number,
   ): Promise<void> {
     for (const run of runs) {
       const nowMs = clock.now();
       if (run.dueAt !== null && run.dueAt.getTime() > nowMs) continue;
-      const replaces = schedule.timing.overlap === "cancel_running" && run.cause === "schedule";
-      for (const item of replaces ? unfinished : []) await router.cancel(run, item);
+      for (const item of unfinished) if (replaces(schedule, run, item)) await router.cancel(run, item);
       const untilMs = run.createdAt.getTime() + Math.max(schedule.timing.catchUpS * 1000, attemptsMinMs);
       const attempt = await router.route(run, nowMs, untilMs);
-      if (attempt === "later") {
-        await db.transaction((tx) => runStore(tx).postpone(run, new Date(nowMs + retryMs)));
+      if (attempt.state === "postponed") {
+        await db.transaction((tx) => runStore(tx).postpone(run, attempt, new Date(nowMs + retryMs)));
       } else {
         await finish(schedule, run, attempt, epoch);
       }
@@ -151,6 +157,11 @@ export function createScheduleWorker(parts: Parts) {
       await task.stop();
     },
   };
+}
+
+/** Whether a run cancels an item when it starts. A run that was postponed leaves the items of newer runs alone. */
+function replaces({ timing }: DueSchedule, { cause, time }: ScheduleRun, item: RunItem): boolean {
+  return timing.overlap === "cancel_running" && cause === "schedule" && item.time < time;
 }
 
 function isStarting({ state }: ScheduleRun): boolean {
