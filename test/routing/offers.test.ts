@@ -167,6 +167,11 @@ test("an item returns to those who refused it only when nobody else remains, and
     [bob, "declined"],
     [ada, "open"],
   ]);
+  // Answers to the first offer are no answers to the third one, although both were made to the same recipient.
+  const first = { ...again, offer_number: 1 };
+  await own.refused("OFFER_LOST", "POST", pathOf(first, "accept"), answerOf(first));
+  assert.equal((await decline(first)).offer_number, 1);
+  assert.equal((await accept(again)).attempt, 1);
 });
 
 test("an item that everyone refused is offered at once to a recipient that is added", async () => {
@@ -242,6 +247,7 @@ test("a paused queue makes no offers; it makes them when it is resumed", async (
   const { queue_item_id: id } = await own.route(pool);
   const { state, recipient_id, offers } = await own.item(pool, id);
   assert.deepEqual([state, recipient_id, offers], ["ready", "", []]);
+  await own.refused("FAILED_PRECONDITION", "POST", `/api/queues/${pool}/items/${id}/assign`, { recipient_id: ada });
   assert.deepEqual(await eventsOf(id), []);
   await own.ok("POST", `/api/queues/${pool}/resume`, {});
   assert.equal((await offerOf(pool, id, ada)).offer_number, 1);

@@ -8,6 +8,7 @@ import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader, ReservationConfig } from "../pools/index.ts";
 import { isEndState, type QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
+import { readQueueActive } from "./leasing/lease-store.ts";
 import { assignItemTo, offerItemTo } from "./offers/item-offer-store.ts";
 import { offeredEvent } from "./offers/offer-events.ts";
 import type { OfferEndListener } from "./offers/offer-expiry.ts";
@@ -113,6 +114,12 @@ export function createQueueService(parts: Parts) {
   ): Promise<void> {
     const { id, poolId, state } = item;
     const { sql, tenantId, principal } = context;
+    if (!(await readQueueActive(sql, tenantId, poolId))) {
+      throw fail("FAILED_PRECONDITION", {
+        public:
+          "The queue is paused or its pool is disabled, so nobody could accept the offer. Assign the item when it is resumed.",
+      });
+    }
     const to = { recipientId, timeoutS, by: principal.subject };
     const made = await offerItemTo(sql, { tenantId, poolId, id }, to);
     if (made === undefined) {

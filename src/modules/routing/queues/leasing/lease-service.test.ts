@@ -48,3 +48,20 @@ test("a worker that does not wait gets items that a background statement has loc
   });
   assert.equal((await leasing!).rows.length, 3);
 });
+
+test("an offer is accepted with its number, by its recipient and until it expires, even if nothing has ended it yet", async () => {
+  const pool = await stage.pool({});
+  const { id } = await stage.enqueue(pool);
+  const offerFor = (seconds: number) => db.sql`
+    update queue_items set state = 'held', hold_reason = 'offer', recipient_id = 'ada', offer_number = 2,
+      offered_at = now(), due_at = now() + make_interval(secs => ${seconds})
+    where tenant_id = ${pool.tenantId} and id = ${id}`;
+  const accept = async (recipientId: string, number: number) => {
+    const request = leaseRequestOf(pool, { recipientId, unassigned: false });
+    return (await leaseService.acceptOffer(request, { itemId: id, number }, async () => {})).rows.length;
+  };
+  await offerFor(0);
+  assert.equal(await accept("ada", 2), 0);
+  await offerFor(60);
+  assert.deepEqual([await accept("ada", 1), await accept("bob", 2), await accept("ada", 2)], [0, 0, 1]);
+});
