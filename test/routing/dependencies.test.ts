@@ -95,7 +95,14 @@ for (const [state, end] of Object.entries(ends)) {
     const runs = await idOf(waiting, { after: [first, next], after_failure: "run" });
     await end(pool, first);
     assert.equal((await own.item(pool, first)).state, state);
-    for (const id of [cancelled, next]) await own.itemIn(waiting, id, "cancelled");
+    for (const id of [cancelled, next]) {
+      await own.itemIn(waiting, id, "cancelled");
+      const { data: events } = await own.ok("GET", `/api/events?types=queue.item.cancelled&subject=${id}`);
+      assert.deepEqual(
+        events.map(({ data }: ResponseData) => data),
+        [{ pool_id: waiting, reason: "dependency_failed" }],
+      );
+    }
     assert.equal((await leaseItem(waiting, runs)).queue_item_id, runs);
     assert.equal((await own.status(waiting)).depth, 0);
     // A new item that would be cancelled at once is refused.
@@ -111,12 +118,15 @@ test("items of other tenants, unknown items and impossible waits are refused, ea
   const foreign = (await stranger.route(await stranger.pool())).queue_item_id;
   const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   const debounced = await own.pool({ config: { admission: { debounce: { key: "item.key" } } } });
+  const deciding = await own.pool();
+  await own.recipient(deciding, { delivery: { mode: "MODE_DECISION_ONLY" } });
   const first = await idOf(pool);
   const item = (fields: object) => ({ pool_id: pool, type: "task", ...fields });
   const results = await own.routeAll([
     item({ after: [first, foreign] }),
     item({ after: [unknown] }),
     item({ after: [first], pool_id: debounced }),
+    item({ after: [first], pool_id: deciding }),
     item({ after: [first, first] }),
     item({ after: [first] }),
   ]);
@@ -127,15 +137,25 @@ test("items of other tenants, unknown items and impossible waits are refused, ea
       ["INVALID_ARGUMENT", "after[0]"],
       ["INVALID_ARGUMENT", "after"],
       ["INVALID_ARGUMENT", "after"],
+      ["INVALID_ARGUMENT", "after"],
       ["", undefined],
     ],
   );
-  assert.equal(results[2].violations[0].rule, "debounce");
+  assert.deepEqual([results[2].violations[0].rule, results[3].violations[0].rule], ["debounce", "delivery"]);
   assert.match(
     results[2].violations[0].message,
     /^must be empty, because the pool \w+ has a debounce; use a pool without/,
   );
   assert.equal((await own.status(pool)).depth, 2);
+
+  // A key for other environments cannot find out whether the item exists.
+  const { data: environments } = await own.ok("GET", "/api/v2/environments");
+  const environment_id = environments.find(({ key }: ResponseData) => key === "staging").id;
+  const staged = { pool_id: await own.pool({ environment_id }), type: "task", after: [first] };
+  const bound = await own.caller({ roles: ["operator"], environment_mode: "non_production_only" });
+  const { body } = await bound.call("POST", "/api/route", staged);
+  assert.deepEqual([body.errorCode, body.violations[0].field], ["INVALID_ARGUMENT", "after[0]"]);
+  await own.ok("POST", "/api/route", staged);
 });
 
 test("an item that waits for another one and for a time is leased after both", async () => {

@@ -104,6 +104,7 @@ export interface Replacement extends ItemKey {
 /**
  * Has the items that wait for replaced items wait for the replacements. A replacement that waits for items itself, or has
  * ended, counts as a failure: otherwise items could wait for each other. An item that replaces what it waits for proceeds.
+ * Dependencies are locked in the global lock order.
  */
 export async function moveDependencies(tx: Sql, replaced: readonly Replacement[]): Promise<void> {
   if (replaced.length === 0) return;
@@ -117,9 +118,14 @@ export async function moveDependencies(tx: Sql, replaced: readonly Replacement[]
       where q.tenant_id = r.tenant_id and q.id = r.survivor_id and q.state in ('pending', 'held', 'ready', 'leased')
         and q.hold_reason <> 'dependency'
       returning q.tenant_id, q.id
+    ), locked as materialized (
+      select d.tenant_id, d.item_id, d.on_id, r.survivor_id
+      from replaced r join queue_dependencies d on d.tenant_id = r.tenant_id and d.on_id = r.id
+      order by d.tenant_id, d.item_id, d.on_id for update of d
     ), moved as (
-      delete from queue_dependencies d using replaced r where d.tenant_id = r.tenant_id and d.on_id = r.id
-      returning d.tenant_id, d.item_id, r.survivor_id
+      delete from queue_dependencies d using locked l
+      where d.tenant_id = l.tenant_id and d.item_id = l.item_id and d.on_id = l.on_id
+      returning d.tenant_id, d.item_id, l.survivor_id
     )
     insert into queue_dependencies (tenant_id, item_id, on_id, outcome)
     select distinct m.tenant_id, m.item_id, m.survivor_id,

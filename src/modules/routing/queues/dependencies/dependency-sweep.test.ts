@@ -65,6 +65,16 @@ for (const [onFailure, outcomes, state] of cases) {
   });
 }
 
+test("of two nodes that sweep at once, one releases an item, and the other leaves it to its worker", async () => {
+  const id = await storeWaitingItem("cancel", ["completed"]);
+  await sweep(async () => {
+    await sweep();
+    assert.equal(await stateOf(id), "ready");
+    await db.sql`update queue_items set state = 'leased' where tenant_id = ${tenantId} and id = ${id}`;
+  });
+  assert.equal(await stateOf(id), "leased");
+});
+
 test("a failure that is stored while a sweep releases the item cancels it", async () => {
   const id = await storeWaitingItem("cancel", ["completed", null]);
   await sweep(

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { DependencyOutcome, Resumption } from "../domain/dependency.ts";
 import { type ItemKey, keyRows } from "./dependency-store.ts";
 
@@ -50,20 +50,32 @@ export async function lockWaitingItems(tx: Sql, items: readonly ItemKey[]): Prom
  * the outcomes were read.
  */
 export async function deleteSettled(tx: Sql, items: readonly ItemKey[]): Promise<void> {
-  await tx`
-    delete from queue_dependencies d using (${keyRows(tx, items)}) n
-    where d.tenant_id = n.tenant_id and d.item_id = n.id and d.outcome is not null
-      and (d.outcome = 'completed' or not exists (
-        select from queue_items q
-        where q.tenant_id = n.tenant_id and q.id = n.id and q.state = 'held' and q.hold_reason = 'dependency'
-          and q.resume ->> 'onFailure' = 'cancel'))`;
+  await deleteWhere(
+    tx,
+    items,
+    tx`d.outcome is not null and (d.outcome = 'completed' or not exists (
+      select from queue_items q
+      where q.tenant_id = d.tenant_id and q.id = d.item_id and q.state = 'held' and q.hold_reason = 'dependency'
+        and q.resume ->> 'onFailure' = 'cancel'))`,
+  );
 }
 
 /** Deletes all dependencies of items. */
 export async function deleteDependencies(tx: Sql, items: readonly ItemKey[]): Promise<void> {
+  await deleteWhere(tx, items, tx`true`);
+}
+
+/** Deletes those dependencies `d` of items that meet a condition. Rows are locked in the global lock order. */
+async function deleteWhere(tx: Sql, items: readonly ItemKey[], condition: Fragment): Promise<void> {
   await tx`
-    delete from queue_dependencies d using (${keyRows(tx, items)}) n
-    where d.tenant_id = n.tenant_id and d.item_id = n.id`;
+    with locked as materialized (
+      select d.tenant_id, d.item_id, d.on_id
+      from (${keyRows(tx, items)}) n join queue_dependencies d on d.tenant_id = n.tenant_id and d.item_id = n.id
+      where ${condition}
+      order by d.tenant_id, d.item_id, d.on_id for update of d
+    )
+    delete from queue_dependencies d using locked l
+    where d.tenant_id = l.tenant_id and d.item_id = l.item_id and d.on_id = l.on_id`;
 }
 
 /** Ends the wait of locked items without dependencies. Some are held for another reason then. Returns their pools. */
