@@ -16,7 +16,7 @@ import type { Recipient, RecipientParts } from "../message/recipients.ts";
 import { findDigests } from "../runs/digest-store.ts";
 import type { DeliveryReporter } from "./delivery-report.ts";
 import { dispatchStore, type LeasedDelivery, type StoredPayload } from "./dispatch-store.ts";
-import { recoverAbandoned } from "./recovery-store.ts";
+import { hasAbandoned, recoverAbandoned } from "./recovery-store.ts";
 import type { MessageSender } from "./send-attempt.ts";
 import type { DeliverySettlement, Settler } from "./settlement.ts";
 
@@ -142,6 +142,8 @@ export function createDispatcher(parts: Parts): Dispatcher {
 
   /** Recovers deliveries whose lease expired because their node died. */
   async function sweep(): Promise<void> {
+    // Most sweeps find nothing. The list of providers takes a while when it is first read.
+    if (!(await hasAbandoned(db.sql))) return;
     const nowMs = clock.now();
     const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
     const deduplicating = await parts.providers.deduplicating();

@@ -10,6 +10,13 @@ interface Recovery {
   readonly deduplicating: readonly string[];
 }
 
+/** Whether the lease of a delivery has expired. */
+export async function hasAbandoned(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (select from notification_deliveries where status = 'running' and lease_until < now()) as found`;
+  return row!.found;
+}
+
 /**
  * Recovers deliveries whose lease has expired. A delivery that was not handed over to a provider is queued again. One
  * that was handed over is queued for the same integration, with an unknown outcome, if its provider deduplicates by key.

@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { inboxStore } from "../inbox/inbox-store.ts";
 import { runStore } from "./run-store.ts";
 
 const db = await testDatabase(5);
-
-/** Waits until a statement on a table waits for another transaction. */
-async function untilWaiting(table: string): Promise<void> {
-  await until(async () => {
-    const waiting = await db.sql`
-      select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%from ${table}%`}
-        and datname = current_database()`;
-    return waiting.length === 1;
-  });
-}
 
 test("a run that begins to wait for a message while it is marked as read is woken", async () => {
   const tenantId = freshTenant();
@@ -42,7 +32,7 @@ test("a run that begins to wait for a message while it is marked as read is woke
     values (${tenantId}, ${runId}, ${ulid(1)}, 'w', ${subscriberId}, 'single', 'waiting', now() + interval '1 day', ${id},
       ${now}, ${now})`;
   const checking = runStore(db.sql).wakeIfReached({ tenantId, subscriberId }, id, "read");
-  await Promise.race([checking, untilWaiting("notification_inbox")]);
+  await Promise.race([checking, untilBlocked(db.sql, "from notification_inbox")]);
   mayCommit.resolve();
   await Promise.all([marking, checking]);
   const run = await runStore(db.sql).find(tenantId, runId);

@@ -65,7 +65,7 @@ function runColumns(sql: Sql, digest: Fragment = sql`digest`) {
     reason, step_key, wake_at, failures, leader_run_id, outcomes, ${digest}, created_at, updated_at`;
 }
 
-/** SQL queries for runs. Nodes use the database's clock to lease. */
+/** SQL queries for runs. Nodes use the database's clock to lease and to advance. */
 export function runStore(sql: Sql) {
   const columns = runColumns(sql);
   return {
@@ -91,12 +91,15 @@ export function runStore(sql: Sql) {
       return toLeased(rows);
     },
 
-    /** Locks a leased run until the transaction ends; false when its lease is no longer valid. */
-    async lock({ tenantId, id, leaseToken }: LeasedRun): Promise<boolean> {
-      const held = await sql`
-        select from notification_runs
+    /**
+     * Locks a leased run until the transaction ends; returns the time by the database's clock, and undefined when the lease
+     * is no longer valid.
+     */
+    async lock({ tenantId, id, leaseToken }: LeasedRun): Promise<Date | undefined> {
+      const [held] = await sql<{ now: Date }[]>`
+        select now() as now from notification_runs
         where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken} and status = 'running' for update`;
-      return held.length === 1;
+      return held?.now;
     },
 
     /** Saves a leased run and ends its lease. */

@@ -84,12 +84,14 @@ export function createRunWorker(parts: Parts): RunWorker {
   }
 
   async function commitAdvance(run: LeasedRun, context: BatchContext): Promise<void> {
-    const nowMs = clock.now();
     const saved = await db.transaction(async (tx) => {
-      if (!(await runStore(tx).lock(run))) return undefined;
+      const now = await runStore(tx).lock(run);
+      if (now === undefined) return undefined;
+      // The clock that leases a run also decides whether its wait is over. Otherwise it could be leased again at once.
+      const nowMs = now.getTime();
       const { state, rows, ended, digested } = await advance(tx, run, context, nowMs);
       if (rows.length > 0) await insertRows(tx, run, rows, nowMs);
-      await runStore(tx).save(run, state, new Date(nowMs));
+      await runStore(tx).save(run, state, now);
       // The payload of a broadcast belongs to many runs.
       if (state.wakeAtMs === undefined && state.status !== "collected" && run.topicKey === "") {
         await limitPayload(tx, run, new Date(nowMs + afterRunMs + parts.payloadRetentionMs));

@@ -3,6 +3,9 @@ import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Suppression, UsedAddress } from "./domain/suppression.ts";
 
+/** The channels whose addresses can be suppressed. */
+const addressChannels: readonly Suppression["channel"][] = ["email", "sms", "push", "chat"];
+
 /** Filter of a list of suppressions; an undefined field matches everything. */
 export interface SuppressionFilter {
   readonly channel: string | undefined;
@@ -135,9 +138,12 @@ export function suppressionStore(sql: Sql) {
       { channel, identity, reason }: SuppressionFilter,
       page: Page,
     ): Promise<PageRows<Suppression>> {
-      const where = sql`tenant_id = ${tenantId}
-        ${channel === undefined ? sql`` : sql`and channel = ${channel}`}
-        ${identity === undefined ? sql`` : sql`and identity = suppression_identity(channel, ${identity})`}`;
+      const channels = channel === undefined ? addressChannels : [channel];
+      const ofChannel = channel === undefined ? sql`` : sql`and channel = ${channel}`;
+      // One index lookup per channel. The index cannot find a value that is computed from the row's own channel.
+      const ofAddress = (address: string) => sql`and (channel, identity) in (
+        select given, suppression_identity(given, ${address}) from unnest(${channels as string[]}::text[]) as given)`;
+      const where = sql`tenant_id = ${tenantId} ${identity === undefined ? ofChannel : ofAddress(identity)}`;
       const filter = reason === undefined ? undefined : sql`reason = ${reason}`;
       const selection = { columns, table: "notification_suppressions", where, filter, newestFirst: true };
       return readKeyset<Suppression>(sql, selection, page);
