@@ -151,8 +151,9 @@ export function createPoller(parts: Parts): Poller {
     const limitedMs = (fault.retryAtMs ?? nowMs) - nowMs;
     const waitMs = Math.max(backoffMs(retries, poll.pollFailures + 1, Math.random()), limitedMs);
     const restart = isContinued && restartClasses.has(fault.class);
-    if (!(await store.storeFailure(poll, { waitMs, restart }))) return;
+    // First, so that whoever sees the failure also sees the delay of the other polls.
     if (fault.class === "rate_limited") await store.delayConnection(poll, waitMs);
+    if (!(await store.storeFailure(poll, { waitMs, restart }))) return;
     const isShown = !temporaryClasses.has(fault.class) || poll.pollFailures + 1 >= failuresShown;
     if (isShown) await storeStatus(refOf(poll), { intakeError: `The provider cannot be polled: ${fault.message}` });
   }
