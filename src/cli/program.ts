@@ -36,8 +36,7 @@ export async function createProgram(
     .description("Print the version.")
     .action(() => io.out(`${packageVersion()}\n`));
   program.commandsGroup("API commands, which call a running service (plural nouns work too: service events tail):");
-  const all = argv.includes("completion");
-  await addOperationCommands(program, io, end, (word) => all || argv.includes(word));
+  await addOperationCommands(program, io, end, argv);
   return program;
 }
 

@@ -5,15 +5,16 @@ import { commonOptions } from "../connection/common-options.ts";
 import type { Io } from "../io.ts";
 import type { CallOptions } from "./call-operation.ts";
 import { operationDescription, operationSummary } from "./operation-help.ts";
-import { type FieldOption, fieldOptions, pathArguments } from "./operation-options.ts";
+import { type Describe, type FieldOption, fieldOptions, pathArguments } from "./operation-options.ts";
 import type { CommandInput } from "./request-json.ts";
 
-/** Reads the operations of an entry from their definitions. */
-export async function operationsOf({ verbs, services }: CommandEntry): Promise<Operation[]> {
-  const operations = (await services()).flatMap((service) =>
-    service.methods.map((method) => operationOf(service, method)),
+/** Reads the operations of an entry with these ids from their definitions. */
+export async function operationsOf({ services }: CommandEntry, ids: ReadonlySet<string>): Promise<Operation[]> {
+  return (await services()).flatMap((service) =>
+    service.methods
+      .filter(({ name }) => ids.has(`${service.typeName}/${name}`))
+      .map((method) => operationOf(service, method)),
   );
-  return operations.filter(({ id }) => id in verbs);
 }
 
 /** Describes a command and adds the arguments and options of its operation. */
@@ -21,11 +22,12 @@ export function completeCommand(
   program: Command,
   command: Command,
   operation: Operation,
+  describe: Describe | undefined,
   io: Io,
   end: (exitCode: number) => void,
 ): void {
-  command.summary(operationSummary(operation)).description(operationDescription(operation));
-  addOperation(command, operation, async (input, options) => {
+  command.summary(operationSummary(operation, describe)).description(operationDescription(operation, describe));
+  addOperation(command, operation, describe, async (input, options) => {
     const { callOperation } = await import("./call-operation.ts");
     end(await callOperation(io, operation, input, { ...program.opts(), ...options }));
   });
@@ -33,9 +35,9 @@ export function completeCommand(
 
 type Action = (input: CommandInput, options: CallOptions) => Promise<void>;
 
-function addOperation(command: Command, operation: Operation, action: Action): void {
-  const path = pathArguments(operation);
-  const fields = fieldOptions(operation);
+function addOperation(command: Command, operation: Operation, describe: Describe | undefined, action: Action): void {
+  const path = pathArguments(operation, describe);
+  const fields = fieldOptions(operation, describe);
   for (const { argument } of path) command.addArgument(argument);
   for (const { options } of fields) for (const option of options) command.addOption(option);
   const optionNames = addCallOptions(command, operation, fields);

@@ -1,30 +1,46 @@
 import type { Command } from "commander";
-import { commandEntries } from "../../../gen/commands.ts";
+import { type CommandEntry, commandEntries } from "../../../gen/commands.ts";
 import type { Io } from "../io.ts";
 import { pluralOf } from "./operation-names.ts";
+
+const helpWords = ["-h", "--help", "help"];
 
 /**
  * Adds a command for every operation in the definitions. Two operations with the same command name are an error.
  *
- * Only commands whose first word is `wanted` are complete, because reading all definitions takes most of the time of a
- * short command. The others have only what the list of commands shows.
+ * Reading all definitions takes most of the time of a short command. So only the commands in `argv` are complete, and they
+ * have descriptions only when their help is shown. The others have what the list of commands shows. Completion needs all.
  */
 export async function addOperationCommands(
   program: Command,
   io: Io,
   end: (exitCode: number) => void,
-  wanted: (word: string) => boolean,
+  argv: readonly string[],
 ): Promise<void> {
+  const words = new Set(argv);
+  const all = words.has("completion");
   for (const entry of commandEntries) {
     const { word, description, isGroup, verbs } = entry;
     const known = isGroup ? program.commands.find((each) => each.name() === word) : undefined;
     const first = known ?? program.command(word).description(description);
     if (isGroup && known === undefined) first.alias(pluralOf(word)).helpCommand(false);
-    if (!wanted(word) && !(isGroup && wanted(pluralOf(word)))) continue;
+    if (!all && !words.has(word) && !(isGroup && words.has(pluralOf(word)))) continue;
+    const named = isGroup ? namedVerbs(entry, words) : Object.keys(verbs);
+    // Without a verb, the group shows its help.
+    const isHelp = all || named.length === 0 || helpWords.some((help) => words.has(help));
     const { completeCommand, operationsOf } = await import("./operation-command.ts");
-    for (const operation of await operationsOf(entry)) {
-      const command = isGroup ? first.command(verbs[operation.id]!) : first;
-      completeCommand(program, command, operation, io, end);
+    const describe = isHelp ? (await import("../../definitions/comments.ts")).commentOf : undefined;
+    const complete = new Set(isHelp ? Object.keys(verbs) : named);
+    const operations = new Map((await operationsOf(entry, complete)).map((operation) => [operation.id, operation]));
+    for (const [id, verb] of Object.entries(verbs)) {
+      const command = isGroup ? first.command(verb) : first;
+      const operation = operations.get(id);
+      if (operation !== undefined) completeCommand(program, command, operation, describe, io, end);
     }
   }
+}
+
+/** The operations of a group whose verbs are among the words of a command line. */
+function namedVerbs({ verbs }: CommandEntry, words: ReadonlySet<string>): string[] {
+  return Object.keys(verbs).filter((id) => words.has(verbs[id]!));
 }

@@ -1,8 +1,7 @@
-import { type DescField, getOption } from "@bufbuild/protobuf";
+import { type AnyDesc, type DescField, getOption } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { Argument, Option } from "commander";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.ts";
-import { commentOf } from "../../definitions/comments.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { parseTemplate } from "../../gateway/rest/template.ts";
 import { listChoices, type TextKind, textKindOf } from "./field-text.ts";
@@ -23,35 +22,43 @@ export interface FieldOption {
   readonly fromSource: boolean;
 }
 
+/** Returns the description of a declaration, for the help. */
+export type Describe = (desc: AnyDesc) => string;
+
+/** Leaves out descriptions. Reading them takes longer than everything else in the options of a command. */
+export const undescribed: Describe = () => "";
+
 /** REST names of the paging fields. */
 const pagingFlags: Readonly<Record<string, string>> = { page_size: "limit", page_token: "cursor", skip: "offset" };
 
 const documentBytesMin = 64 * 1024;
 
 /** The path variables of an operation, in order. */
-export function pathArguments({ method, bindings }: Operation): PathArgument[] {
+export function pathArguments({ method, bindings }: Operation, describe = undescribed): PathArgument[] {
   const names = parseTemplate(bindings[0]!.path).segments.flatMap((each) => ("variable" in each ? each.variable : []));
   return names.map((name) => {
     const field = method.input.fields.find((each) => each.name === name);
-    const argument = new Argument(`<${name}>`, field && commentOf(field));
+    const argument = new Argument(`<${name}>`, field && describe(field));
     if (field !== undefined) argument.argChoices = listChoices(field) as string[] | undefined;
     return { name, argument };
   });
 }
 
 /** The other fields of an operation's request. */
-export function fieldOptions(operation: Operation): FieldOption[] {
+export function fieldOptions(operation: Operation, describe = undescribed): FieldOption[] {
   const inPath = new Set(pathArguments(operation).map(({ name }) => name));
   return operation.method.input.fields
     .filter(({ name }) => !inPath.has(name))
-    .map((field) => fieldOption(field, operation.paging === undefined ? field.name : pagingFlags[field.name]));
+    .map((field) =>
+      fieldOption(field, describe, operation.paging === undefined ? field.name : pagingFlags[field.name]),
+    );
 }
 
-function fieldOption(field: DescField, name = field.name): FieldOption {
+function fieldOption(field: DescField, describe: Describe, name = field.name): FieldOption {
   const kind = textKindOf(field);
   const flag = `--${name.replaceAll("_", "-")}`;
   const fromSource = kind === "json" || kind === "value" || isSecret(field) || isDocument(field);
-  const description = [commentOf(field), ...notes(field, kind, fromSource)].join(" ");
+  const description = [describe(field), ...notes(field, kind, fromSource)].join(" ");
   if (kind === "flag" && field.fieldKind !== "list") {
     const options = [new Option(flag, description)];
     // A flag without presence is false by default and needs no `--no-` form.
