@@ -48,6 +48,7 @@ describe("event streams of the client", () => {
     const ids: string[] = [];
     await assert.rejects(async () => {
       for await (const { subject, id } of stream) {
+        assert.ok(!ids.includes(id), "an event is repeated");
         subjects.push(subject);
         ids.push(id);
         const next = Number(subject) + 1;

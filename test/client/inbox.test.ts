@@ -66,6 +66,17 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     page.getByRole("button", { name: news === 0 ? "Notifications" : `Notifications, ${news} new`, exact: true });
   const message = (page: Page, title: string) => page.getByRole("link", { name: new RegExp(title) });
 
+  /** Runs a script with the element as `inbox`, and waits until the connection of its inbox is closed. */
+  async function closes(page: Page, script: string): Promise<void> {
+    const closed = page.waitForEvent("requestfailed", (request) => request.url().includes("/inbox:watch"));
+    await page.evaluate(`{ const inbox = document.querySelector("switchyard-inbox"); ${script} }`);
+    await closed;
+  }
+  /** A tab that another one covers. Browsers without windows do not cover any. */
+  const cover = (visibility: "hidden" | "visible") => `
+    Object.defineProperty(document, "visibilityState", { value: "${visibility}", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));`;
+
   test("messages arrive live, are seen when they are shown, and read when they are opened, in every tab", async () => {
     const { id } = await sender.subscriber();
     await say(id, "Paid");
@@ -73,6 +84,10 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     await bell(page, 1).waitFor();
     const other = await openPage(id, "light", page.context());
     await bell(other, 1).waitFor();
+    await closes(other, cover("hidden"));
+    await page.evaluate(`document.querySelector("switchyard-inbox").addEventListener("switchyard-counts", (event) => {
+      window.counts = event.detail;
+    })`);
     await page.bringToFront();
     await bell(page, 1).click();
     await message(page, "Paid").waitFor();
@@ -84,6 +99,7 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
       titles.map((title) => title.replace(/^Unread:\s*/, "")),
       ["Shipped", "Paid"],
     );
+    await page.getByText("New message: Shipped").waitFor({ state: "attached" });
     await page.evaluate(`document.addEventListener("switchyard-message", (event) => {
       event.preventDefault();
       window.opened = event.detail.title;
@@ -94,8 +110,13 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     assert.equal(page.url(), `${site.origin}/${id}`, "the page handled the link");
     await page.getByRole("button", { name: "Mark all as read" }).click();
     await until(async () => (await counts(id)).join() === "0,0");
+    await page.getByRole("button", { name: "Mark all as read" }).waitFor({ state: "hidden" });
+    assert.deepEqual(await page.evaluate("window.counts"), { unseenCount: 0, unreadCount: 0 });
     await other.bringToFront();
+    await other.evaluate(cover("visible"));
     await bell(other, 0).waitFor();
+    await closes(other, `inbox.removeAttribute("subscriber")`);
+    await closes(page, "inbox.remove()");
     await page.context().close();
   });
 

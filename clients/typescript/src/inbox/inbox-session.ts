@@ -126,14 +126,16 @@ export function createInbox(options: InboxOptions): Inbox {
 
   /** Follows the inbox until the stream fails for good. */
   async function follow(signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const request = { subscriber_id, changes: true, ...(cursor !== "" && { cursor }) };
+    // The stream before this one may end later and change the cursor.
+    const from = cursor;
+    const request = { subscriber_id, changes: true, ...(from !== "" && { cursor: from }) };
     const stream = service.watch(request, {
       signal,
       onResponse({ status }) {
         if (status !== 200) return;
         onOpen();
         // Only now, so that no message falls between the list and the stream.
-        if ((stream.lastEventId === "" && cursor === "") || state.status !== "ready") void load();
+        if ((stream.lastEventId === "" && from === "") || state.status !== "ready") void load();
       },
     });
     let isReloaded = false;
