@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { TargetedKeyboardEvent } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { href, navigate } from "./core/router";
 import { can } from "./core/session";
 import { type Found, findRecords } from "./palette-records";
@@ -14,7 +15,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [records, setRecords] = useState<readonly Found[]>([]);
   const [at, setAt] = useState(0);
   const listId = useId();
-  useEffect(() => element.current!.showModal(), []);
+  // Before the next frame, so that keys which are pressed at once are not lost.
+  useLayoutEffect(() => element.current!.showModal(), []);
   useEffect(() => {
     setAt(0);
     const wanted = text.trim();
@@ -33,19 +35,18 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     };
   }, [text]);
 
-  const pages: Found[] = allPages
-    .filter(({ scope, title }) => can(scope) && title.toLowerCase().includes(text.trim().toLowerCase()))
-    .map(({ path, title, icon }) => ({ title, kind: "Page", icon, href: href(path) }));
-  const all = [...pages, ...records];
+  const all = [...findPages(text), ...records];
   const go = (found: Found | undefined) => {
     if (found === undefined) return;
     onClose();
     navigate(found.href);
   };
-  const onKey = (event: KeyboardEvent) => {
+  const onKey = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    const typed = event.currentTarget.value;
     if (event.key === "ArrowDown") setAt(Math.min(all.length - 1, at + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (event.key === "Enter") go(all[at]);
+    // The results of the last letters may not be shown yet.
+    else if (event.key === "Enter") go(typed === text ? all[at] : findPages(typed)[0]);
     else return;
     event.preventDefault();
   };
@@ -93,4 +94,11 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       {all.length === 0 && <p class="nothing">Nothing was found.</p>}
     </dialog>
   );
+}
+
+function findPages(text: string): Found[] {
+  const wanted = text.trim().toLowerCase();
+  return allPages
+    .filter(({ scope, title }) => can(scope) && title.toLowerCase().includes(wanted))
+    .map(({ path, title, icon }) => ({ title, kind: "Page", icon, href: href(path) }));
 }

@@ -23,14 +23,15 @@ export async function retryDeadLetters(page: Page, root: string, client: Client)
   await page.getByText("The items were put back on the queue.").waitFor();
 }
 
-/** Pauses a queue and resumes it. */
+/** Pauses a queue for some time, and resumes it before. */
 export async function pauseQueue(page: Page, root: string, client: Client): Promise<void> {
   const [pool] = await client.pools.list({ limit: 1 }).take(1);
   await page.goto(`${root}/queues/${pool!.id}`);
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByLabel("Reason").fill("a test");
+  await page.getByLabel("For, in seconds").fill("600");
   await page.getByRole("button", { name: "Pause queue" }).click();
-  await page.getByText("Items are accepted, and none is handed out.").waitFor();
+  await page.getByText(/none is handed out\. The queue resumes by itself at /).waitFor();
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByText("The queue hands out items again.").waitFor();
 }

@@ -10,8 +10,8 @@ import { Suppressions } from "./suppressions";
 import { TopicPage } from "./topic-page";
 import { Topics } from "./topics";
 import { TriggerButton } from "./trigger";
-import { WorkflowPage } from "./workflow-page";
 import { Workflows } from "./workflows";
+import { WorkflowPage } from "./workflows/workflow-page";
 
 const tabs = {
   deliveries: "Deliveries",

@@ -10,7 +10,7 @@ import { Chart } from "../../ui/chart";
 import { useSamples } from "../../ui/chart/samples";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { formatSeconds } from "../../ui/format";
+import { formatSeconds, formatTime } from "../../ui/format";
 import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
@@ -59,6 +59,7 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
               <Notice tone="warn">
                 Paused by {data.paused_by || "somebody"} <Ago time={data.paused_at} />
                 {data.pause_reason && `: ${data.pause_reason}`}. Items are accepted, and none is handed out.
+                {data.paused_until && ` The queue resumes by itself at ${formatTime(data.paused_until)}.`}
               </Notice>
             )}
             <div class="stats">
@@ -160,7 +161,10 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
       {isPausing && (
         <FormDialog
           done="The queue is paused."
-          fields={[{ name: "reason", label: "Reason", hint: "Shown to everybody who looks at the queue." }]}
+          fields={[
+            { name: "reason", label: "Reason", hint: "Shown to everybody who looks at the queue." },
+            { name: "for_s", label: "For, in seconds", kind: "number", hint: "Until somebody resumes it when empty." },
+          ]}
           onClose={() => pause(false)}
           onSubmit={async (values) => {
             await queues.pause({ ...values, pool_id: queue.pool_id });

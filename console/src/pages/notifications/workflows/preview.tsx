@@ -1,9 +1,9 @@
 import { type ChannelContent, createNotificationWorkflowService } from "@client/gen/notification-workflow";
-import { transport } from "../../core/transport";
-import { useTypedQuery } from "../../core/typed-query";
-import { messageOf } from "../../ui/format";
-import { Facts, Notice } from "../../ui/text";
-import { MailFrame } from "./mail-frame";
+import { transport } from "../../../core/transport";
+import { useTypedQuery } from "../../../core/typed-query";
+import { messageOf } from "../../../ui/format";
+import { Facts, Notice } from "../../../ui/text";
+import { MailFrame } from "../mail-frame";
 
 const workflows = createNotificationWorkflowService(transport);
 const sampleSubscriber = { first_name: "Ada", last_name: "Lovelace", email: "ada@example.org", locale: "en-GB" };

@@ -6,13 +6,13 @@ import {
   type UpsertNotificationWorkflowRequest,
 } from "@client/gen/notification-workflow";
 import { useState } from "preact/hooks";
-import { can } from "../../core/session";
-import { transport } from "../../core/transport";
-import { Button } from "../../ui/button";
-import { Card } from "../../ui/card";
-import { Empty } from "../../ui/empty";
-import { FormDialog } from "../../ui/form";
-import { formatSeconds, words } from "../../ui/format";
+import { can } from "../../../core/session";
+import { transport } from "../../../core/transport";
+import { Button } from "../../../ui/button";
+import { Card } from "../../../ui/card";
+import { Empty } from "../../../ui/empty";
+import { FormDialog } from "../../../ui/form";
+import { formatSeconds, words } from "../../../ui/format";
 import { wholeWorkflow } from "./whole-workflow";
 
 const workflows = createNotificationWorkflowService(transport);

@@ -5,16 +5,16 @@ import {
   type UpsertNotificationWorkflowRequest,
 } from "@client/gen/notification-workflow";
 import { useId, useState } from "preact/hooks";
-import { useQuery } from "../../core/query";
-import { href, navigate, query, setQuery } from "../../core/router";
-import { can } from "../../core/session";
-import { transport } from "../../core/transport";
-import { Button } from "../../ui/button";
-import { Card } from "../../ui/card";
-import { confirm } from "../../ui/dialog";
-import { words } from "../../ui/format";
-import { currentTab, Page, Ready, Tabs } from "../../ui/page";
-import { announce } from "../../ui/toast";
+import { useQuery } from "../../../core/query";
+import { href, navigate, query, setQuery } from "../../../core/router";
+import { can } from "../../../core/session";
+import { transport } from "../../../core/transport";
+import { Button } from "../../../ui/button";
+import { Card } from "../../../ui/card";
+import { confirm } from "../../../ui/dialog";
+import { words } from "../../../ui/format";
+import { currentTab, Page, Ready, Tabs } from "../../../ui/page";
+import { announce } from "../../../ui/toast";
 import { Preview } from "./preview";
 import { Steps } from "./steps";
 import { wholeWorkflow } from "./whole-workflow";

@@ -1,16 +1,16 @@
 import { createNotificationWorkflowService, type NotificationWorkflow } from "@client/gen/notification-workflow";
 import { useState } from "preact/hooks";
-import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
-import { can } from "../../core/session";
-import { transport } from "../../core/transport";
-import { Button } from "../../ui/button";
-import { Empty, samplesOf } from "../../ui/empty";
-import { FormDialog } from "../../ui/form";
-import { words } from "../../ui/format";
-import { ListTable } from "../../ui/page";
-import type { Column } from "../../ui/table";
-import { Ago, Chips } from "../../ui/text";
+import { useList } from "../../../core/query";
+import { href, navigate } from "../../../core/router";
+import { can } from "../../../core/session";
+import { transport } from "../../../core/transport";
+import { Button } from "../../../ui/button";
+import { Empty, samplesOf } from "../../../ui/empty";
+import { FormDialog } from "../../../ui/form";
+import { words } from "../../../ui/format";
+import { ListTable } from "../../../ui/page";
+import type { Column } from "../../../ui/table";
+import { Ago, Chips } from "../../../ui/text";
 
 const workflows = createNotificationWorkflowService(transport);
 
