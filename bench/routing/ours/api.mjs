@@ -39,7 +39,8 @@ let poolsMade = 0;
 
 const recipient = (i, mode) => ({
   name: `recipient-${i}`,
-  capacity: 1_000_000,
+  // No limit: the peers have no capacities, and a limit is checked by every lease.
+  capacity: 0,
   attributes: { country: i % 2 === 0 ? "DE" : "FR", floor: i % 40 },
   delivery: { mode },
 });
