@@ -51,9 +51,10 @@ type TestNode = Awaited<ReturnType<typeof startNode>>;
 const requestOf = (pool: StagedPool, fields: Partial<LeaseRequest> = {}) =>
   leaseRequestOf(pool, { leaseAhead: true, ...fields });
 
-async function poolWith(count: number): Promise<StagedPool> {
+async function poolWith(count: number, recipientId = ""): Promise<StagedPool> {
   const pool = await stage.pool({});
   await Promise.all(Array.from({ length: count }, () => stage.enqueue(pool)));
+  await db.sql`update queue_items set recipient_id = ${recipientId} where pool_id = ${pool.poolId}`;
   return pool;
 }
 
@@ -68,6 +69,11 @@ const warmUpItems = 200;
 async function warmUp(node: TestNode, pool: StagedPool, fields: Partial<LeaseRequest> = {}) {
   const many = await Promise.all(Array.from({ length: warmUpItems }, () => lease(node, pool, fields)));
   return [...many.flat(), ...(await lease(node, pool, fields))];
+}
+
+/** The number of statements that leased these items; each has its own token prefix. */
+function statementsOf(leases: readonly { leaseToken: string }[]): number {
+  return new Set(leases.map(({ leaseToken }) => leaseToken.slice(0, 16))).size;
 }
 
 async function itemsOf({ poolId }: StagedPool) {
@@ -103,10 +109,45 @@ test("a busy pool is served from memory: few statements, each item once", async 
   for (let n = 0; n < 100; n++) next.push(...(await lease(node, pool)));
   assert.equal(next.length, 100);
   assert.equal(new Set([...received, ...next].map(({ id }) => id)).size, warmUpItems + 101);
-  // Each statement has its own token prefix. In memory there are about 10 items at a time.
-  const statements = new Set(next.map(({ leaseToken }) => leaseToken.slice(0, 16))).size;
+  // In memory there are about 10 items at a time.
+  const statements = statementsOf(next);
   assert.ok(statements <= 25, `${statements} statements`);
 });
+
+/** The requests of a worker that names a recipient with a capacity, and of one that serves the whole pool. */
+const boundedRequests: readonly [string, (capacity: number) => Partial<LeaseRequest>][] = [
+  ["a recipient", (capacity) => ({ recipientId: "r1", capacity })],
+  ["a whole pool", (capacity) => ({ recipientIds: ["r1"], unassigned: false, capacities: new Map([["r1", capacity]]) })],
+];
+
+for (const [whose, within] of boundedRequests) {
+  test(`busy workers of ${whose} with a capacity are served from memory`, async (t) => {
+    const node = await startNode(t);
+    const pool = await poolWith(400, "r1");
+    const fields = within(1000);
+    const received = await warmUp(node, pool, fields);
+    for (let n = 0; n < 100; n++) received.push(...(await lease(node, pool, fields)));
+    assert.equal(new Set(received.map(({ id }) => id)).size, warmUpItems + 101);
+    const statements = statementsOf(received.slice(-100));
+    assert.ok(statements <= 25, `${statements} statements`);
+  });
+
+  test(`items of ${whose} that are leased ahead leave half of the capacity to the workers of other nodes`, async (t) => {
+    const node = await startNode(t);
+    const other = await startNode(t);
+    const half = warmUpItems + 4;
+    const pool = await poolWith(2 * half + 10, "r1");
+    const fields = within(2 * half);
+    const received = await warmUp(node, pool, fields);
+    assert.equal(received.length, warmUpItems + 1);
+    assert.equal(await countIn(pool, "leased"), half);
+    assert.equal((await lease(other, pool, { ...fields, max: 500 })).length, half);
+    assert.deepEqual(await lease(other, pool, fields), []);
+    assert.equal((await lease(node, pool, { ...fields, max: 3 })).length, 3);
+    assert.deepEqual(await lease(node, pool, fields), []);
+    assert.equal(await countIn(pool, "leased"), 2 * half);
+  });
+}
 
 test("a worker is told a lease from the hand-out on, and the row is leased longer", async (t) => {
   const node = await startNode(t);
@@ -259,8 +300,7 @@ test("a change of the tenant empties the buffers of its pools only", async (t) =
 
 test("an item of a recipient that receives no work any more is not handed out", async (t) => {
   const node = await startNode(t);
-  const pool = await poolWith(warmUpItems + 50);
-  await db.sql`update queue_items set recipient_id = 'r1' where pool_id = ${pool.poolId}`;
+  const pool = await poolWith(warmUpItems + 50, "r1");
   await warmUp(node, pool, { recipientIds: ["r1", "r2"] });
   assert.deepEqual(await lease(node, pool, { recipientIds: ["r2"] }), []);
   assert.equal((await lease(node, pool, { recipientIds: ["r1", "r2"] })).length, 1);

@@ -6,7 +6,7 @@ import type { PoolConfig } from "../../pools/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { createDrainRate } from "./drain-rate.ts";
 import { ageMaxMs, type BufferedLease, bufferItemsMax, createLeaseBuffer, createMemoryBudget } from "./lease-buffer.ts";
-import { isBounded, type LeaseRequest, needsManyScans, servesRecipient } from "./lease-request.ts";
+import { type LeaseRequest, needsManyScans, servesRecipient } from "./lease-request.ts";
 import { giveBackLeases, type LeasedRow, type ReturnedLease } from "./lease-store.ts";
 
 /** Leases that a statement is about to make. */
@@ -69,7 +69,7 @@ export function canLeaseAhead({ retry, admission }: Pick<PoolConfig, "retry" | "
 /** Whether a request may be served from a buffer. */
 export function canBeBuffered(request: LeaseRequest): boolean {
   const { leaseAhead = false, limits, delivery } = request;
-  return leaseAhead && limits === undefined && delivery === "pull" && !isBounded(request) && !needsManyScans(request);
+  return leaseAhead && limits === undefined && delivery === "pull" && !needsManyScans(request);
 }
 
 /** A lease that no worker knows of. */

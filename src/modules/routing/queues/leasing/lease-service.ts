@@ -85,7 +85,7 @@ export function canReceiveWork({ status }: Pick<Recipient, "status">): boolean {
 export function createLeaseService({ db, signals, nowMs = () => performance.now(), ...parts }: Parts): LeaseService {
   const scans = createItemScans(db);
   const ahead = createLeaseAhead({ db, signals, nowMs, ...parts });
-  const classes = createRequestClasses({ db, signals, scans, ahead, nowMs });
+  const classes = createRequestClasses({ db, signals, scans, leaseAhead: ahead, nowMs });
   const waits = new Set<() => void>();
   let waitsEnded = false;
 

@@ -20,6 +20,8 @@ export interface LeaseParams {
   readonly fromRank?: number | undefined;
   /** The most items that recipients may hold, including the new ones; the caller locks their capacities. */
   readonly bounds?: Capacities | undefined;
+  /** How many of the items no worker has requested yet. They leave half of each capacity to other workers. */
+  readonly ahead?: number | undefined;
   /** The number of the offer that the lease accepts; the item is offered to its recipient instead of ready. */
   readonly offerNumber?: number | undefined;
   /** Leaves out items with requirements. */
@@ -139,12 +141,13 @@ function wantedRecipients(sql: Sql, { recipientIds, bounds }: LeaseParams): Frag
 
 /** The most items to lease for one recipient: as many as it may still hold. */
 function mostPerRecipient(sql: Sql, params: LeaseParams): Fragment {
-  const { tenantId, poolId, count, recipientIds, assignTo, bounds } = params;
+  const { tenantId, poolId, count, ahead = 0, recipientIds, assignTo, bounds } = params;
   if (bounds === undefined) return sql`${count}`;
   const freePlaces = (recipient: Fragment, capacity: Fragment) =>
-    sql`least(${count}::bigint, greatest(0, ${capacity} - (
-      select count(*) from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
-        and h.recipient_id = ${recipient} and h.state = 'leased')))`;
+    sql`(select least(${count}::bigint, greatest(0, least(${count - ahead}::bigint, ${capacity} - held),
+        ${ahead === 0 ? sql`0` : sql`${capacity} / 2 - held`}))
+      from (select count(*) as held from queue_items h where h.tenant_id = ${tenantId} and h.pool_id = ${poolId}
+        and h.recipient_id = ${recipient} and h.state = 'leased') h)`;
   if (recipientIds.length > 1) {
     return sql`case when wanted.capacity is null then ${count}::bigint
       else ${freePlaces(sql`wanted.recipient_id`, sql`wanted.capacity`)} end`;

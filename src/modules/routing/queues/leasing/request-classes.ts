@@ -19,7 +19,7 @@ interface Parts {
   readonly db: Database;
   readonly signals: Signals;
   readonly scans: ItemScans;
-  readonly ahead: LeaseAhead;
+  readonly leaseAhead: LeaseAhead;
   /** A monotonic clock. */
   readonly nowMs: () => number;
 }
@@ -53,14 +53,14 @@ export function queueTopic(tenantId: string, poolId: string): string {
 }
 
 /** Creates the request classes of a node. Concurrent requests of one class share a statement. */
-export function createRequestClasses({ db, signals, scans, ahead, nowMs }: Parts): RequestClasses {
+export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: Parts): RequestClasses {
   const classes = new Map<string, OpenClass>();
 
   function openClass(first: LeaseRequest, lanes: number, buffered: boolean): OpenClass {
     const { tenantId, poolId } = first;
     const head = createQueueHead(signals, queueTopic(tenantId, poolId));
     const cursor: GroupCursor = { at: undefined };
-    const buffer = buffered ? ahead.open(tenantId, poolId) : undefined;
+    const buffer = buffered ? leaseAhead.open(tenantId, poolId) : undefined;
     const serve = buffer === undefined ? scanFor(head, cursor) : serveFrom(buffer, head);
     const batcher = createBatcher({ ...byItems, lanes, flush: serve });
     let isRefilling = false;
@@ -115,16 +115,16 @@ export function createRequestClasses({ db, signals, scans, ahead, nowMs }: Parts
       workers[0]!.limits === undefined ? scan(workers) : scans.inTurn(workers[0]!, () => scan(workers));
   }
 
-  async function takeFirst(head: QueueHead, request: LeaseRequest, count: number): Promise<LeasedRow[]> {
+  async function takeFirst(head: QueueHead, request: LeaseRequest, count: number, ahead = 0): Promise<LeasedRow[]> {
     const sentAtMs = nowMs();
-    const rows = await scans.takeFirst(head, request, count);
+    const rows = await scans.takeFirst(head, request, count, ahead);
     const isCurrent =
       rows.length === 0 ||
       request.delivery === "push" ||
       (await canStillBeLeased(request, sentAtMs).catch(() => false));
     if (isCurrent) return rows;
     const { tenantId, poolId, ageingMs } = request;
-    ahead.giveBack(
+    leaseAhead.giveBack(
       tenantId,
       poolId,
       rows.map((row) => ({ row, sentAtMs, spareMs: 0, ageingMs })),
@@ -180,7 +180,7 @@ export function createRequestClasses({ db, signals, scans, ahead, nowMs }: Parts
     { sentAtMs, extra }: Claim,
   ): Promise<BufferedLease[]> {
     const spareMs = extra > 0 ? ageMaxMs : 0;
-    const rows = await takeFirst(head, { ...request, leaseS: request.leaseS + spareMs / 1000 }, count);
+    const rows = await takeFirst(head, { ...request, leaseS: request.leaseS + spareMs / 1000 }, count, extra);
     return rows.map((row) => ({ row, sentAtMs, spareMs, ageingMs: request.ageingMs }));
   }
 
