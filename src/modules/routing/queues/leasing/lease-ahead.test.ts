@@ -117,7 +117,10 @@ test("a busy pool is served from memory: few statements, each item once", async 
 /** The requests of a worker that names a recipient with a capacity, and of one that serves the whole pool. */
 const boundedRequests: readonly [string, (capacity: number) => Partial<LeaseRequest>][] = [
   ["a recipient", (capacity) => ({ recipientId: "r1", capacity })],
-  ["a whole pool", (capacity) => ({ recipientIds: ["r1"], unassigned: false, capacities: new Map([["r1", capacity]]) })],
+  [
+    "a whole pool",
+    (capacity) => ({ recipientIds: ["r1"], unassigned: false, capacities: new Map([["r1", capacity]]) }),
+  ],
 ];
 
 for (const [whose, within] of boundedRequests) {
