@@ -16,6 +16,13 @@ export type RunRouter = ReturnType<typeof createRunRouter>;
 /** Idempotency records are kept for an hour at least. Nobody knows afterwards whether an attempt succeeded. */
 const recordedMs = 30 * 60_000;
 
+/** The result of a run that is given up although its last attempt may have routed the item. */
+const unknownOutcome = failed(
+  "outcome_unknown",
+  "It is unknown whether the item was routed, and the run is older than 30 minutes, so it was given up.",
+  false,
+);
+
 /** Creates the function that routes the item of a run. All attempts of a run have the same effect as one. */
 export function createRunRouter(call: OperationCaller) {
   async function attempt(run: ScheduleRun): Promise<RunResult> {
@@ -32,7 +39,7 @@ export function createRunRouter(call: OperationCaller) {
     async route(run: ScheduleRun, nowMs: number, untilMs: number): Promise<RunAttempt> {
       if (run.request === null) return failed(run.errorCode, run.errorMessage, true);
       if (nowMs - run.createdAt.getTime() > recordedMs) {
-        return failed("outcome_unknown", "No node continued the run within 30 minutes, so it was given up.", false);
+        return run.errorCode === "" ? unknownOutcome : failed(run.errorCode, run.errorMessage, false);
       }
       try {
         return await attempt(run);

@@ -2,13 +2,15 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/embedded-owner.ts";
+import type { OperationCaller } from "../../../chain/operation-caller.ts";
+import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createSignals } from "../../../platform/db/index.ts";
 import { lowestUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { createLog } from "../../../platform/log/log.ts";
 import { createShards, shardOf } from "../../../platform/shards/index.ts";
 import { type ScheduleRun, shardCount, type Timing } from "./domain/schedule.ts";
-import type { RunAttempt, RunRouter } from "./run-router.ts";
+import { createRunRouter, type RunAttempt, type RunRouter } from "./run-router.ts";
 import { type RunResult, runStore } from "./run-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createScheduleWorker } from "./schedule-worker.ts";
@@ -46,7 +48,6 @@ const undecided: RunAttempt = { state: "postponed", errorCode: "", errorMessage:
 function nodeWith(route: (run: ScheduleRun) => Promise<RunAttempt>) {
   const seen: ScheduleRun[] = [];
   const cancelled: string[] = [];
-  const counted: string[] = [];
   const router: RunRouter = {
     route: (run) => {
       seen.push(run);
@@ -56,10 +57,18 @@ function nodeWith(route: (run: ScheduleRun) => Promise<RunAttempt>) {
       cancelled.push(item.id);
     },
   };
+  return { seen, cancelled, ...workerWith(router) };
+}
+
+/** A node that calls operations as given. */
+const nodeCalling = (call: () => Promise<unknown>) => workerWith(createRunRouter(call as OperationCaller));
+
+function workerWith(router: RunRouter) {
+  const counted: string[] = [];
   const events = recordedEvents() as never;
   const countRun = (_tenantId: string, state: string) => void counted.push(state);
   const parts = { db, signals, clock, log, shards, events, router, countRun, topic: "schedules" };
-  return { seen, cancelled, counted, ...createScheduleWorker(parts) };
+  return { counted, ...createScheduleWorker(parts) };
 }
 
 /** Stores a schedule that is due now. It is the only one. */
@@ -119,6 +128,32 @@ test("a run that cannot be routed now is attempted again later, and keeps its pl
     (await runs()).map(({ state }) => state),
     ["routed"],
   );
+});
+
+test("a run that is given up after 30 minutes ends with the error of its last attempt", async () => {
+  const { id, runs } = await storeSchedule({ catchUpS: 7200, cron: "0 3 1 1 *" });
+  const busy = nodeCalling(() => Promise.reject(fail("ROUTING_FAILED", { public: "The queue is full." })));
+  await busy.sweep();
+  aheadMs += 29 * minuteMs;
+  await busy.sweep();
+  assert.equal((await runs())[0]!.state, "starting");
+  aheadMs += 2 * minuteMs;
+  await busy.sweep();
+  const [run] = await runs();
+  assert.deepEqual([run!.state, run!.errorCode, run!.errorMessage], ["failed", "routing_failed", "The queue is full."]);
+  const [schedule] = await db.sql<{ lastError: string }[]>`select last_error from routing_schedules where id = ${id}`;
+  assert.equal(schedule!.lastError, "The queue is full.");
+});
+
+test("a run that may have routed its item and is given up after 30 minutes says that the outcome is unknown", async () => {
+  const { runs } = await storeSchedule({ catchUpS: 7200, cron: "0 3 1 1 *" });
+  const busy = nodeCalling(() => Promise.reject(fail("IDEMPOTENCY_IN_PROGRESS", { public: "In progress." })));
+  await busy.sweep();
+  aheadMs += 31 * minuteMs;
+  await busy.sweep();
+  const [run] = await runs();
+  assert.deepEqual([run!.state, run!.errorCode], ["failed", "outcome_unknown"]);
+  assert.match(run!.errorMessage, /^It is unknown whether the item was routed/);
 });
 
 /** Stores an unfinished item. */
