@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { commonOptions } from "./connection/common-options.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
+import { addHelpCommand } from "./help-command.ts";
 import type { Io } from "./io.ts";
 import { addLocalCommands } from "./local/local-commands.ts";
 import { addOperationCommands } from "./operations/operation-commands.ts";
@@ -29,7 +30,8 @@ export async function createProgram(
     .addHelpText("after", exitCodesHelp);
   program.optionsGroup("Options of all API commands (before or after the command):");
   for (const option of commonOptions()) program.addOption(option);
-  program.commandsGroup("Server commands:").helpCommand("help [command]", "Show help for a command.");
+  program.commandsGroup("Server commands:");
+  addHelpCommand(program);
   addLocalCommands(program, io, end);
   program
     .command("version")

@@ -147,6 +147,29 @@ test("the help lists every exit code, and the version is the package's", async (
   }
 });
 
+test("help before the words of a command shows the same as --help after them", async () => {
+  for (const words of [[], ["pool"], ["pools", "list"], ["pool", "list"], ["serve"], ["help"]]) {
+    const { exitCode, out } = await cli(["help", ...words]);
+    assert.equal(exitCode, 0);
+    assert.equal(out, (await cli([...words, "--help"])).out);
+  }
+  const list = await cli(["help", "pool", "list"]);
+  assert.match(list.out, /^Usage: service pool list /);
+  assert.equal((await cli(["help", "pool", "list", "more"])).out, list.out);
+  assert.equal((await cli(["--profile", "staging", "help", "pool", "list"])).out, list.out);
+});
+
+test("help for a mistyped command suggests the intended one", async () => {
+  for (const [words, intended] of [
+    [["tenat"], "tenant"],
+    [["tenant", "craete"], "create"],
+  ] as const) {
+    const { exitCode, err, out } = await cli(["help", ...words]);
+    assert.deepEqual([exitCode, out], [2, ""]);
+    assert.match(err, new RegExp(`Did you mean ${intended}\\?`));
+  }
+});
+
 test("a group without a command prints its help as a usage error", async () => {
   const { exitCode, err } = await cli(["tenant"]);
   assert.equal(exitCode, 2);

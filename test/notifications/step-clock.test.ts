@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { createAreas } from "../../src/app/areas.ts";
+import { after, before, mock, test } from "node:test";
+import { systemClock } from "../../src/platform/clock/clock.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newSender, type Sender } from "./sender-fixture.ts";
-import { outcomesOf, steppedFixture } from "./step-fixture.ts";
+import { newSender, type Sender, shown } from "./sender-fixture.ts";
+import { contents, outcomesOf, steppedFixture } from "./step-fixture.ts";
 
 const hourMs = 3_600_000;
 /** How far the node's clock is ahead of the database's. */
@@ -13,8 +13,8 @@ let sender: Sender;
 let sql: TestSql;
 let steps: ReturnType<typeof steppedFixture>;
 before(async () => {
-  const clock = { now: () => Date.now() + skewMs };
-  const node = await startService({}, undefined, "all", (parts) => createAreas({ ...parts, clock }));
+  mock.method(systemClock, "now", () => Date.now() + skewMs);
+  const node = await startService({ "notification.outbox.enabled": "true" });
   sender = await newSender(node);
   sql = connect(node.databaseUrl, 1);
   steps = steppedFixture(sender, sql);
@@ -45,5 +45,30 @@ for (const [name, aheadMs] of [
     assert.deepEqual(outcomesOf(await steps.runIn(run_id, "completed")), ["inbox sent", "unread timed_out"]);
     const claims = await sql`select from run_claims where run_id = ${run_id}`;
     assert.equal(claims.length, 2, "one claim to start the run, and one to end the wait");
+  });
+
+  test(`a batch of triggers is sent at once if the clock of the node that accepts it is ${name} the database's`, async () => {
+    skewMs = aheadMs;
+    const workflow_key = await sender.workflow({ channels: contents });
+    const { id: subscriber_id } = await sender.subscriber({ email: "ada@example.com" });
+    const triggers = [{ workflow_key, subscriber_id, channels: ["email"] }];
+    const { results } = (await sender.ok("POST", "/api/v2/notifications/trigger:batch", { triggers })).data;
+    const settled = await steps.settled(results[0].transaction_id);
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ["sent"],
+    );
+  });
+
+  test(`a broadcast is sent at once by a node whose clock is ${name} the database's`, async () => {
+    skewMs = aheadMs;
+    const plain = await sender.workflow({ channels: contents });
+    const stepped = await steps.workflow([{ key: "mail", send: { channels: ["email"] } }]);
+    const topic = await sender.topic([(await sender.subscriber({ email: "ada@example.com" })).id]);
+    for (const workflow_key of [plain, stepped]) {
+      const { transaction_id } = await sender.trigger({ workflow_key, topic, channels: ["email"] });
+      const deliveries = () => sender.deliveries(`transaction_id=${transaction_id}`);
+      await shown(deliveries, ([mail]) => mail?.status === "sent");
+    }
   });
 }

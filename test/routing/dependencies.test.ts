@@ -216,6 +216,9 @@ test("a call on one node waits for an item that ends on another, and for the ite
   for (const wait of waits) assert.equal((await wait).data.state, "completed");
 });
 
+/** How long no item is completed before a test gives up. */
+const stuckMs = 60_000;
+
 test("many workers that complete a random graph of items run every item once, and never before its dependencies", async () => {
   const pool = await own.pool();
   const count = 60;
@@ -230,15 +233,26 @@ test("many workers that complete a random graph of items run every item once, an
   }
   const done: string[] = [];
   const begun: string[] = [];
+  let giveUpAtMs = performance.now() + stuckMs;
   async function work(at: Party): Promise<void> {
     while (done.length < count) {
+      if (performance.now() > giveUpAtMs) assert.fail(await stuckItems());
       for (const item of await at.lease(pool, { max_items: 3, wait_s: 1 })) {
         for (const before of dependencies.get(item.queue_item_id)!) assert.ok(done.includes(before));
         begun.push(item.queue_item_id);
         await at.complete(item);
         done.push(item.queue_item_id);
+        giveUpAtMs = performance.now() + stuckMs;
       }
     }
+  }
+  async function stuckItems(): Promise<string> {
+    const left = await Promise.all(ids.filter((id) => !done.includes(id)).map((id) => own.item(pool, id)));
+    const told = left.map(({ id, state, hold_reason, after: named }) => {
+      const missing = named.filter((each: string) => !done.includes(each));
+      return `${id} is ${state} ${hold_reason} and waits for ${missing.join(", ") || "nothing"}`;
+    });
+    return `${left.length} of ${count} items are not completed, and none was for a minute:\n${told.join("\n")}`;
   }
   const there = partyAt(quiet, own);
   await Promise.all([work(own), work(own), work(there), work(there)]);

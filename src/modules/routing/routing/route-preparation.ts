@@ -75,8 +75,7 @@ export function createPreparation(parts: PreparationParts) {
     for (const snapshot of all.pools.values()) {
       const side = sideOf(snapshot, item.key);
       if (!side.pool.config.acceptsUnaddressed || !mayUseEnvironment(principal, snapshot.environmentKey)) continue;
-      const view = await live.view(side);
-      const pending = new PoolChoice(view.pool, item, { nowMs, seed: 0, waitedS: 0 });
+      const pending = new PoolChoice(live.compiled(side), item, { nowMs, seed: 0, waitedS: 0 });
       const choice = await decideWithinBudget(pending, budget, (result) => result);
       if (choice.type === "deferred")
         throw failed("Too many pools have rules to evaluate in the time available: set pool_id to the pool to use.");

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/embedded-owner.ts";
+import type { OperationCaller } from "../../../chain/operation-caller.ts";
+import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createSignals } from "../../../platform/db/index.ts";
 import { lowestUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { createLog } from "../../../platform/log/log.ts";
 import { createShards, shardOf } from "../../../platform/shards/index.ts";
 import { type ScheduleRun, shardCount, type Timing } from "./domain/schedule.ts";
-import type { RunAttempt, RunRouter } from "./run-router.ts";
-import { type RunResult, runStore } from "./run-store.ts";
+import { createRunRouter, type RunAttempt, type RunRouter } from "./run-router.ts";
+import { type RunResult, runStore, type UnsettledRun } from "./run-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createScheduleWorker } from "./schedule-worker.ts";
 
@@ -46,20 +49,26 @@ const undecided: RunAttempt = { state: "postponed", errorCode: "", errorMessage:
 function nodeWith(route: (run: ScheduleRun) => Promise<RunAttempt>) {
   const seen: ScheduleRun[] = [];
   const cancelled: string[] = [];
-  const counted: string[] = [];
   const router: RunRouter = {
-    route: (run) => {
+    route: (run, { replaced }) => {
       seen.push(run);
+      cancelled.push(...replaced.map(({ id }) => id));
       return route(run);
     },
-    cancel: async (_run, item) => {
-      cancelled.push(item.id);
-    },
   };
+  return { seen, cancelled, ...workerWith(router) };
+}
+
+/** A node that calls operations as given. */
+const nodeCalling = (call: (method: DescMethod) => Promise<unknown>) =>
+  workerWith(createRunRouter(call as OperationCaller));
+
+function workerWith(router: RunRouter) {
+  const counted: string[] = [];
   const events = recordedEvents() as never;
   const countRun = (_tenantId: string, state: string) => void counted.push(state);
   const parts = { db, signals, clock, log, shards, events, router, countRun, topic: "schedules" };
-  return { seen, cancelled, counted, ...createScheduleWorker(parts) };
+  return { counted, ...createScheduleWorker(parts) };
 }
 
 /** Stores a schedule that is due now. It is the only one. */
@@ -84,7 +93,7 @@ async function storeSchedule(timing: Partial<Timing> = {}) {
   };
   await scheduleStore(db.sql).insert(schedule, shardOf(tenantId, shardCount), { nextAt, firesAt: nextAt });
   const runs = async () =>
-    db.sql<ScheduleRun[]>`select * from routing_schedule_runs where schedule_id = ${id} order by id`;
+    db.sql<UnsettledRun[]>`select * from routing_schedule_runs where schedule_id = ${id} order by id`;
   return { tenantId, id, runs };
 }
 
@@ -121,6 +130,32 @@ test("a run that cannot be routed now is attempted again later, and keeps its pl
   );
 });
 
+test("a run that is given up after 30 minutes ends with the error of its last attempt", async () => {
+  const { id, runs } = await storeSchedule({ catchUpS: 7200, cron: "0 3 1 1 *" });
+  const busy = nodeCalling(() => Promise.reject(fail("ROUTING_FAILED", { public: "The queue is full." })));
+  await busy.sweep();
+  aheadMs += 29 * minuteMs;
+  await busy.sweep();
+  assert.equal((await runs())[0]!.state, "starting");
+  aheadMs += 2 * minuteMs;
+  await busy.sweep();
+  const [run] = await runs();
+  assert.deepEqual([run!.state, run!.errorCode, run!.errorMessage], ["failed", "routing_failed", "The queue is full."]);
+  const [schedule] = await db.sql<{ lastError: string }[]>`select last_error from routing_schedules where id = ${id}`;
+  assert.equal(schedule!.lastError, "The queue is full.");
+});
+
+test("a run that may have routed its item and is given up after 30 minutes says that the outcome is unknown", async () => {
+  const { runs } = await storeSchedule({ catchUpS: 7200, cron: "0 3 1 1 *" });
+  const busy = nodeCalling(() => Promise.reject(fail("IDEMPOTENCY_IN_PROGRESS", { public: "In progress." })));
+  await busy.sweep();
+  aheadMs += 31 * minuteMs;
+  await busy.sweep();
+  const [run] = await runs();
+  assert.deepEqual([run!.state, run!.errorCode], ["failed", "outcome_unknown"]);
+  assert.match(run!.errorMessage, /^It is unknown whether the item was routed/);
+});
+
 /** Stores an unfinished item. */
 async function storeItem(tenantId: TenantId): Promise<string> {
   const id = ulid(clock.now());
@@ -130,6 +165,14 @@ async function storeItem(tenantId: TenantId): Promise<string> {
     values (${tenantId}, ${id}, ${id}, 'ready', 0, 0, now() + interval '1 hour', 't', '', '{}', '{}', '{}', 0, 'queued',
       '', '00', 0, '{}')`;
   return id;
+}
+
+/** Stores a run that somebody fired. */
+async function fireByHand(tenantId: TenantId, scheduleId: string): Promise<void> {
+  const time = new Date(clock.now());
+  const fired = { tenantId, scheduleId, id: ulid(clock.now()), time, cause: "manual", state: "starting" } as const;
+  await runStore(db.sql).insertRuns([{ ...fired, request: {}, dueAt: time, errorCode: "", errorMessage: "" }], time);
+  await scheduleStore(db.sql).refreshDue(tenantId, scheduleId);
 }
 
 test("with cancel_running, a run whose item could not be routed is skipped when the next time comes", async () => {
@@ -173,14 +216,98 @@ test("with cancel_running, a run that was postponed never cancels the item of a 
   assert.deepEqual(next.cancelled.toSorted(), [newer, older].toSorted(), "the next time replaces both");
 });
 
+/** A node that cannot cancel items now. It could route them. */
+function nodeUnableToCancel() {
+  const calls: string[] = [];
+  const worker = nodeCalling(async ({ name }) => {
+    calls.push(name);
+    if (name === "CancelQueueItem") throw fail("UNAVAILABLE", { public: "The node is busy." });
+    return { decision: { decisionId: "d", outcome: "queued", reason: "", queueItemId: "own", existingItemId: "" } };
+  });
+  return { calls, ...worker };
+}
+
+test("with cancel_running, an item that cannot be cancelled now holds up only its run, which is attempted later", async () => {
+  const { tenantId, id, runs } = await storeSchedule({ overlap: "cancel_running", catchUpS: 300 });
+  const item = await storeItem(tenantId);
+  await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
+  aheadMs += minuteMs;
+  const busy = nodeUnableToCancel();
+  await busy.sweep();
+  assert.deepEqual(busy.calls, ["CancelQueueItem"]);
+  const [, postponed] = await runs();
+  assert.ok(postponed!.dueAt!.getTime() >= postponed!.createdAt.getTime() + 2000, "it is attempted after a back-off");
+  assert.deepEqual([postponed!.state, postponed!.errorCode], ["starting", "unavailable"]);
+  assert.equal(postponed!.errorMessage, "An earlier item could not be cancelled: The node is busy.");
+
+  await fireByHand(tenantId, id);
+  aheadMs += 3000;
+  await busy.sweep();
+  assert.deepEqual(busy.calls, ["CancelQueueItem", "CancelQueueItem", "Route"], "the run fired by hand is routed");
+
+  aheadMs += minuteMs;
+  await busy.sweep();
+  aheadMs += 3000;
+  const free = nodeWith(async () => routed);
+  await free.sweep();
+  const [newest] = (await runs()).filter(({ cause }) => cause === "schedule").toReversed();
+  assert.deepEqual([free.seen.map((run) => run.id), free.cancelled], [[newest!.id], [item]]);
+  assert.deepEqual(
+    (await runs()).filter(({ cause }) => cause === "schedule").map(({ state }) => state),
+    ["routed", "skipped", "routed"],
+  );
+});
+
+test("with cancel_running, a run that could not cancel an earlier item until the limit fails", async () => {
+  const { tenantId, id, runs } = await storeSchedule({ overlap: "cancel_running" });
+  const item = await storeItem(tenantId);
+  await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
+  aheadMs += minuteMs;
+  const busy = nodeUnableToCancel();
+  await busy.sweep();
+  // No further time, so that none supersedes the run.
+  await db.sql`update routing_schedules set next_at = null, fires_at = null where id = ${id}`;
+  aheadMs += 2 * minuteMs;
+  await busy.sweep();
+  assert.deepEqual(busy.calls, ["CancelQueueItem", "CancelQueueItem"]);
+  const [, run] = await runs();
+  assert.deepEqual([run!.state, run!.errorCode, busy.counted], ["failed", "unavailable", ["failed"]]);
+});
+
+test("with cancel_running, a run whose expression fails leaves the earlier item alone", async () => {
+  const { tenantId, id, runs } = await storeSchedule({ overlap: "cancel_running" });
+  const item = await storeItem(tenantId);
+  await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
+  const broken = { item: { pool_id: "pool", type: "tick", key: "=schedule.nothing" } };
+  await scheduleStore(db.sql).update(tenantId, id, broken, undefined, new Date());
+  aheadMs += minuteMs;
+  const node = nodeUnableToCancel();
+  await node.sweep();
+  const [, run] = await runs();
+  assert.deepEqual([run!.state, run!.errorCode, node.calls], ["failed", "expression_error", []]);
+});
+
+test("with cancel_running, a run that may have an item is never skipped because an older item cannot be cancelled", async () => {
+  const { tenantId, runs } = await storeSchedule({ overlap: "cancel_running", catchUpS: 300 });
+  await nodeWith(async () => undecided).sweep();
+  aheadMs += minuteMs;
+  const [first] = await runs();
+  const older = await storeItem(tenantId);
+  // The newer run has no result yet when the older one routes its item late.
+  await nodeWith(async ({ id }) => (id === first!.id ? { ...routed, itemId: older } : undecided)).sweep();
+  const busy = nodeUnableToCancel();
+  aheadMs += minuteMs;
+  await busy.sweep();
+  assert.deepEqual(busy.calls, ["CancelQueueItem", "CancelQueueItem"], "by the second and by the third run");
+  const states = (await runs()).map(({ state }) => state);
+  assert.deepEqual(states, ["routed", "starting", "starting"]);
+});
+
 test("with cancel_running, a run that was postponed leaves an item that was fired by hand since then", async () => {
   const { tenantId, id } = await storeSchedule({ overlap: "cancel_running" });
   await nodeWith(async () => full).sweep();
   aheadMs += 1000;
-  const time = new Date(clock.now());
-  const fired = { tenantId, scheduleId: id, id: ulid(clock.now()), time, cause: "manual", state: "starting" } as const;
-  await runStore(db.sql).insertRuns([{ ...fired, request: {}, dueAt: time, errorCode: "", errorMessage: "" }], time);
-  await scheduleStore(db.sql).refreshDue(tenantId, id);
+  await fireByHand(tenantId, id);
   const item = await storeItem(tenantId);
   await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
   aheadMs += 3000;

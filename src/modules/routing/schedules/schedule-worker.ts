@@ -35,6 +35,15 @@ interface RunItem extends UnfinishedItem {
   readonly time: Date;
 }
 
+/** How to start runs. */
+interface StartOptions {
+  /** Items of earlier runs. */
+  readonly unfinished: readonly RunItem[];
+  /** Whether nobody can have attempted the runs before. */
+  readonly isFirst: boolean;
+  readonly epoch: number;
+}
+
 /** Fires schedules. */
 export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
 
@@ -75,14 +84,15 @@ export function createScheduleWorker(parts: Parts) {
     const { tenantId, id } = schedule;
     const store = runStore(db.sql);
     const earlier = await store.unsettled(tenantId, id);
-    await start(schedule, earlier.filter(isStarting), await unfinishedItems(earlier), epoch);
+    const replaceable = await unfinishedItems(earlier);
+    await start(schedule, earlier.filter(isStarting), { unfinished: replaceable, isFirst: false, epoch });
     const unsettled = earlier.some(isStarting) ? await store.unsettled(tenantId, id) : earlier;
     const unfinished = await unfinishedItems(unsettled);
     const decided = decideRuns(schedule, unsettled, new Set(unfinished.map((item) => item.id)), clock.now());
     if (decided === undefined || !(await decide(schedule, decided, epoch))) return;
     const begun = new Set(decided.begun);
     const starting = (await store.unsettled(tenantId, id)).filter((run) => begun.has(run.id));
-    await start(schedule, starting, unfinished, epoch);
+    await start(schedule, starting, { unfinished, isFirst: true, epoch });
   }
 
   /** The unfinished items of runs. */
@@ -108,18 +118,14 @@ export function createScheduleWorker(parts: Parts) {
   }
 
   /** Routes the items of runs, one after the other, and stores the results. */
-  async function start(
-    schedule: DueSchedule,
-    runs: readonly UnsettledRun[],
-    unfinished: readonly RunItem[],
-    epoch: number,
-  ): Promise<void> {
+  async function start(schedule: DueSchedule, runs: readonly UnsettledRun[], options: StartOptions): Promise<void> {
+    const { unfinished, isFirst, epoch } = options;
     for (const run of runs) {
       const nowMs = clock.now();
       if (run.dueAt !== null && run.dueAt.getTime() > nowMs) continue;
-      for (const item of unfinished) if (replaces(schedule, run, item)) await router.cancel(run, item);
+      const replaced = unfinished.filter((item) => replaces(schedule, run, item));
       const untilMs = run.createdAt.getTime() + Math.max(schedule.timing.catchUpS * 1000, attemptsMinMs);
-      const attempt = await router.route(run, nowMs, untilMs);
+      const attempt = await router.route(run, { replaced, isFirst, nowMs, untilMs });
       if (attempt.state === "postponed") {
         await db.transaction((tx) => runStore(tx).postpone(run, attempt, new Date(nowMs + retryMs)));
       } else {

@@ -54,7 +54,7 @@ export interface DeliveryRow {
   readonly layer?: number;
   readonly dead_letter_id?: string;
   readonly lease_token?: string;
-  /** When it is sent; now when absent. */
+  /** When it is sent; now, by the clock of the database, when absent. */
   readonly next_attempt_at?: Date;
   readonly run_id?: string;
   readonly step_key?: string;
@@ -119,7 +119,7 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
         coalesce(provider_key, ''), coalesce(connection_id, ''), coalesce(layout_id, ''), coalesce(layout_version, 0),
         status, lane, coalesce(failure_phase, ''), coalesce(failure_code, ''), coalesce(failure_detail, ''), reason,
         layer, ${resolverVersion}, case when status in ('queued', 'skipped') then 0 else 1 end,
-        case when status = 'sent' then 1 else 0 end, case when status = 'queued' then coalesce(next_attempt_at, at) end,
+        case when status = 'sent' then 1 else 0 end, case when status = 'queued' then coalesce(next_attempt_at, now()) end,
         coalesce(lease_token, ''),
         case when status = 'running' then now() + make_interval(secs => ${leaseS}) end, coalesce(dead_letter_id, ''),
         case when status in ('queued', 'failed') and failure_code is not null then at end, at,

@@ -52,7 +52,7 @@ export function startedRuns(sql: Sql, runs: readonly (RunRow & { readonly batch_
     insert into notification_runs (tenant_id, id, transaction_id, workflow_key, subscriber_id, topic_key, context_keys,
       user_id, channels, lane, status, wake_at, created_at, updated_at)
     select head.tenant_id, run.id, head.transaction_id, head.workflow_key, run.subscriber_id, head.topic_key,
-      run.context_keys, head.user_id, run.channels, head.lane, 'waiting', head.at, head.at, head.at
+      run.context_keys, head.user_id, run.channels, head.lane, 'waiting', now(), head.at, head.at
     from json_to_recordset(${JSON.stringify(runs)}::text::json) as run(
       batch_index int, id text, subscriber_id text, context_keys text[], channels text[])
     join head using (batch_index)

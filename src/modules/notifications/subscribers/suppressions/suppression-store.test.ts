@@ -30,11 +30,11 @@ async function rowsRead(tx: Sql): Promise<number> {
 }
 
 /** Lists suppressions newest first; returns them, and the number of rows that were read to find them. */
-function list(filter: Partial<SuppressionFilter>) {
+function list(filter: Partial<SuppressionFilter>, after?: string) {
   return db.transaction(async (tx) => {
     const earlier = await rowsRead(tx);
     const all = { channel: undefined, identity: undefined, reason: undefined };
-    const page = { fetch: 51, offset: 0, after: undefined };
+    const page = { fetch: 51, offset: 0, after };
     const { rows, total } = await suppressionStore(tx).list(tenantId, { ...all, ...filter }, page);
     const found = rows.map(({ channel, identity }) => `${channel} ${identity}`);
     return { found, total, read: (await rowsRead(tx)) - earlier };
@@ -58,6 +58,16 @@ test("a list by address has the address in the form of each channel, and reads n
       assert.deepEqual(found, expected);
       assert.deepEqual(total, { count: expected.length, capped: false });
       assert.ok(read <= readMax, `${JSON.stringify(filter)} reads ${read} rows`);
+    }
+  }
+});
+
+test("a page of a list by channel reads no suppressions of other channels", async () => {
+  for (const channel of ["email", "sms", "push", "chat"]) {
+    for (let nth = 0; nth < 7; nth++) {
+      const { found, read } = await list({ channel }, "5000".padStart(26, "0"));
+      assert.equal(found.filter((each) => each.startsWith(`${channel} other`)).length, 51);
+      assert.ok(read <= 51, `a page of ${channel} reads ${read} rows`);
     }
   }
 });

@@ -7,6 +7,7 @@ import type { PoolSnapshot } from "../../pools/index.ts";
 import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
 import { LivePool } from "../domain/facts/live-pool.ts";
 import { applyOutcome, type ItemOutcome, type RecipientHealth, unknownHealth } from "../domain/facts/outlier.ts";
+import { createCompiledPools } from "./compiled-pools.ts";
 import { assignedCounts, recipientStates, saveStates } from "./live-store.ts";
 
 /** A compiled pool with its live state on this node. */
@@ -26,6 +27,8 @@ export interface RecipientOutcome extends ItemOutcome {
 export interface LivePools {
   /** The live view of a snapshot; a promise while the stored state is read first. */
   view(snapshot: PoolSnapshot): LiveView | Promise<LiveView>;
+  /** The compiled pool of a snapshot, for what does not depend on the state of recipients. Nothing is read. */
+  compiled(snapshot: PoolSnapshot): CompiledPool;
   /** Records an assignment before it is committed, so that the next decision takes it into account. */
   recordAssignment(view: LiveView, recipientId: string, nowMs: number): void;
   /** Undoes an assignment, or records that the recipient has finished an item. */
@@ -65,6 +68,8 @@ const saveMs = 200;
 /** Creates this node's live state. It is a cache of the stored state and may be dropped at any time. */
 export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: Parts): LivePools {
   const entries = new Map<string, Entry>();
+  /** Pools in which nothing was decided yet. */
+  const unused = createCompiledPools(entriesMax);
   const ejected: EventEntry[] = [];
   const placeListeners: ((tenantId: TenantId, poolId: string) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -123,7 +128,12 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
 
   async function firstView(snapshot: PoolSnapshot): Promise<LiveView> {
     const { id: poolId, tenantId } = snapshot.pool;
-    const pool = compilePool(snapshot);
+    const known = entries.get(poolId);
+    if (known !== undefined) {
+      await known.refreshing;
+      return viewOf(known, snapshot);
+    }
+    const pool = unused.take(snapshot);
     const view = { pool, live: new LivePool(pool, Math.floor(Math.random() * 2 ** 32)) };
     const entry: Entry = {
       tenantId,
@@ -134,11 +144,6 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       refreshAtMs: 0,
       refreshing: undefined,
     };
-    const known = entries.get(poolId);
-    if (known !== undefined) {
-      await known.refreshing;
-      return viewOf(known, snapshot);
-    }
     if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
     entries.set(poolId, entry);
     await refreshSoon(poolId, entry);
@@ -228,6 +233,10 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
         );
       }
       return view;
+    },
+    compiled(snapshot) {
+      const entry = entries.get(snapshot.pool.id);
+      return entry === undefined ? unused.compile(snapshot) : viewOf(entry, snapshot).pool;
     },
     recordAssignment({ pool, live }, recipientId, nowMs) {
       live.assigned(recipientId, nowMs);

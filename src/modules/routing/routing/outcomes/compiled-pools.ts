@@ -1,0 +1,36 @@
+import type { PoolSnapshot } from "../../pools/index.ts";
+import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
+
+/** Compiled pools without live state. */
+export interface CompiledPools {
+  /** The compiled form of a snapshot, which is kept for the next call. */
+  compile(snapshot: PoolSnapshot): CompiledPool;
+  /** The compiled form of a snapshot, which is not kept any longer. */
+  take(snapshot: PoolSnapshot): CompiledPool;
+}
+
+/** Creates a cache of compiled pools. The oldest one is evicted first. */
+export function createCompiledPools(entriesMax: number): CompiledPools {
+  const entries = new Map<string, CompiledPool>();
+  // The sides of a canary have the same pool.
+  const keyOf = ({ pool, candidateId = "" }: PoolSnapshot) => `${pool.id}:${candidateId}`;
+
+  function compiled(snapshot: PoolSnapshot): CompiledPool {
+    const known = entries.get(keyOf(snapshot));
+    return known?.snapshot.digest === snapshot.digest ? known : compilePool(snapshot, known);
+  }
+
+  return {
+    compile(snapshot) {
+      const [key, pool] = [keyOf(snapshot), compiled(snapshot)];
+      if (!entries.has(key) && entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
+      entries.set(key, pool);
+      return pool;
+    },
+    take(snapshot) {
+      const pool = compiled(snapshot);
+      entries.delete(keyOf(snapshot));
+      return pool;
+    },
+  };
+}
