@@ -21,20 +21,18 @@ const signals = createSignals(db);
 await signals.start();
 after(() => signals.stop());
 const log = createLog("silent");
-let aheadMs = 0;
-const clock = { now: () => Date.now() + aheadMs };
-// Longer than all tests, which move the clock.
+const minuteMs = 60_000;
+// Only the tests move the clock. Each starts with a minute.
+let nowMs = Date.now();
+beforeEach(() => {
+  nowMs += minuteMs - (nowMs % minuteMs);
+});
+const clock = { now: () => nowMs };
+// Longer than all tests.
 const shards = createShards({ db, clock, log, signals, kind: "schedules", count: shardCount, leaseMs: 86_400_000 });
 shards.start();
 after(() => shards.stop());
 await until(() => shards.owned().size === shardCount);
-
-const minuteMs = 60_000;
-
-// The clock runs on during a test. Each test starts with a minute, so that none sees one more minute pass.
-beforeEach(() => {
-  aheadMs += minuteMs - (clock.now() % minuteMs);
-});
 
 const routed: RunResult = {
   ...{ state: "routed", itemId: "item", decisionId: "item", outcome: "queued", errorCode: "", errorMessage: "" },
@@ -120,7 +118,7 @@ test("a run that cannot be routed now is attempted again later, and keeps its pl
   await busy.sweep();
   await busy.sweep();
   assert.equal(busy.seen.length, 1, "it is not attempted before its back-off has passed");
-  aheadMs += 3000;
+  nowMs += 3000;
   const free = nodeWith(async () => routed);
   await free.sweep();
   assert.equal(free.seen.length, 1);
@@ -134,10 +132,10 @@ test("a run that is given up after 30 minutes ends with the error of its last at
   const { id, runs } = await storeSchedule({ catchUpS: 7200, cron: "0 3 1 1 *" });
   const busy = nodeCalling(() => Promise.reject(fail("ROUTING_FAILED", { public: "The queue is full." })));
   await busy.sweep();
-  aheadMs += 29 * minuteMs;
+  nowMs += 29 * minuteMs;
   await busy.sweep();
   assert.equal((await runs())[0]!.state, "starting");
-  aheadMs += 2 * minuteMs;
+  nowMs += 2 * minuteMs;
   await busy.sweep();
   const [run] = await runs();
   assert.deepEqual([run!.state, run!.errorCode, run!.errorMessage], ["failed", "routing_failed", "The queue is full."]);
@@ -149,7 +147,7 @@ test("a run that may have routed its item and is given up after 30 minutes says 
   const { runs } = await storeSchedule({ catchUpS: 7200, cron: "0 3 1 1 *" });
   const busy = nodeCalling(() => Promise.reject(fail("IDEMPOTENCY_IN_PROGRESS", { public: "In progress." })));
   await busy.sweep();
-  aheadMs += 31 * minuteMs;
+  nowMs += 31 * minuteMs;
   await busy.sweep();
   const [run] = await runs();
   assert.deepEqual([run!.state, run!.errorCode], ["failed", "outcome_unknown"]);
@@ -180,7 +178,7 @@ test("with cancel_running, a run whose item could not be routed is skipped when 
   const busy = nodeWith(async () => full);
   for (let nth = 0; nth < 3; nth++) {
     await busy.sweep();
-    aheadMs += nth < 2 ? minuteMs : 3000;
+    nowMs += nth < 2 ? minuteMs : 3000;
   }
   const free = nodeWith(async () => routed);
   await free.sweep();
@@ -189,9 +187,9 @@ test("with cancel_running, a run whose item could not be routed is skipped when 
   const skipped = ["skipped", "routing_failed", null];
   assert.deepEqual(states, [skipped, skipped, ["routed", "", null]]);
   assert.deepEqual([busy.counted, free.counted], [["skipped", "skipped"], ["routed"]]);
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   await busy.sweep();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   await busy.sweep();
   const [schedule] = await db.sql<{ lastError: string }[]>`select last_error from routing_schedules where id = ${id}`;
   assert.equal(schedule!.lastError, full.errorMessage);
@@ -202,15 +200,15 @@ test("with cancel_running, a run that was postponed never cancels the item of a 
   // It is attempted again, because only its idempotency key tells whether it has an item.
   await nodeWith(async () => undecided).sweep();
   const [first] = await runs();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   const newer = await storeItem(tenantId);
   await nodeWith(async ({ id }) => (id === first!.id ? undecided : { ...routed, itemId: newer })).sweep();
-  aheadMs += 3000;
+  nowMs += 3000;
   const older = await storeItem(tenantId);
   const late = nodeWith(async () => ({ ...routed, itemId: older }));
   await late.sweep();
   assert.deepEqual([late.seen.map(({ id }) => id), late.cancelled], [[first!.id], []]);
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   const next = nodeWith(async () => routed);
   await next.sweep();
   assert.deepEqual(next.cancelled.toSorted(), [newer, older].toSorted(), "the next time replaces both");
@@ -231,7 +229,7 @@ test("with cancel_running, an item that cannot be cancelled now holds up only it
   const { tenantId, id, runs } = await storeSchedule({ overlap: "cancel_running", catchUpS: 300 });
   const item = await storeItem(tenantId);
   await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   const busy = nodeUnableToCancel();
   await busy.sweep();
   assert.deepEqual(busy.calls, ["CancelQueueItem"]);
@@ -241,13 +239,13 @@ test("with cancel_running, an item that cannot be cancelled now holds up only it
   assert.equal(postponed!.errorMessage, "An earlier item could not be cancelled: The node is busy.");
 
   await fireByHand(tenantId, id);
-  aheadMs += 3000;
+  nowMs += 3000;
   await busy.sweep();
   assert.deepEqual(busy.calls, ["CancelQueueItem", "CancelQueueItem", "Route"], "the run fired by hand is routed");
 
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   await busy.sweep();
-  aheadMs += 3000;
+  nowMs += 3000;
   const free = nodeWith(async () => routed);
   await free.sweep();
   const [newest] = (await runs()).filter(({ cause }) => cause === "schedule").toReversed();
@@ -262,12 +260,12 @@ test("with cancel_running, a run that could not cancel an earlier item until the
   const { tenantId, id, runs } = await storeSchedule({ overlap: "cancel_running" });
   const item = await storeItem(tenantId);
   await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   const busy = nodeUnableToCancel();
   await busy.sweep();
   // No further time, so that none supersedes the run.
   await db.sql`update routing_schedules set next_at = null, fires_at = null where id = ${id}`;
-  aheadMs += 2 * minuteMs;
+  nowMs += 2 * minuteMs;
   await busy.sweep();
   assert.deepEqual(busy.calls, ["CancelQueueItem", "CancelQueueItem"]);
   const [, run] = await runs();
@@ -280,7 +278,7 @@ test("with cancel_running, a run whose expression fails leaves the earlier item 
   await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
   const broken = { item: { pool_id: "pool", type: "tick", key: "=schedule.nothing" } };
   await scheduleStore(db.sql).update(tenantId, id, broken, undefined, new Date());
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   const node = nodeUnableToCancel();
   await node.sweep();
   const [, run] = await runs();
@@ -290,13 +288,13 @@ test("with cancel_running, a run whose expression fails leaves the earlier item 
 test("with cancel_running, a run that may have an item is never skipped because an older item cannot be cancelled", async () => {
   const { tenantId, runs } = await storeSchedule({ overlap: "cancel_running", catchUpS: 300 });
   await nodeWith(async () => undecided).sweep();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   const [first] = await runs();
   const older = await storeItem(tenantId);
   // The newer run has no result yet when the older one routes its item late.
   await nodeWith(async ({ id }) => (id === first!.id ? { ...routed, itemId: older } : undecided)).sweep();
   const busy = nodeUnableToCancel();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   await busy.sweep();
   assert.deepEqual(busy.calls, ["CancelQueueItem", "CancelQueueItem"], "by the second and by the third run");
   const states = (await runs()).map(({ state }) => state);
@@ -306,11 +304,11 @@ test("with cancel_running, a run that may have an item is never skipped because 
 test("with cancel_running, a run that was postponed leaves an item that was fired by hand since then", async () => {
   const { tenantId, id } = await storeSchedule({ overlap: "cancel_running" });
   await nodeWith(async () => full).sweep();
-  aheadMs += 1000;
+  nowMs += 1000;
   await fireByHand(tenantId, id);
   const item = await storeItem(tenantId);
   await nodeWith(async () => ({ ...routed, itemId: item })).sweep();
-  aheadMs += 3000;
+  nowMs += 3000;
   const late = nodeWith(async () => routed);
   await late.sweep();
   assert.deepEqual([late.seen.length, late.cancelled], [1, []]);
@@ -352,7 +350,7 @@ test("old runs are forgotten also while every time is skipped", async () => {
   await storeOldRuns(tenantId, id);
   const busy = nodeWith(async () => full);
   await busy.sweep();
-  aheadMs += minuteMs;
+  nowMs += minuteMs;
   await busy.sweep();
   const kept = await runs();
   assert.deepEqual([kept.length, kept.at(-2)!.state, kept.at(-1)!.state], [201, "starting", "skipped"]);

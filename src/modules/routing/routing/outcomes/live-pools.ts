@@ -130,7 +130,8 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const { id: poolId, tenantId } = snapshot.pool;
     const known = entries.get(poolId);
     if (known !== undefined) {
-      await known.refreshing;
+      // The state is being read, or could not be read before.
+      await refreshSoon(poolId, known);
       return viewOf(known, snapshot);
     }
     const pool = unused.take(snapshot);
