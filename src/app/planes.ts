@@ -14,7 +14,7 @@ import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
 import { type createProbes, requireRead } from "../gateway/health.ts";
 import { createHealthPageHandler } from "../gateway/health-page.ts";
 import { createMcpHandler } from "../gateway/mcp/index.ts";
-import { buildOpenApi } from "../gateway/openapi/index.ts";
+import { buildInSteps } from "../gateway/openapi/index.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
 import { createScimEndpoint } from "../gateway/scim.ts";
@@ -223,7 +223,7 @@ function docsHandler(
       staging: config["api.staging_url"] || "https://staging.switchyard.example",
       local: baseUrl(),
     };
-    return buildOpenApi({ operations, servers, errorsUrl: errorsUrl(), version });
+    return buildInSteps({ operations, servers, errorsUrl: errorsUrl(), version });
   };
   const docs = createDocs({ openApi, outbox: config["notification.outbox.enabled"] });
   return (exchange: Exchange) => {

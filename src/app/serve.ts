@@ -78,7 +78,8 @@ export async function serve(
     };
     const node = await compose(foundation, createParts);
 
-    const { tenancy, identity, routing, connectors, experiments, notifications, workflows, operations } = node;
+    const { tenancy, identity, routing, connectors, experiments, notifications, workflows, operations, governance } =
+      node;
     const { apiKeys, secrets } = tenancy;
     closers.push(() => node.egress.close());
     closers.push(() => notifications.providers.close());
@@ -130,6 +131,7 @@ export async function serve(
       servingStatus.set(false);
       routing.endWaits();
       workflows.endWaits();
+      governance.endWaits();
     });
     servingStatus.set(true);
     const loginLink = admin && role !== "worker" ? await identity.createLoginLink(admin.keyId) : undefined;

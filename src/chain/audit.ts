@@ -37,20 +37,37 @@ function recordsIn({ method, governance }: Operation, response: CallResponse): {
   return isStream(response) ? [] : namedRecords(method.output, response, governance.resource).slice(0, recordsMax);
 }
 
-function namedRecords(desc: DescMessage, message: Message, type: string): { type: string; id: string }[] {
+function namedRecords(desc: DescMessage, message: Message, type: string, depth = 0): { type: string; id: string }[] {
   const values = message as unknown as Record<string, unknown>;
-  const idField = idFieldOf(desc);
-  if (idField !== undefined) {
-    const id = values[idField.localName] as string;
+  const nameFields = nameFieldsOf(desc, depth);
+  if (nameFields !== undefined) {
+    const id = nameFields.map(({ localName }) => values[localName] as string).join("/");
     return id === "" ? [] : [{ type, id }];
   }
   return desc.fields.flatMap((field) => {
     if (field.message === undefined || (field.fieldKind !== "message" && field.fieldKind !== "list")) return [];
     const { message: held } = field;
     const found = [values[field.localName] ?? []].flat() as Message[];
-    return found.flatMap((each) => namedRecords(held, each, snakeCased(held.name)));
+    return found.flatMap((each) => namedRecords(held, each, snakeCased(held.name), depth + 1));
   });
 }
+
+/** The fields that name a record: its id. The record of a response that has none is named by its key. */
+function nameFieldsOf(desc: DescMessage, depth: number): readonly DescField[] | undefined {
+  const idField = idFieldOf(desc);
+  if (idField !== undefined) return [idField];
+  if (depth !== 1) return undefined;
+  const names = recordKeys.find((each) => each.every((name) => desc.fields.some((field) => field.name === name)));
+  return names?.map((name) => desc.fields.find((field) => field.name === name)!);
+}
+
+/** The keys of records without an id: versions of packs and plans, and records that one field names. */
+const recordKeys: readonly (readonly string[])[] = [
+  ["publisher", "name", "version"],
+  ["plan_key", "version"],
+  ["key"],
+  ["workflow_key"],
+];
 
 /** The field that names a record: `id`, or a first field such as `decision_id`. */
 function idFieldOf({ field, fields: [first] }: DescMessage): DescField | undefined {
@@ -70,18 +87,18 @@ function outcomeOf(error: unknown): AuditOutcome {
   return status === 401 || status === 403 ? "denied" : "failed";
 }
 
-/** The ids in the request. No other request field is audited. */
+/** The ids in the request, and everything that identifies a record in its path. No other request field is audited. */
 function namedIds({ message, operation }: Call): Record<string, string> {
   if (message === undefined) return {};
   const fields = message as unknown as Record<string, unknown>;
   return Object.fromEntries(
     operation.method.input.fields
-      .filter(({ name }) => name === "id" || name.endsWith("_id") || (name === "key" && isInPath(operation, name)))
+      .filter(({ name }) => name === "id" || name.endsWith("_id") || isInPath(operation, name))
       .flatMap((field) => (fields[field.localName] ? [[field.name, String(fields[field.localName])]] : [])),
   );
 }
 
-// A key that identifies a record is in the path. Any other `key` is caller data, which is not audited.
+// A name that identifies a record is in the path. Any other one is caller data, which is not audited.
 function isInPath({ bindings }: Operation, name: string): boolean {
-  return bindings.some(({ path }) => path.includes(`{${name}}`));
+  return bindings.some(({ path }) => path.includes(`{${name}}`) || path.includes(`{${name}=`));
 }

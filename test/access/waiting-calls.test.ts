@@ -7,7 +7,7 @@ import { leaseParts } from "../../src/modules/routing/queues/testing/lease-parts
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, shown } from "../routing/tenant-fixture.ts";
+import { freshName, newParty, type Party, shown } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;
@@ -73,6 +73,48 @@ test("a call that waits for offers gets none once its key is revoked", async () 
   await revoke(own, key.id);
   await own.route(pool);
   assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
+});
+
+/** A run that waits for the event `go`, with a stream that has no room left. */
+async function waitingRun() {
+  const key = `waiting.${freshName()}`;
+  const steps = [{ id: "w", wait_event: { event: "go", timeout: "1h" } }];
+  await own.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } });
+  await own.ok("POST", `/api/workflow-definitions/${key}/publish`, {});
+  const { run } = (await own.ok("POST", "/api/workflow-runs", { definition: key })).data;
+  const streams = `/api/workflow-streams/runs/${run.id}/streams`;
+  const pins = { ceilings: { unread_items: 1 }, on_unread_full: "block" };
+  const { id } = (await own.ok("POST", streams, { name: "full", pins })).data;
+  const stream = `${streams}/${id}`;
+  await own.ok("POST", `${stream}/records`, { payload: 1 });
+  return { run: `/api/workflow-runs/${run.id}`, stream };
+}
+
+test("a call that waits for the end of a run does not see it once its key is revoked", async () => {
+  const { run } = await waitingRun();
+  const key = await newKey(own);
+  const rest = restClient(service.baseUrl, key.secret);
+  assert.equal((await rest.call("GET", run)).status, 200);
+  await shown(activeCalls, (count) => count === 0);
+  const answer = rest.call("GET", `${run}?wait_s=20`);
+  await shown(activeCalls, (count) => count === 1);
+  await revoke(own, key.id);
+  await own.ok("POST", `${run}/signal`, { event: "go" });
+  assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
+});
+
+test("an append that waits for acknowledgements appends nothing once its key is revoked", async () => {
+  const { stream } = await waitingRun();
+  const key = await newKey(own);
+  const rest = restClient(service.baseUrl, key.secret);
+  assert.equal((await rest.call("POST", `${stream}/records`, { payload: 2, wait_s: 0 })).status, 429);
+  await shown(activeCalls, (count) => count === 0);
+  const answer = rest.call("POST", `${stream}/records`, { payload: 2, wait_s: 20 });
+  await shown(activeCalls, (count) => count === 1);
+  await revoke(own, key.id);
+  await own.ok("POST", `${stream}/consumers/c/ack`, { sequence: 1 });
+  assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
+  assert.equal((await own.ok("GET", stream)).data.latest_sequence, 1);
 });
 
 test("a call gets nothing if its key is revoked while its body arrives", async () => {

@@ -114,6 +114,21 @@ test("publishing refuses actions that do not exist or are not executable", async
   }
 });
 
+test("publishing refuses a compensation by an action that cannot be sent again", async () => {
+  const publishing = async (action: string, input: object) => {
+    const key = `w${freshName()}`;
+    const { id: _, ...compensate } = step(action, input);
+    const document = { dsl: "1", key, timeout: "1h", steps: [{ id: "one", transform: {}, compensate }] };
+    await own.ok("POST", "/api/workflow-definitions", { document });
+    const { body } = await own.rest.call("POST", `/api/workflow-definitions/${key}/publish`, {});
+    return body.violations?.map(({ field, rule }: ResponseData) => [field, rule]) ?? [];
+  };
+  assert.deepEqual(await publishing("note.add", { text: "a" }), [
+    ["draft.steps[0].compensate.action.action", "compensate"],
+  ]);
+  assert.deepEqual(await publishing("note.put", { id: "1", text: "a" }), []);
+});
+
 test("publishing refuses literals that the schema of the action's input refuses, and knows nothing of expressions", async () => {
   const publishing = async (input: object) => {
     const key = `w${freshName()}`;

@@ -121,6 +121,21 @@ test("the pinned authorization decides who reads and who appends", async () => {
   assert.equal((await own.rest.call("GET", `${stream.path}/records`)).status, 403, "an admin is not exempt");
 });
 
+test("the event of an input record shows no payload to callers who read the run and may not read the stream", async () => {
+  const definition = await publishWaiting(own, "stream.audit");
+  for (const [readers, isShown] of [
+    [["role:auditor"], false],
+    [[], true],
+  ] as const) {
+    const { runId, path } = await newStream(own, { authorization: { readers } }, definition);
+    await own.ok("POST", `${path}/records`, { payload: { text: "for readers" }, direction: "input" });
+    const run = (await own.ok("GET", `/api/workflow-runs/${runId}?wait_s=20`)).data;
+    assert.deepEqual([run.status, run.output.payload.sequence], ["succeeded", 1]);
+    const history = await own.ok("GET", `/api/workflow-runs/${runId}/history`);
+    assert.equal(JSON.stringify([run, history]).includes("for readers"), isShown, `${readers}`);
+  }
+});
+
 test("Last-Event-ID takes precedence over the cursor of the query, and must be a sequence", async () => {
   const stream = await newStream(own);
   for (const n of [1, 2, 3]) await client.append(stream.runId, stream.id, n);

@@ -377,6 +377,16 @@ suite("access to objects", { concurrency: false }, () => {
     assert.equal((await client.raw("GET", `${pinned}/records`)).json.errorCode, denied);
   });
 
+  test("a stream that redacts payloads accepts no objects, because their bytes would be stored as they are", async () => {
+    const stream = await client.createStream({ redaction: [{ path: "/email", action: "drop" }] });
+    const announced = { sha256: sha256Of(Buffer.from("{}")), size_bytes: 2, content_type: "application/json" };
+    const refused = await client.raw("POST", `${stream}/objects`, Buffer.from(JSON.stringify(announced)), {
+      "content-type": "application/json",
+    });
+    assert.deepEqual([refused.status, refused.json.errorCode], [412, "FAILED_PRECONDITION"]);
+    assert.match(refused.json.detail, /cannot be redacted/);
+  });
+
   test("a node of another region neither stores nor returns a byte", async () => {
     const elsewhere = await startService(
       { "objects.file.dir": directory, "server.region": "mars", "auth.bootstrap_api_key": fileNode.adminKey },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
+import { restClient } from "../harness/rest.ts";
 import { startService } from "../harness/service.ts";
 import { newParty } from "../routing/tenant-fixture.ts";
 import { CallError, restStreams, rpcStreams, take } from "./stream-client.ts";
@@ -45,6 +46,15 @@ test("a node of another region refuses every access, and neither sends nor logs 
     }
   }
   assert.equal(refused, 18);
+  const rest = restClient(away.baseUrl, own.key);
+  const stream = `/api/workflow-streams/runs/${runId}/streams/${id}`;
+  for (const response of [
+    await rest.call("POST", `${stream}/records:batch`, { records: [{ payload: { text: `${marker}-4` } }] }),
+    await rest.call("DELETE", `${stream}/consumers/c`),
+  ]) {
+    assert.equal(response.body.errorCode, "REGION_NOT_ALLOWED", response.text);
+    assert.ok(!response.text.includes(marker));
+  }
   assert.match(away.output(), /AppendWorkflowStreamRecord[\s\S]*REGION_NOT_ALLOWED/, "the node records the refusals");
   assert.ok(!away.output().includes(marker));
   assert.deepEqual(

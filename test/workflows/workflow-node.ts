@@ -78,8 +78,7 @@ export async function startWorkflowNode(databaseUrl: string) {
   };
   const getRun = runs.getWorkflowRun as (context: unknown, request: unknown) => Promise<GetWorkflowRunResponse>;
   return {
-    db,
-    workflows,
+    ...{ db, signals, workflows },
     start: grouped<typeof StartWorkflowRunRequestSchema, StartWorkflowRunResponse>(
       runs.startWorkflowRun,
       StartWorkflowRunRequestSchema,
@@ -120,9 +119,9 @@ export async function startWorkflowNode(databaseUrl: string) {
       tasks.completeWorkflowTasks,
       CompleteWorkflowTasksRequestSchema,
     ),
-    async get({ tenantId }: TestTenant, runId: string) {
-      const request = create(GetWorkflowRunRequestSchema, { runId });
-      return (await getRun(contextFor(db, { tenantId }), request)).run!;
+    async get({ tenantId }: TestTenant, runId: string, waitS = 0, caller: ContextChoice = {}) {
+      const request = create(GetWorkflowRunRequestSchema, { runId, waitS });
+      return (await getRun(contextFor(db, { tenantId, ...caller }), request)).run!;
     },
     /** Creates and publishes a definition. */
     async publish({ tenantId }: TestTenant, document: { readonly key: string; readonly [name: string]: unknown }) {

@@ -13,7 +13,14 @@ const document = buildOpenApi({
   errorsUrl: `${address}/errors`,
   version: "1",
 });
-const docs = createDocs({ openApi: () => document, outbox: true });
+
+/** Builds the document in a number of steps. */
+function* built(steps = 0) {
+  for (let step = 0; step < steps; step++) yield;
+  return document;
+}
+
+const docs = createDocs({ openApi: () => built(), outbox: true });
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const servicePages = document.tags.map(({ name }) => `/docs/services/${name}`);
 const ownPages = [
@@ -86,7 +93,7 @@ test("no page of the reference is too large for a browser", () => {
 
 test("the outbox page is served only if the outbox is enabled", () => {
   assert.match(get("/outbox").body.toString(), /docs\/outbox\.js/);
-  assert.equal(createDocs({ openApi: () => document }).handle("/outbox"), undefined);
+  assert.equal(createDocs({ openApi: () => built() }).handle("/outbox"), undefined);
 });
 
 test("every link on every page has a target that the instance serves", () => {
@@ -152,30 +159,54 @@ test("only the listed assets can be read", () => {
 });
 
 test("the OpenAPI document is written in chunks, with other work in between", async () => {
-  const slow = createDocs({ openApi: () => document });
+  const slow = createDocs({ openApi: () => built() });
   const prepared = slow.prepare("/openapi.yaml");
   assert.equal(slow.prepare("/openapi.yaml"), prepared, "concurrent requests share one promise");
-  let turns = 0;
-  let done = false;
-  prepared!.then(() => {
-    done = true;
-  });
-  while (!done) {
-    await nextTurn();
-    turns++;
-  }
+  const turns = await turnsUntil(prepared!);
   assert.ok(turns > Object.keys(document.paths).length, `${turns} turns`);
   assert.equal(String(slow.handle("/openapi.yaml")?.body), String(get("/openapi.yaml").body));
   assert.equal(slow.prepare("/openapi.yaml"), undefined);
   assert.equal(slow.prepare("/docs"), undefined);
 });
 
+test("the reference is built in steps, with other work in between, whichever page is requested first", async () => {
+  for (const path of ["/docs", "/docs/", servicePages[0]!]) {
+    let made = 0;
+    const slow = createDocs({
+      openApi() {
+        made++;
+        return built(100);
+      },
+    });
+    const prepared = slow.prepare(path);
+    assert.equal(slow.prepare("/docs"), prepared, "concurrent requests share one promise");
+    const yaml = slow.prepare("/openapi.yaml");
+    assert.ok((await turnsUntil(prepared!)) >= 100, path);
+    assert.equal(slow.prepare(path), undefined);
+    assert.equal(String(slow.handle(path)?.body), String(get(path).body));
+    await yaml;
+    assert.equal(made, 1, "all documents share one description");
+  }
+  assert.equal(createDocs({ openApi: () => built() }).prepare("/docs/style.css"), undefined);
+});
+
+/** The turns of the event loop until a promise resolves. */
+async function turnsUntil(promise: Promise<void>): Promise<number> {
+  let turns = 0;
+  let done = false;
+  promise.then(() => {
+    done = true;
+  });
+  for (; !done; turns++) await nextTurn();
+  return turns;
+}
+
 test("the OpenAPI document is served as YAML and built once", () => {
   let made = 0;
   const counted = createDocs({
     openApi: () => {
       made++;
-      return document;
+      return built();
     },
   });
   for (let i = 0; i < 3; i++) assert.match(String(counted.handle("/openapi.yaml")?.body), /^openapi: 3\.1\.1\n/);

@@ -48,6 +48,7 @@ const html = "text/html; charset=utf-8";
 const yaml = "application/yaml; charset=utf-8";
 const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
+const indexPaths: readonly string[] = ["/docs", "/docs/"];
 
 // Forbids other origins and inline scripts.
 const contentSecurityPolicy = [
@@ -65,7 +66,8 @@ const contentSecurityPolicy = [
 const outboxSecurityPolicy = contentSecurityPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
 interface Options {
-  readonly openApi: () => OpenApiDocument;
+  /** Builds the OpenAPI document in steps. */
+  readonly openApi: () => Generator<void, OpenApiDocument>;
   /** Whether the outbox is enabled. */
   readonly outbox?: boolean;
 }
@@ -73,16 +75,26 @@ interface Options {
 /** Serves the interactive reference, the OpenAPI document, the error pages and the outbox page. */
 export function createDocs({ openApi, outbox = false }: Options): Docs {
   const cache = new Map<string, Document>();
+  let describing: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
 
   /** The OpenAPI document and its pages. Building them is slow, so it is done once. */
   function description() {
-    if (described === undefined) {
-      const document = openApi();
-      described = { document, reference: createReference(document) };
-    }
+    const steps = described === undefined ? openApi() : undefined;
+    while (described === undefined) finishDescription(steps!.next());
     return described;
+  }
+
+  function finishDescription(step: IteratorResult<void, OpenApiDocument>): boolean {
+    if (step.done === true) described = { document: step.value, reference: createReference(step.value) };
+    return step.done === true;
+  }
+
+  /** Building the document in one go would block every other call for most of a second. */
+  async function describe(): Promise<void> {
+    const steps = openApi();
+    while (!finishDescription(steps.next())) await yieldLoop();
   }
 
   /** Returns a document from the cache and creates it on first use. Documents never change while the instance runs. */
@@ -97,8 +109,15 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
     return document;
   }
 
+  function prepareDescription(): Promise<void> | undefined {
+    if (described !== undefined) return undefined;
+    describing ??= describe();
+    return describing;
+  }
+
   /** Writing the YAML in one go would block every other call for most of a second. */
   async function writeYaml(): Promise<void> {
+    await prepareDescription();
     let text = "";
     for (const chunk of yamlChunks(description().document)) {
       text += chunk;
@@ -174,9 +193,12 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
       return { status: 200, headers, body: document.body };
     },
     prepare(path) {
-      if (path !== yamlPath || cache.has(path)) return undefined;
-      writing ??= writeYaml();
-      return writing;
+      if (cache.has(path)) return undefined;
+      if (path === yamlPath) {
+        writing ??= writeYaml();
+        return writing;
+      }
+      return indexPaths.includes(path) || path.startsWith(servicesPath) ? prepareDescription() : undefined;
     },
   };
 }

@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { parse } from "yaml";
 import { readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
-import { buildOpenApi } from "./build.ts";
+import { buildInSteps, buildOpenApi } from "./build.ts";
 import type { Parameter, Reference, Response } from "./document.ts";
 import { operationsIn, testDocument, testInput } from "./test-document.ts";
 import { toYaml } from "./yaml.ts";
@@ -176,6 +176,11 @@ test("every operation, parameter and field has a description", () => {
 test("two operations with the same method and path stop the build", () => {
   const twice = [external[0]!, { ...external[1]!, bindings: external[0]!.bindings }];
   assert.throws(() => buildOpenApi({ ...testInput, operations: twice }), /bound twice/);
+});
+
+test("the document is built in one step per operation", () => {
+  const steps = buildInSteps({ ...testInput, operations });
+  assert.equal([...steps].length, external.length);
 });
 
 test("the YAML equals the document, also in a YAML 1.1 parser", () => {

@@ -20,7 +20,21 @@ export interface OpenApiInput {
 }
 
 /** Describes the external plane as an OpenAPI 3.1 document. */
-export function buildOpenApi({ operations, servers, errorsUrl, version }: OpenApiInput): OpenApiDocument {
+export function buildOpenApi(input: OpenApiInput): OpenApiDocument {
+  const steps = buildInSteps(input);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/**
+ * Like buildOpenApi, as a generator that yields after each operation. The whole document takes most of a second, so a
+ * server yields to other work between operations.
+ */
+export function* buildInSteps({
+  operations,
+  servers,
+  errorsUrl,
+  version,
+}: OpenApiInput): Generator<void, OpenApiDocument> {
   const external = operations.filter(({ governance }) => !governance.internalOnly);
   const components = createComponents();
   const schemas = createSchemas(components, collectReachable(external.map(({ method }) => method.output)));
@@ -32,6 +46,7 @@ export function buildOpenApi({ operations, servers, errorsUrl, version }: OpenAp
       if (verb in item) throw new Error(`${verb} ${path} is bound twice: ${item[verb]!.operationId}, ${operation.id}`);
       item[verb] = object;
     }
+    yield;
   }
   return {
     openapi: "3.1.1",

@@ -5,6 +5,6 @@
  * direction: request or response. A message has a different schema in each.
  * component: a shared part of the document that others refer to.
  */
-export { buildOpenApi } from "./build.ts";
+export { buildInSteps, buildOpenApi } from "./build.ts";
 export type { MediaType, OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";
 export { toYaml, yamlChunks } from "./yaml.ts";

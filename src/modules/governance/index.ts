@@ -55,5 +55,7 @@ export function createGovernance(parts: Parts) {
     jobs: [...promotions.jobs, ...evidence.jobs, ...conformance.jobs],
     workers: [],
     promotions,
+    /** Ends the calls that wait for a conformance run, when the node stops. */
+    endWaits: conformance.endWaits,
   } satisfies Area & Record<string, unknown>;
 }

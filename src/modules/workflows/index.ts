@@ -88,8 +88,9 @@ export function createWorkflows({ config, ...parts }: Parts) {
     explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
-    /** Ends the long polls of workers, and appends that wait, when the node stops. */
+    /** Ends the long polls of workers, appends that wait, and waits for the end of a run, when the node stops. */
     endWaits() {
+      runs.endWaits();
       tasks.endWaits();
       streams.endWaits();
     },

@@ -39,8 +39,15 @@ import { maintainExecutionsJob } from "./records/retention-job.ts";
 export type { ActionCall, ActionRefusal, ActionResult, PerformAction } from "./execution/unrecorded-action.ts";
 export { executionUsage } from "./records/usage-source.ts";
 
-/** The input schema of an action that can be executed, or why it cannot. */
-export type ActionUse = "absent" | { readonly reason: string } | { readonly inputSchema: JsonObject };
+/** What a caller needs to know of an action that can be executed, or why it cannot. */
+export type ActionUse =
+  | "absent"
+  | { readonly reason: string }
+  | {
+      readonly inputSchema: JsonObject;
+      /** Whether it can be sent again after an unknown outcome. */
+      readonly isRepeatable: boolean;
+    };
 
 /** The module's public API. */
 export interface Actions {
@@ -95,7 +102,9 @@ export function createActions(parts: Parts): Actions {
       const found = await catalogue.action(tenantId, actionKey);
       if (found === undefined) return "absent";
       const refusal = notExecutable(found.action);
-      return refusal === undefined ? { inputSchema: found.action.inputSchema } : { reason: refusal.message };
+      if (refusal !== undefined) return { reason: refusal.message };
+      const { inputSchema, mutation } = found.action;
+      return { inputSchema, isRepeatable: mutation.idempotency !== "none" };
     },
     perform: createUnrecordedActions({ clock, executor, rateLimits }),
     async idle() {

@@ -53,6 +53,7 @@ export function createConformance(parts: ConformanceParts) {
   const runningMax = config["conformance.max_running_runs"];
   return {
     handlers: conformanceHandlers({ ...parts, service, suites }),
+    endWaits: service.endWaits,
     jobs: [
       executeRunJob({ ...parts, suites, runCases, ender, runningMax, build: createBuildReader(parts) }),
       conformanceSweepJob({ ...parts, ender, retentionDays: config["conformance.retention_days"] }),

@@ -59,6 +59,7 @@ const waitPollMs = 1000;
 /** Creates the service. */
 export function createConformanceService(parts: ConformanceServiceParts) {
   const { suites, signals, events, ender } = parts;
+  const stopping = new AbortController();
 
   function getSuite(suiteId: string): ConformanceSuite {
     const suite = suites.get(suiteId);
@@ -127,12 +128,13 @@ export function createConformanceService(parts: ConformanceServiceParts) {
     /** Waits until a run has ended or the time is over, and returns it. */
     async waitForEnd(context: Context, run: ConformanceRun, waitMs: number): Promise<ConformanceRun> {
       const untilMs = performance.now() + waitMs;
+      const signal = AbortSignal.any([context.signal, stopping.signal]);
       let current = run;
       while (!hasEnded(current.state)) {
         const startedMs = performance.now();
         const restMs = untilMs - startedMs;
-        if (restMs <= 0 || context.signal.aborted) return current;
-        const wake = nextWake(signals, runTopic(run), context.signal, Math.min(restMs, waitPollMs));
+        if (restMs <= 0 || signal.aborted) return current;
+        const wake = nextWake(signals, runTopic(run), signal, Math.min(restMs, waitPollMs));
         // The run may have ended before anybody listened.
         current = await getRun(context, run.environmentId, run.id);
         if (!hasEnded(current.state)) await wake.reason;
@@ -143,6 +145,9 @@ export function createConformanceService(parts: ConformanceServiceParts) {
       }
       return current;
     },
+
+    /** Ends the calls that wait for the end of a run, when the node stops. */
+    endWaits: () => stopping.abort(),
 
     /** Cancels a run. A cancelled run stays cancelled; other ended runs cannot be cancelled. */
     async cancelRun(context: Context, environmentId: string, id: string): Promise<ConformanceRun> {

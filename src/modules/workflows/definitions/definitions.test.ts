@@ -333,6 +333,31 @@ test("pools, notification workflows and subworkflows are looked up in the tenant
   assert.equal(other.violations.length, 1);
 });
 
+test("constants in the input of a subworkflow fit the schema of the version that it runs", async () => {
+  const tenantId = freshTenant();
+  const accepting = (type: string) =>
+    documentOf([noteStep("a")], {
+      ...{ key: "lead.enrich", input_schema: { type: "object", required: ["id"], properties: { id: { type } } } },
+    });
+  const { id } = await published({ tenantId }, accepting("string"));
+  await fixture.update({ tenantId }, id, accepting("integer"));
+  await fixture.publish({ tenantId }, id);
+  const faultsOf = async (subworkflow: JsonObject) => {
+    const { violations } = await validate({ tenantId }, stepOf({ subworkflow }));
+    return violations.map(({ path, message }) => `${path} ${message}`);
+  };
+  const key = "lead.enrich";
+  assert.deepEqual(await faultsOf({ key, version: 1, input: { id: "a" } }), []);
+  assert.deepEqual(await faultsOf({ key, input: { id: 1 } }), []);
+  assert.deepEqual(await faultsOf({ key, input: { id: "=input.id" } }), []);
+  assert.deepEqual(await faultsOf({ key, input: { id: "a" } }), [
+    "steps[0].subworkflow.input.id must be an integer, as the input schema of lead.enrich says",
+  ]);
+  assert.deepEqual(await faultsOf({ key, version: 1 }), [
+    "steps[0].subworkflow.input.id is required, as the input schema of lead.enrich@1 says",
+  ]);
+});
+
 test("a cycle of subworkflows is refused, through active and pinned versions", async () => {
   const tenantId = freshTenant();
   const { id: a } = await published({ tenantId }, keyed("a"));

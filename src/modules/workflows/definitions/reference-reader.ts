@@ -17,7 +17,7 @@ export interface ReferenceSources {
   readonly findNotificationWorkflows: FindNames;
   /** Which of these keys belong to experiments, in any environment. */
   readonly findExperiments: FindNames;
-  /** The input schema of a connector action that a tenant can execute, or why it cannot. */
+  /** A connector action that a tenant can execute, or why it cannot. */
   readonly checkActionUse: (tenantId: TenantId, key: string) => Promise<ReturnType<DefinitionLookups["actionUse"]>>;
 }
 
@@ -37,7 +37,9 @@ export async function readLookups(
     if (!actionUses.has(target)) actionUses.set(target, await checkActionUse(tenantId, target));
   }
   const store = definitionStore(sql);
-  const called = await store.reachable(tenantId, callsOf(definition));
+  const calls = callsOf(definition);
+  const called = await store.reachable(tenantId, calls);
+  const inputSchemas = await store.inputSchemas(tenantId, calls);
   const callsByName = new Map(called.map((each) => [callName(each), each.calls]));
   const activeByKey = new Map(called.map(({ key, activeVersion }) => [key, activeVersion]));
   const missing = references.subworkflows.some(({ target }) => !activeByKey.has(target.key));
@@ -58,6 +60,7 @@ export async function readLookups(
       return active === 0 ? "unpublished" : "published";
     },
     callsOf: (call) => callsByName.get(callName(call)),
+    inputSchemaOf: (call) => inputSchemas.get(callName(call)),
     knownKeys: missing ? await store.keys(tenantId, definitionsMax) : [],
   };
 }

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
-import type { SubworkflowCall } from "./domain/language/references.ts";
+import { callName, type SubworkflowCall } from "./domain/language/references.ts";
 import type {
   DefinitionHead,
   DefinitionId,
@@ -288,6 +288,25 @@ export function definitionStore(sql: Sql) {
         left join workflow_definition_versions v on v.tenant_id = ${tenantId} and v.definition_id = d.id
           and v.version = case r.version when 0 then d.active_version else r.version end`;
       return rows.map(toCalledDefinition);
+    },
+
+    /** The input schemas of the versions that calls name, by the names of the calls. Versions without a schema are absent. */
+    async inputSchemas(
+      tenantId: TenantId,
+      calls: readonly SubworkflowCall[],
+    ): Promise<ReadonlyMap<string, JsonObject>> {
+      if (calls.length === 0) return new Map();
+      const rows = await sql<{ key: string; version: number; schema: JsonObject }[]>`
+        select c.key, c.version, v.document -> 'input_schema' as schema
+        from unnest(${calls.map(({ key }) => key)}::text[], ${calls.map((call) => call.version ?? 0)}::int[])
+          as c (key, version)
+        join workflow_definitions d on d.tenant_id = ${tenantId} and d.key = c.key and d.status <> 'archived'
+        join workflow_definition_versions v on v.tenant_id = ${tenantId} and v.definition_id = d.id
+          and v.version = case c.version when 0 then d.active_version else c.version end
+        where v.document -> 'input_schema' is not null`;
+      return new Map(
+        rows.map(({ key, version, schema }) => [callName({ key, version: version || undefined }), schema]),
+      );
     },
 
     /** The keys of definitions whose active version runs the definition with a key. */

@@ -102,6 +102,12 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
     ): Promise<ObjectIntent> {
       const { sql, tenantId, nowMs } = context;
       const stream = await lookup.require(context, runId, streamId, "write");
+      if (stream.pins.redaction.length > 0) {
+        throw fail("FAILED_PRECONDITION", {
+          public:
+            "The pins of the stream redact payloads, and the bytes of objects cannot be redacted. Use a stream without redaction.",
+        });
+      }
       const contentClass = contentClassOf(stream.pins, announced.contentClass);
       const intents = intentStore(sql);
       if ((await intents.countOpen(tenantId, stream.streamId)) >= openIntentsMax) {

@@ -105,6 +105,8 @@ export interface Runs extends TaskReports, OwnRuns, OwnMail {
   readonly explainer: Explainer;
   /** Starts a run for a caller. */
   readonly startRun: RunService["startRun"];
+  /** Ends the calls that wait for the end of a run, when the node stops. */
+  endWaits(): void;
   /** Resolves when nothing is being written or performed. */
   idle(): Promise<void>;
 }
@@ -174,6 +176,7 @@ export function createRuns(parts: Parts): Runs {
     health: createRunHealth(sweeper),
     explainer: createRunExplainer(explain),
     startRun: service.startRun,
+    endWaits: service.endWaits,
     ...createOwnRuns({ ...parts, start, engine }),
     ...createOwnMail(engine),
     ...createTaskReports(engine),

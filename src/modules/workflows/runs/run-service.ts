@@ -100,18 +100,25 @@ export function createRunService({ db, signals, environments, start, engine }: P
     return unlessEnded(context, runId, await changeUnlessEnded(context, runId, keyed, toEvent, toResponse));
   }
 
+  const stopping = new AbortController();
+
   /** Waits until a run has ended, at most this long. */
   async function waitForEnd(context: Context, run: Run, waitMs: number): Promise<Run> {
     const untilMs = performance.now() + waitMs;
+    const signal = AbortSignal.any([context.signal, stopping.signal]);
     let current = run;
     while (current.endedAt === null) {
-      const restMs = untilMs - performance.now();
-      if (restMs <= 0 || context.signal.aborted) return current;
       const startedMs = performance.now();
-      const woken = nextWake(signals, endTopic(context.tenantId, run.id), context.signal, Math.min(restMs, pollMs));
-      // The run may have ended before anybody listened.
-      current = await getRun(context, run.id);
-      if (current.endedAt === null) await woken;
+      const restMs = untilMs - startedMs;
+      if (restMs <= 0 || signal.aborted) return current;
+      const woken = nextWake(signals, endTopic(context.tenantId, run.id), signal, Math.min(restMs, pollMs));
+      try {
+        // The run may have ended before anybody listened.
+        current = await getRun(context, run.id);
+        if (current.endedAt === null) await woken.reason;
+      } finally {
+        woken.cancel();
+      }
       context.waited(performance.now() - startedMs);
       await context.recheckAccess();
       if (current.endedAt === null) current = await getRun(context, run.id);
@@ -122,6 +129,8 @@ export function createRunService({ db, signals, environments, start, engine }: P
   return {
     getRun,
     waitForEnd,
+    /** Ends the calls that wait for the end of a run, when the node stops. */
+    endWaits: () => stopping.abort(),
     changeUnlessEnded,
     unlessEnded,
 

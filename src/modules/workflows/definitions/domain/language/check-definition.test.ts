@@ -94,6 +94,20 @@ test("a variable of a comprehension may have the name of a variable of the langu
   assert.deepEqual(checkDefinition(parsed(document), lookups), []);
 });
 
+test("members of the input may be read unless its schema excludes them", () => {
+  const check = (schema: JsonObject, expression: string) =>
+    checkDefinition(parsed(documentOf([noteStep("a", expression)], { input_schema: schema })), lookups);
+  const open = { type: "object", properties: { id: {} } };
+  const closed = { ...open, additionalProperties: false };
+  assert.deepEqual(check(open, "=input.other"), []);
+  assert.deepEqual(check({ ...open, additionalProperties: { type: "string" } }, "=input.other"), []);
+  for (const source of ["=input.id", "=input", "=input.id.any", "='other' in input", "=[1].map(other, other)"]) {
+    assert.deepEqual(check(closed, source), [], source);
+  }
+  assert.deepEqual(check({ properties: { "a.b": {} }, additionalProperties: false }, "=input['a.b']"), []);
+  assert.equal(check(closed, "=input['other']").length, 1);
+});
+
 test("a pinned version of itself is not a cycle, unless it leads back to the active one", () => {
   const older = parsed(stepOf({ subworkflow: { key: "lead.onboard", version: 1 } }));
   const known = { ...lookups, definitionState: () => "published" as const };

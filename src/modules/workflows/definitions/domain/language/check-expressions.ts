@@ -6,9 +6,9 @@ import {
   type CelVariables,
   compileCel,
 } from "../../../../../platform/cel/index.ts";
-import { shortName, type TextPosition, type Violations } from "../../../../../platform/document/index.ts";
+import { isJsonObject, shortName, type TextPosition, type Violations } from "../../../../../platform/document/index.ts";
 import { nearestName } from "../../../../../platform/text/index.ts";
-import type { Compensation, Definition, Json, Step, Work } from "./definition.ts";
+import type { Compensation, Definition, Json, JsonObject, Step, Work } from "./definition.ts";
 import { outputScope, type PlacedStep, type StepScope, stepsOf } from "./step-tree.ts";
 import { expressionsOf, type PlacedExpression, sourceOf } from "./template.ts";
 
@@ -58,7 +58,7 @@ export function* checkExpressions(definition: Definition, violations: Violations
   for (const placed of stepsOf(definition)) if (!places.has(placed.step.id)) places.set(placed.step.id, placed);
   for (const check of expressionChecks(definition)) {
     if (violations.isFull) return;
-    checkExpression(check, places, violations);
+    checkExpression(check, definition.inputSchema, places, violations);
     yield;
   }
 }
@@ -155,6 +155,7 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
 
 function checkExpression(
   check: ExpressionCheck,
+  inputSchema: JsonObject | undefined,
   places: ReadonlyMap<string, PlacedStep>,
   violations: Violations,
 ): void {
@@ -174,6 +175,7 @@ function checkExpression(
     const message = `must have a result of type ${types.join(" or ")}, not ${expression.type}`;
     violations.add(path, "cel_type", message, { line: 1, column: 1 });
   }
+  checkInputMembers(expression.paths, inputSchema, path, source, violations);
   for (const [variable, member] of new Set(expression.paths).values().map((each) => each.split(".", 2))) {
     if (variable === "steps") checkStepReference(check, source, member, places, violations);
     const known = Object.hasOwn(members, variable!) ? members[variable!]! : undefined;
@@ -187,6 +189,39 @@ function checkExpression(
       findMember(source, variable!, member),
     );
   }
+}
+
+/** Reports members of the input that its schema does not allow. */
+function checkInputMembers(
+  paths: readonly string[],
+  inputSchema: JsonObject | undefined,
+  place: string,
+  source: string,
+  violations: Violations,
+): void {
+  for (const names of paths.map((each) => each.split(".")).filter(([variable]) => variable === "input")) {
+    let schema: Json | undefined = inputSchema;
+    for (const [at, name] of names.slice(1).entries()) {
+      const known = closedMembers(schema);
+      if (known === undefined) break;
+      if (!Object.hasOwn(known, name)) {
+        const parent = names.slice(0, at + 1).join(".");
+        const near = name.length > 64 ? undefined : nearestName(name, Object.keys(known).slice(0, 50));
+        const hint = near === undefined ? "add it to input_schema" : `did you mean ${parent}.${near}?`;
+        const message = `the input schema allows no ${shortName(name)} in ${parent}; ${hint}`;
+        violations.add(place, "unknown_member", message, findMember(source, "input", at === 0 ? name : undefined));
+        break;
+      }
+      schema = known[name];
+    }
+  }
+}
+
+/** The members of an object that allows no others; undefined if others are allowed, or if a name with a dot hides them. */
+function closedMembers(schema: Json | undefined): JsonObject | undefined {
+  if (!isJsonObject(schema) || schema.additionalProperties !== false) return undefined;
+  const known = isJsonObject(schema.properties) ? schema.properties : {};
+  return Object.keys(known).some((name) => name.includes(".")) ? undefined : known;
 }
 
 /** Reports the variables of blocks that an expression uses outside of such a block; false if that is not what is wrong. */

@@ -2,7 +2,14 @@ import type { Violations } from "../../../../../platform/document/index.ts";
 import { checkValue } from "../../../../../platform/json-schema/index.ts";
 import { nearestName } from "../../../../../platform/text/index.ts";
 import type { Definition, Json, JsonObject } from "./definition.ts";
-import { type ActionReference, callName, referencesOf, type SubworkflowCall } from "./references.ts";
+import { callName, type PlacedInput, referencesOf, type SubworkflowCall } from "./references.ts";
+
+/** A connector action that the tenant can execute. */
+export interface UsableAction {
+  readonly inputSchema: JsonObject;
+  /** Whether it can be sent again after an unknown outcome. */
+  readonly isRepeatable: boolean;
+}
 
 /** What exists in the tenant, as far as a definition refers to it. */
 export interface DefinitionLookups {
@@ -11,12 +18,14 @@ export interface DefinitionLookups {
   hasNotificationWorkflow(key: string): boolean;
   /** Whether an experiment has this key, in any environment. */
   hasExperiment(key: string): boolean;
-  /** The input schema of a connector action that the tenant can execute, or why it cannot. */
-  actionUse(key: string): "absent" | { readonly reason: string } | { readonly inputSchema: JsonObject };
+  /** A connector action that the tenant can execute, or why it cannot. */
+  actionUse(key: string): "absent" | { readonly reason: string } | UsableAction;
   /** The state of another definition; `absent` if no definition that is not archived has the key. */
   definitionState(key: string): "absent" | "unpublished" | "published";
   /** The calls of a published version of another definition, or of its active one; undefined if it does not exist. */
   callsOf(call: SubworkflowCall): readonly SubworkflowCall[] | undefined;
+  /** The input schema of a published version, or of the active one; undefined if it accepts every input. */
+  inputSchemaOf(call: SubworkflowCall): JsonObject | undefined;
   /** Keys of definitions, for suggestions. */
   readonly knownKeys: readonly string[];
 }
@@ -24,7 +33,10 @@ export interface DefinitionLookups {
 // The search for a suggestion among a thousand keys takes milliseconds.
 const suggestionsMax = 3;
 
-/** Reports records that do not exist or cannot be used, inputs that actions refuse, and subworkflows that lead back here. */
+/**
+ * Reports records that do not exist or cannot be used, inputs that actions and subworkflows refuse, compensations that
+ * cannot be repeated, and subworkflows that lead back here.
+ */
 export function checkReferences(definition: Definition, lookups: DefinitionLookups, violations: Violations): void {
   const { pools, notificationWorkflows, experiments, actions, subworkflows } = referencesOf(definition);
   for (const { path, target } of pools) {
@@ -42,16 +54,22 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
     const message = `no environment has an experiment with the key "${target}": create it or name another`;
     violations.add(path, "missing_experiment", message);
   }
-  for (const { path, target, input } of actions) {
+  for (const { path, target, input, isCompensation } of actions) {
     const use = lookups.actionUse(target);
     if (use === "absent") {
       violations.add(path, "missing_action", `there is no action "${target}": list the actions, or add its manifest`);
     } else if ("reason" in use) {
       violations.add(path, "not_executable", `the action cannot be executed: ${use.reason}`);
-    } else checkActionInput(use.inputSchema, input, violations);
+    } else {
+      checkInput(use.inputSchema, input, "the schema of the action's input", violations);
+      if (isCompensation && !use.isRepeatable) {
+        const message = `must be repeatable: ${target} cannot be sent again after an unknown outcome, and would stay undone; use a task, or an action with idempotency "key" or "natural"`;
+        violations.add(path, "compensate", message);
+      }
+    }
   }
   let suggested = 0;
-  for (const { path, target } of subworkflows) {
+  for (const { path, target, input } of subworkflows) {
     if (violations.isFull) return;
     const before = violations.list.length;
     checkSubworkflow(
@@ -62,15 +80,17 @@ export function checkReferences(definition: Definition, lookups: DefinitionLooku
       violations,
     );
     suggested += violations.list.length - before;
+    const schema = lookups.inputSchemaOf(target);
+    if (schema !== undefined) checkInput(schema, input, `the input schema of ${callName(target)}`, violations);
   }
 }
 
-/** Checks the parts of an input that are no expressions. The action checks all of it again when a run executes it. */
-function checkActionInput(schema: JsonObject, { value, path }: ActionReference["input"], violations: Violations): void {
+/** Checks the parts of an input that are no expressions. All of it is checked again when a run executes the step. */
+function checkInput(schema: JsonObject, { value, path }: PlacedInput, source: string, violations: Violations): void {
   // A text that starts with == is open too: it stands for another text, and such texts are rare.
   const isOpen = (part: Json) => typeof part === "string" && part.startsWith("=");
   for (const each of checkValue(schema, value, path, isOpen)) {
-    violations.add(each.path, `input.${each.rule}`, `${each.message}, as the schema of the action's input says`);
+    violations.add(each.path, `input.${each.rule}`, `${each.message}, as ${source} says`);
   }
 }
 

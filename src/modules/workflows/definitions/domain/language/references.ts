@@ -14,9 +14,22 @@ export interface Reference<T> {
   readonly target: T;
 }
 
+/** A template, with its path. */
+export interface PlacedInput {
+  readonly value: Json;
+  readonly path: string;
+}
+
 /** The key of a connector action, with the template of its input. */
 export interface ActionReference extends Reference<string> {
-  readonly input: { readonly value: Json; readonly path: string };
+  readonly input: PlacedInput;
+  /** Whether the action compensates a step. */
+  readonly isCompensation: boolean;
+}
+
+/** A definition that a step runs, with the template of its input. */
+export interface SubworkflowReference extends Reference<SubworkflowCall> {
+  readonly input: PlacedInput;
 }
 
 /** A connection that an action step names by its id, with the provider of the action. */
@@ -33,7 +46,7 @@ export interface References {
   readonly actions: readonly ActionReference[];
   /** Expressions are not included: their values are known only in a run. */
   readonly connections: readonly Reference<NamedConnection>[];
-  readonly subworkflows: readonly Reference<SubworkflowCall>[];
+  readonly subworkflows: readonly SubworkflowReference[];
 }
 
 /** Collects what a definition refers to, in document order. */
@@ -44,9 +57,9 @@ export function referencesOf(definition: Definition): References {
     experiments: [] as Reference<string>[],
     actions: [] as ActionReference[],
     connections: [] as Reference<NamedConnection>[],
-    subworkflows: [] as Reference<SubworkflowCall>[],
+    subworkflows: [] as SubworkflowReference[],
   };
-  const collect = (work: Work, path: string) => {
+  const collect = (work: Work, path: string, isCompensation: boolean) => {
     if (work.kind === "route") references.pools.push({ path: `${path}.route.pool`, target: work.pool });
     if (work.kind === "notify") {
       references.notificationWorkflows.push({ path: `${path}.notify.workflow_key`, target: work.workflowKey });
@@ -57,7 +70,7 @@ export function referencesOf(definition: Definition): References {
     if (work.kind === "action") {
       const { action, connection: id } = work;
       const input = { value: work.with, path: `${path}.with` };
-      references.actions.push({ path: `${path}.action.action`, target: action, input });
+      references.actions.push({ path: `${path}.action.action`, target: action, input, isCompensation });
       if (typeof id === "string" && id !== "" && !isExpression(id)) {
         const target = { id, providerKey: providerOf(action) };
         references.connections.push({ path: `${path}.action.connection`, target });
@@ -65,12 +78,13 @@ export function referencesOf(definition: Definition): References {
     }
     if (work.kind === "subworkflow") {
       const { key, version } = work;
-      references.subworkflows.push({ path: `${path}.subworkflow`, target: { key, version } });
+      const input = { value: work.input, path: `${path}.subworkflow.input` };
+      references.subworkflows.push({ path: `${path}.subworkflow`, target: { key, version }, input });
     }
   };
   for (const { step, path } of stepsOf(definition)) {
-    collect(step.work, path);
-    if (step.compensate !== undefined) collect(step.compensate.work, `${path}.compensate`);
+    collect(step.work, path, false);
+    if (step.compensate !== undefined) collect(step.compensate.work, `${path}.compensate`, true);
   }
   return references;
 }

@@ -22,7 +22,14 @@ const issueInput: JsonObject = {
   properties: { title: { type: "string" }, state: { enum: ["open", "closed"] }, count: { type: "integer" } },
 };
 
-/** A tenant with the pool `sales`, the notification workflow `welcome`, the experiment `checkout`, an executable action and some definitions. */
+const leadInput: JsonObject = {
+  type: "object",
+  required: ["id"],
+  properties: { id: { type: "string" }, source: { enum: ["web", "call"] } },
+  additionalProperties: false,
+};
+
+/** A tenant with the pool `sales`, the notification workflow `welcome`, the experiment `checkout`, two executable actions and some definitions. */
 export const lookups: DefinitionLookups = {
   hasPool: (nameOrId) => nameOrId === "sales",
   hasNotificationWorkflow: (key) => key === "welcome",
@@ -30,12 +37,14 @@ export const lookups: DefinitionLookups = {
   actionUse(key) {
     if (key === "ocr.read")
       return { reason: "The action ocr.read is only described in the catalogue: it needs files." };
-    return key === "github.issue.create" ? { inputSchema: issueInput } : "absent";
+    if (key === "github.issue.close") return { inputSchema: issueInput, isRepeatable: true };
+    return key === "github.issue.create" ? { inputSchema: issueInput, isRepeatable: false } : "absent";
   },
   definitionState(key) {
     if (key === "unpublished") return "unpublished";
     return published.has(key) ? "published" : "absent";
   },
   callsOf: (call) => published.get(callName(call)),
+  inputSchemaOf: (call) => (callName(call) === "lead.enrich@2" ? leadInput : undefined),
   knownKeys: ["lead.enrich", "lead.onboard"],
 };

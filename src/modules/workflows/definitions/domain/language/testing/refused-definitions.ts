@@ -1,4 +1,4 @@
-import type { Json } from "../definition.ts";
+import type { Json, JsonObject } from "../definition.ts";
 import { documentOf, noteStep, stepOf, task } from "./documents.ts";
 
 /** A document with a valid structure that cannot be published. */
@@ -9,6 +9,15 @@ export interface RefusedDefinition {
   /** The line and the column in an expression. */
   readonly position?: readonly [number, number];
 }
+
+const closedInput: JsonObject = {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    lead: { type: "object", properties: { email: { type: "string" } }, additionalProperties: false },
+  },
+  additionalProperties: false,
+};
 
 /** Every rule that concerns several parts of a document, with a document that breaks only it. */
 export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
@@ -383,10 +392,41 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "the input of a compensating action is checked": {
     document: stepOf(
       { transform: {} },
-      { compensate: { action: { action: "github.issue.create" }, with: { title: 5 } } },
+      { compensate: { action: { action: "github.issue.close" }, with: { title: 5 } } },
     ),
     path: "steps[0].compensate.with.title",
     message: "must be a string, as the schema of the action's input says",
+  },
+  "a compensating action can be repeated": {
+    document: stepOf(
+      { transform: {} },
+      { compensate: { action: { action: "github.issue.create" }, with: { title: "Hi" } } },
+    ),
+    path: "steps[0].compensate.action.action",
+    message:
+      'must be repeatable: github.issue.create cannot be sent again after an unknown outcome, and would stay undone; use a task, or an action with idempotency "key" or "natural"',
+  },
+  "a literal in the input of a subworkflow is one of those that its definition allows": {
+    document: stepOf({ subworkflow: { key: "lead.enrich", version: 2, input: { id: "=input.id", source: "mail" } } }),
+    path: "steps[0].subworkflow.input.source",
+    message: 'must be one of "web", "call", as the input schema of lead.enrich@2 says',
+  },
+  "the input of a subworkflow has what its definition requires": {
+    document: stepOf({ subworkflow: { key: "lead.enrich", version: 2 } }),
+    path: "steps[0].subworkflow.input.id",
+    message: "is required, as the input schema of lead.enrich@2 says",
+  },
+  "a member of the input is one that its schema allows": {
+    document: documentOf([noteStep("a", "=input.lead.mail")], { input_schema: closedInput }),
+    path: "steps[0].transform",
+    message: "the input schema allows no mail in input.lead; did you mean input.lead.email?",
+    position: [1, 2],
+  },
+  "a member of the input is allowed in the output too": {
+    document: documentOf([noteStep("a")], { input_schema: closedInput, output: { x: "=1 + input.count" } }),
+    path: "output.x",
+    message: "the input schema allows no count in input; add it to input_schema",
+    position: [1, 6],
   },
   "an action with an unknown outcome is never retried": {
     document: stepOf(
