@@ -4,8 +4,8 @@ import {
   readDuration,
   shortName,
   type Violations,
-} from "../../../../../platform/document/index.ts";
-import { isTimestampText } from "../../../../../platform/text/index.ts";
+} from "../../../../../../platform/document/index.ts";
+import { isTimestampText } from "../../../../../../platform/text/index.ts";
 import type {
   ActionWork,
   ApprovalWork,
@@ -27,9 +27,9 @@ import type {
   WaitEventWork,
   WaitTimerWork,
   Work,
-} from "./definition.ts";
-import { formats, limits, reservedNames } from "./limits.ts";
-import { isExpression } from "./template.ts";
+} from "../definition.ts";
+import { formats, limits, reservedNames } from "../limits.ts";
+import { isExpression } from "../template.ts";
 
 /** What readers of work need from the reader of steps. */
 export interface WorkContext {

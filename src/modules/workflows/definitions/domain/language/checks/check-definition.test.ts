@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Json, JsonObject } from "../definition.ts";
+import { parseDefinition } from "../syntax/parse-definition.ts";
+import { documentOf, noteStep, stepOf, task, validDocuments } from "../testing/documents.ts";
+import { lookups } from "../testing/lookups.ts";
+import { refusedDefinitions } from "../testing/refused-definitions.ts";
 import { checkDefinition, checkInSlices } from "./check-definition.ts";
-import type { Json, JsonObject } from "./definition.ts";
-import { parseDefinition } from "./parse-definition.ts";
 import { worstCaseSteps } from "./step-count.ts";
-import { documentOf, noteStep, stepOf, task, validDocuments } from "./testing/documents.ts";
-import { lookups } from "./testing/lookups.ts";
-import { refusedDefinitions } from "./testing/refused-definitions.ts";
 
 function parsed(document: Json) {
   const { definition, violations } = parseDefinition(document);

@@ -4,10 +4,10 @@ import {
   objectSchema as object,
   schemaOfSchemas,
   textSchema as text,
-} from "../../../../../platform/json-schema/index.ts";
-import { durationSource, timestampSource } from "../../../../../platform/text/index.ts";
-import type { JsonObject } from "./definition.ts";
-import { formats, limits, reservedNames } from "./limits.ts";
+} from "../../../../../../platform/json-schema/index.ts";
+import { durationSource, timestampSource } from "../../../../../../platform/text/index.ts";
+import type { JsonObject } from "../definition.ts";
+import { formats, limits, reservedNames } from "../limits.ts";
 import { compensationKinds, stepKinds } from "./parse-definition.ts";
 
 /**

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fc } from "../../../../../../test/harness/random.ts";
-import { violationsMax } from "../../../../../platform/document/index.ts";
-import { formatDuration, parseDuration } from "../../../../../platform/text/index.ts";
-import { checkDefinition } from "./check-definition.ts";
-import { defaultRetry } from "./definition.ts";
-import { limits } from "./limits.ts";
+import { fc } from "../../../../../../../test/harness/random.ts";
+import { violationsMax } from "../../../../../../platform/document/index.ts";
+import { formatDuration, parseDuration } from "../../../../../../platform/text/index.ts";
+import { checkDefinition } from "../checks/check-definition.ts";
+import { defaultRetry } from "../definition.ts";
+import { limits } from "../limits.ts";
+import { documentOf, noteStep, stepOf, task, validDocuments } from "../testing/documents.ts";
+import { invalidDocuments } from "../testing/invalid-documents.ts";
+import { lookups } from "../testing/lookups.ts";
 import { parseDefinition } from "./parse-definition.ts";
-import { documentOf, noteStep, stepOf, task, validDocuments } from "./testing/documents.ts";
-import { invalidDocuments } from "./testing/invalid-documents.ts";
-import { lookups } from "./testing/lookups.ts";
 
 for (const [name, document] of Object.entries(validDocuments)) {
   test(`accepted: ${name}`, () => {

@@ -1,10 +1,10 @@
-import { type DocumentViolation, Violations } from "../../../../../platform/document/index.ts";
+import { type DocumentViolation, Violations } from "../../../../../../platform/document/index.ts";
+import type { Definition, Retryable, Step, Work } from "../definition.ts";
+import { stepsOf } from "../step-tree.ts";
 import { checkExpressions } from "./check-expressions.ts";
 import { checkReferences, type DefinitionLookups } from "./check-references.ts";
-import type { Definition, Retryable, Step, Work } from "./definition.ts";
 import { checkErrorCodes } from "./error-codes.ts";
 import { checkStepCount } from "./step-count.ts";
-import { stepsOf } from "./step-tree.ts";
 
 /** Kinds that are tried again when they fail. */
 const retriedKinds: readonly Work["kind"][] = [

@@ -3,10 +3,10 @@ import {
   type DocumentViolation,
   ObjectReader,
   Violations,
-} from "../../../../../platform/document/index.ts";
-import { checkSchema } from "../../../../../platform/json-schema/index.ts";
-import type { Catch, Compensation, Definition, Json, JsonObject, Step, Work } from "./definition.ts";
-import { documentLimits, formats, limits } from "./limits.ts";
+} from "../../../../../../platform/document/index.ts";
+import { checkSchema } from "../../../../../../platform/json-schema/index.ts";
+import type { Catch, Compensation, Definition, Json, JsonObject, Step, Work } from "../definition.ts";
+import { documentLimits, formats, limits } from "../limits.ts";
 import { parseRetry, parseStepTimeout } from "./parse-policy.ts";
 import { checkName, type WorkContext, workParsers } from "./parse-work.ts";
 

@@ -1,16 +1,16 @@
-import { unreachable } from "../../../../../errors/index.ts";
+import { unreachable } from "../../../../../../errors/index.ts";
 import {
   CelError,
   type CelExpression,
   type CelType,
   type CelVariables,
   compileCel,
-} from "../../../../../platform/cel/index.ts";
-import { shortName, type TextPosition, type Violations } from "../../../../../platform/document/index.ts";
-import { nearestName } from "../../../../../platform/text/index.ts";
-import type { Compensation, Definition, Json, Step, Work } from "./definition.ts";
-import { outputScope, type PlacedStep, type StepScope, stepsOf } from "./step-tree.ts";
-import { expressionsOf, type PlacedExpression, sourceOf } from "./template.ts";
+} from "../../../../../../platform/cel/index.ts";
+import { shortName, type TextPosition, type Violations } from "../../../../../../platform/document/index.ts";
+import { nearestName } from "../../../../../../platform/text/index.ts";
+import type { Compensation, Definition, Json, Step, Work } from "../definition.ts";
+import { outputScope, type PlacedStep, type StepScope, stepsOf } from "../step-tree.ts";
+import { expressionsOf, type PlacedExpression, sourceOf } from "../template.ts";
 
 /** The variables that exist only inside of some blocks, with the block that has them. */
 const blockVariables = {

@@ -1,8 +1,8 @@
-import type { Violations } from "../../../../../platform/document/index.ts";
-import { checkValue } from "../../../../../platform/json-schema/index.ts";
-import { nearestName } from "../../../../../platform/text/index.ts";
-import type { Definition, Json, JsonObject } from "./definition.ts";
-import { type ActionReference, callName, referencesOf, type SubworkflowCall } from "./references.ts";
+import type { Violations } from "../../../../../../platform/document/index.ts";
+import { checkValue } from "../../../../../../platform/json-schema/index.ts";
+import { nearestName } from "../../../../../../platform/text/index.ts";
+import type { Definition, Json, JsonObject } from "../definition.ts";
+import { type ActionReference, callName, referencesOf, type SubworkflowCall } from "../references.ts";
 
 /** What exists in the tenant, as far as a definition refers to it. */
 export interface DefinitionLookups {

@@ -1,6 +1,6 @@
-import { memberPath, type Violations } from "../../../../../platform/document/index.ts";
-import type { Definition, Retryable, Step, Work } from "./definition.ts";
-import { blocksOf, stepsOf } from "./step-tree.ts";
+import { memberPath, type Violations } from "../../../../../../platform/document/index.ts";
+import type { Definition, Retryable, Step, Work } from "../definition.ts";
+import { blocksOf, stepsOf } from "../step-tree.ts";
 
 const everyKind = ["expression_error", "state_too_large", "internal"];
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
+import { documentOf, noteStep, validDocuments } from "../testing/documents.ts";
+import { invalidDocuments } from "../testing/invalid-documents.ts";
+import { refusedDefinitions } from "../testing/refused-definitions.ts";
 import { definitionSchema } from "./json-schema.ts";
 import { catchFields, compensationFields, definitionFields, stepFields } from "./parse-definition.ts";
 import { retryFields, timeoutFields } from "./parse-policy.ts";
 import { workFields } from "./parse-work.ts";
-import { documentOf, noteStep, validDocuments } from "./testing/documents.ts";
-import { invalidDocuments } from "./testing/invalid-documents.ts";
-import { refusedDefinitions } from "./testing/refused-definitions.ts";
 
 const ajv = new Ajv2020({ strictTypes: false, strictRequired: false, strictTuples: false });
 const validate = ajv.compile(definitionSchema());

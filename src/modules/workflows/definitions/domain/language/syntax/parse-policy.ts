@@ -1,6 +1,6 @@
-import { ObjectReader, type Violations } from "../../../../../platform/document/index.ts";
-import { defaultRetry, type Json, type RetryPolicy, type StepTimeout } from "./definition.ts";
-import { formats, limits } from "./limits.ts";
+import { ObjectReader, type Violations } from "../../../../../../platform/document/index.ts";
+import { defaultRetry, type Json, type RetryPolicy, type StepTimeout } from "../definition.ts";
+import { formats, limits } from "../limits.ts";
 
 const dayMs = 86_400_000;
 

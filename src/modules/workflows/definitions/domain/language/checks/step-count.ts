@@ -1,7 +1,7 @@
-import type { Violations } from "../../../../../platform/document/index.ts";
-import type { Definition, Step } from "./definition.ts";
-import { limits } from "./limits.ts";
-import { blocksOf } from "./step-tree.ts";
+import type { Violations } from "../../../../../../platform/document/index.ts";
+import type { Definition, Step } from "../definition.ts";
+import { limits } from "../limits.ts";
+import { blocksOf } from "../step-tree.ts";
 
 /**
  * How many steps a run of the definition executes at most. A map counts its steps for each of its `max_items`, a branch its
