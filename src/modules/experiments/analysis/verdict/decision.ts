@@ -1,5 +1,5 @@
-import type { MetricComparison, VariantAnalysis, Verdict } from "./analysis-result.ts";
-import type { AnalysisPlan } from "./plan.ts";
+import type { MetricComparison, VariantAnalysis, Verdict } from "../analysis-result.ts";
+import type { AnalysisPlan } from "../plan.ts";
 
 /**
  * Whether a metric is significantly worse. A guardrail that is worse by less than its margin is what the margin allows.

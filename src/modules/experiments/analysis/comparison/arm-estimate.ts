@@ -1,6 +1,6 @@
-import type { Needs } from "./analysis-result.ts";
-import type { MetricMoments } from "./moments.ts";
-import type { MetricType } from "./plan.ts";
+import type { Needs } from "../analysis-result.ts";
+import type { MetricMoments } from "../moments.ts";
+import type { MetricType } from "../plan.ts";
 
 /** The mean of an arm and the variance of that mean. */
 export interface ArmEstimate {

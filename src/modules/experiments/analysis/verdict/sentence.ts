@@ -1,6 +1,6 @@
-import type { Analysis, Interval, MetricComparison, Needs, SampleRatio, VariantAnalysis } from "./analysis-result.ts";
+import type { Analysis, Interval, MetricComparison, Needs, SampleRatio, VariantAnalysis } from "../analysis-result.ts";
+import type { AnalysisPlan } from "../plan.ts";
 import { isHarmed, isOpenGuardrail } from "./decision.ts";
-import type { AnalysisPlan } from "./plan.ts";
 
 /** Says in plain words what to do with a result. */
 export function describeAnalysis(plan: AnalysisPlan, analysis: Omit<Analysis, "sentence">): string {

@@ -2,9 +2,9 @@
  * CUPED (Deng and others 2013): a covariate that was measured before the exposure explains a part of the variance, which is
  * subtracted. A unit without a covariate gets the mean of the others, so that it is not adjusted.
  */
+import type { MetricMoments } from "../moments.ts";
+import type { MetricType } from "../plan.ts";
 import { type ArmEstimate, gate, valueVariance } from "./arm-estimate.ts";
-import type { MetricMoments } from "./moments.ts";
-import type { MetricType } from "./plan.ts";
 
 /** The moments of an arm after missing covariates were replaced. */
 interface CompletedCovariate {

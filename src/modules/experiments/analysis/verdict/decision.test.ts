@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { analyse } from "./analysis.ts";
-import type { Analysis, PhaseSummary, Verdict } from "./analysis-result.ts";
-import { emptyMoments, type MetricMoments } from "./moments.ts";
-import type { AnalysisPlan, MetricPlan } from "./plan.ts";
+import { analyse } from "../analysis.ts";
+import type { Analysis, PhaseSummary, Verdict } from "../analysis-result.ts";
+import { emptyMoments, type MetricMoments } from "../moments.ts";
+import type { AnalysisPlan, MetricPlan } from "../plan.ts";
 
 const conversion: MetricPlan = {
   key: "conversion",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fc } from "../../../../test/harness/random.ts";
+import { fc } from "../../../../../test/harness/random.ts";
 import { equalRatesP, logBayesFactor, relativeRate } from "./exact-test.ts";
 import { logGamma } from "./log-gamma.ts";
 import { normalQuantile } from "./normal-quantile.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { analyse } from "./analysis.ts";
-import type { MetricComparison, PhaseSummary } from "./analysis-result.ts";
-import { addToMoments, emptyMoments, type MetricMoments, type UnitValue } from "./moments.ts";
-import type { AnalysisPlan, MetricPlan } from "./plan.ts";
-import { createSeededRandom } from "./testing/seeded-random.ts";
+import { analyse } from "../analysis.ts";
+import type { MetricComparison, PhaseSummary } from "../analysis-result.ts";
+import { addToMoments, emptyMoments, type MetricMoments, type UnitValue } from "../moments.ts";
+import type { AnalysisPlan, MetricPlan } from "../plan.ts";
+import { createSeededRandom } from "../testing/seeded-random.ts";
 
 function metric(overrides: Partial<MetricPlan> = {}): MetricPlan {
   return { key: "metric", type: "mean", role: "success", direction: "increase", margin: 0, ...overrides };

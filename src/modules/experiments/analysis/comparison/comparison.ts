@@ -5,13 +5,13 @@ import type {
   MetricComparison,
   Needs,
   PhaseSummary,
-} from "./analysis-result.ts";
+} from "../analysis-result.ts";
+import { emptyMoments, type MetricMoments } from "../moments.ts";
+import type { AnalysisPlan, MetricPlan } from "../plan.ts";
+import { alwaysValidP, createSequence, criticalValue, type Sequence } from "../significance/confidence-sequence.ts";
+import { type EventCounts, equalRatesP, relativeRate } from "../significance/exact-test.ts";
 import { type ArmEstimate, estimateArm, needsOf } from "./arm-estimate.ts";
-import { alwaysValidP, createSequence, criticalValue, type Sequence } from "./confidence-sequence.ts";
 import { createAdjustment } from "./covariate.ts";
-import { type EventCounts, equalRatesP, relativeRate } from "./exact-test.ts";
-import { emptyMoments, type MetricMoments } from "./moments.ts";
-import type { AnalysisPlan, MetricPlan } from "./plan.ts";
 
 /** A control and a treatment in one phase. */
 interface Pair {
