@@ -1,6 +1,6 @@
-import { fail } from "../../../errors/index.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
-import { bindingOf, type Credentials, type SealedConnection } from "./domain/connection.ts";
+import { fail } from "../../../../errors/index.ts";
+import type { Keyring } from "../../../../platform/crypto/index.ts";
+import { bindingOf, type Credentials, type SealedConnection } from "../domain/connection.ts";
 
 /** Decrypts credentials; undefined if they cannot be decrypted. */
 export function openCredentials(keyring: Keyring | undefined, sealed: SealedConnection): Credentials | undefined {

@@ -1,12 +1,12 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
-import type { Catalogue } from "../manifests/index.ts";
-import type { ConnectionFault, OpenConnection, OpenOptions } from "./connection-opener.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import { type Database, notFound } from "../../../../platform/db/index.ts";
+import type { Catalogue } from "../../manifests/index.ts";
+import type { ConnectionFault, OpenConnection, OpenOptions } from "../connection-opener.ts";
+import type { Account, ConnectionStatus } from "../domain/connection.ts";
+import type { Rejection } from "../refresh/rejected-credentials.ts";
+import { connectionStore } from "../store.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
-import type { Account, ConnectionStatus } from "./domain/connection.ts";
-import type { Rejection } from "./rejected-credentials.ts";
-import { connectionStore } from "./store.ts";
 
 /** The result of a test. */
 export interface TestResult {

@@ -1,12 +1,12 @@
 import { validateAuthResponse } from "oauth4webapi";
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../manifests/index.ts";
-import type { ProviderConfigs } from "../provider-configs/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../../manifests/index.ts";
+import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import type { Grant } from "../grant-service.ts";
+import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
+import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
+import type { TokenClient } from "../tokens/token-client.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
-import type { Grant } from "./grant-service.ts";
-import type { FetchedTokenAuth } from "./tokens/fetched-tokens.ts";
-import type { TokenGrant, TokenResult } from "./tokens/oauth-request.ts";
-import type { TokenClient } from "./tokens/token-client.ts";
 
 /** Access that a provider has confirmed, without the connection that it belongs to. */
 export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser">;

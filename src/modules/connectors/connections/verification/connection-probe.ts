@@ -1,4 +1,4 @@
-import { EgressError } from "../../../platform/egress/index.ts";
+import { EgressError } from "../../../../platform/egress/index.ts";
 import {
   type AccountValues,
   type AnswerClass,
@@ -8,9 +8,9 @@ import {
   readResponse,
   renderRequest,
   secretsOf,
-} from "../manifests/index.ts";
-import type { Account } from "./domain/connection.ts";
-import { accountAt, capturedFrom } from "./tokens/token-answer.ts";
+} from "../../manifests/index.ts";
+import type { Account } from "../domain/connection.ts";
+import { accountAt, capturedFrom } from "../tokens/token-answer.ts";
 
 /** What a provider says about an account. Codes and messages are redacted. */
 export type ProbeResult =

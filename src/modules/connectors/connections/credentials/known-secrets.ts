@@ -1,9 +1,9 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
-import type { AccountValues, AuthMode } from "../manifests/index.ts";
-import type { OpenProviderConfig, ProviderConfigs } from "../provider-configs/index.ts";
-import type { ConnectionCache } from "./connection-cache.ts";
-import type { SealedConnection } from "./domain/connection.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Keyring } from "../../../../platform/crypto/index.ts";
+import type { AccountValues, AuthMode } from "../../manifests/index.ts";
+import type { OpenProviderConfig, ProviderConfigs } from "../../provider-configs/index.ts";
+import type { ConnectionCache } from "../connection-cache.ts";
+import type { SealedConnection } from "../domain/connection.ts";
 import { openCredentials } from "./sealed-credentials.ts";
 
 /** Why the secrets of a connection are not known. `revoked`: they were erased, but may still be valid at the provider. */

@@ -5,12 +5,12 @@ import {
   CreateConnectionRequestSchema,
   RevokeConnectionRequestSchema,
   TestConnectionRequestSchema,
-} from "../../../../gen/service/api/connection_pb.ts";
-import { failsWith, freshTenant, perform } from "../../../../test/harness/context.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import { leaseStore } from "./refresh/lease-store.ts";
-import { insertConfig, nodesDatabase, oauth2On, providerOn, startNode } from "./testing/connection-nodes.ts";
-import { json, startTokenServer } from "./testing/token-server.ts";
+} from "../../../../../gen/service/api/connection_pb.ts";
+import { failsWith, freshTenant, perform } from "../../../../../test/harness/context.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import { leaseStore } from "../refresh/lease-store.ts";
+import { insertConfig, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
+import { json, startTokenServer } from "../testing/token-server.ts";
 
 const url = await nodesDatabase();
 const server = await startTokenServer();

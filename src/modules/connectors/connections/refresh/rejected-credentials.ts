@@ -1,10 +1,10 @@
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import { hasTokens } from "./domain/connection.ts";
-import { isFreshlyRefreshed } from "./domain/refresh-policy.ts";
-import type { Refresher, RefreshOutcome } from "./refresh/refresher.ts";
-import { connectionStore } from "./store.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { Database } from "../../../../platform/db/index.ts";
+import { hasTokens } from "../domain/connection.ts";
+import { isFreshlyRefreshed } from "../domain/refresh-policy.ts";
+import { connectionStore } from "../store.ts";
+import type { Refresher, RefreshOutcome } from "./refresher.ts";
 
 /**
  * What became of a connection whose credentials a provider rejected. `renewed`: open it again, it has newer credentials.
