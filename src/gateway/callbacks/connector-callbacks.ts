@@ -1,9 +1,9 @@
-import { fail, invalid } from "../errors/index.ts";
-import { type Clock, systemClock } from "../platform/clock/clock.ts";
+import { fail, invalid } from "../../errors/index.ts";
+import { type Clock, systemClock } from "../../platform/clock/clock.ts";
+import type { PathHandler } from "../edge.ts";
+import { type Exchange, writeHead } from "../exchange.ts";
 import { createCallbackGuard, unverified } from "./callback-guard.ts";
 import { addressOf, type CallbackRequest, readCallback, writeReply } from "./callback-request.ts";
-import type { PathHandler } from "./edge.ts";
-import { type Exchange, writeHead } from "./exchange.ts";
 
 interface Options {
   /**

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
+import { createEdge } from "../edge.ts";
+import { createRestHandler } from "../rest/index.ts";
 import { createConnectPageHandler } from "./connect-pages.ts";
-import { createEdge } from "./edge.ts";
-import { createRestHandler } from "./rest/index.ts";
 
 type Handle = Parameters<typeof createConnectPageHandler>[0]["handle"];
 type Request = Parameters<Handle>[0];

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { PathHandler } from "./edge.ts";
-import { type Exchange, headerOf, writeHead } from "./exchange.ts";
-import { requireRead } from "./health.ts";
+import type { PathHandler } from "../edge.ts";
+import { type Exchange, headerOf, writeHead } from "../exchange.ts";
+import { requireRead } from "../health.ts";
 
 /** The tenant of a signed-in browser. */
 interface Workspace {
@@ -26,7 +26,7 @@ interface Asset {
   readonly etag: string;
 }
 
-const builtFolder = join(import.meta.dirname, "../../console/dist");
+const builtFolder = join(import.meta.dirname, "../../../console/dist");
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -7,14 +7,14 @@ import {
   type ListOperationalHealthScopesResponse,
   type OperationalHealthReport,
   type OperationalHealthScope,
-} from "../../gen/service/api/operational_health_pb.ts";
-import type { Call, Next } from "../chain/call.ts";
-import type { Operation } from "../definitions/index.ts";
-import { Failure, fail } from "../errors/index.ts";
-import type { TenantId } from "../platform/access/index.ts";
-import type { PathHandler } from "./edge.ts";
-import { createCall, type Exchange, headerOf, writeHead } from "./exchange.ts";
-import { requireRead } from "./health.ts";
+} from "../../../gen/service/api/operational_health_pb.ts";
+import type { Call, Next } from "../../chain/call.ts";
+import type { Operation } from "../../definitions/index.ts";
+import { Failure, fail } from "../../errors/index.ts";
+import type { TenantId } from "../../platform/access/index.ts";
+import type { PathHandler } from "../edge.ts";
+import { createCall, type Exchange, headerOf, writeHead } from "../exchange.ts";
+import { requireRead } from "../health.ts";
 
 interface Workspace {
   readonly id: string;

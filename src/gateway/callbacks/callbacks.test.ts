@@ -3,9 +3,9 @@ import { once } from "node:events";
 import http from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { after, test } from "node:test";
+import { createEdge } from "../edge.ts";
+import { createRestHandler } from "../rest/index.ts";
 import { createCallbacks } from "./callbacks.ts";
-import { createEdge } from "./edge.ts";
-import { createRestHandler } from "./rest/index.ts";
 
 type Options = Parameters<typeof createCallbacks>[0];
 

@@ -1,8 +1,8 @@
-import { fail, invalid } from "../errors/index.ts";
-import { type Clock, systemClock } from "../platform/clock/clock.ts";
-import { createCallbackGuard } from "./callback-guard.ts";
-import type { PathHandler } from "./edge.ts";
-import { type Exchange, headerOf, readBody, writeHead } from "./exchange.ts";
+import { fail, invalid } from "../../errors/index.ts";
+import { type Clock, systemClock } from "../../platform/clock/clock.ts";
+import { createCallbackGuard } from "../callbacks/callback-guard.ts";
+import type { PathHandler } from "../edge.ts";
+import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
 
 /** What a request is about, from its method and path. */
 type Target =

@@ -1,6 +1,6 @@
-import { type Failure, fail } from "../errors/index.ts";
-import type { Clock } from "../platform/clock/clock.ts";
-import { createMemoryLimiter } from "../platform/ratelimit/index.ts";
+import { type Failure, fail } from "../../errors/index.ts";
+import type { Clock } from "../../platform/clock/clock.ts";
+import { createMemoryLimiter } from "../../platform/ratelimit/index.ts";
 
 /** Limits the cost of unauthenticated callbacks: anyone may send one, and verifying it needs a database query. */
 export interface CallbackGuard {

@@ -1,8 +1,8 @@
-import { fail, invalid } from "../errors/index.ts";
-import { type Clock, systemClock } from "../platform/clock/clock.ts";
-import { createCallbackGuard } from "./callback-guard.ts";
-import type { PathHandler } from "./edge.ts";
-import { type Exchange, headerOf, readBody, writeHead } from "./exchange.ts";
+import { fail, invalid } from "../../errors/index.ts";
+import { type Clock, systemClock } from "../../platform/clock/clock.ts";
+import { createCallbackGuard } from "../callbacks/callback-guard.ts";
+import type { PathHandler } from "../edge.ts";
+import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
 
 interface Options {
   /** Serves a page; undefined if there is none. A refused request counts against its address. */

@@ -1,5 +1,5 @@
+import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
 import type { CallbackGuard } from "./callback-guard.ts";
-import { type Exchange, headerOf, readBody, writeHead } from "./exchange.ts";
 
 /** A provider's request, unchanged. */
 export interface CallbackRequest {
