@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { ulid } from "../ids/ulid.ts";
-import { type DailyTable, maintainPartitions } from "./index.ts";
+import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
+import { ulid } from "../../ids/ulid.ts";
+import { type DailyTable, maintainPartitions } from "../index.ts";
 
 const db = await testDatabase();
 const dayMs = 86_400_000;

@@ -1,4 +1,4 @@
-import { createBatcher } from "./batcher.ts";
+import { createBatcher } from "../batcher.ts";
 import type { Signals } from "./signals.ts";
 
 /** Caches single records on this node. A change of one record invalidates only that one, on every node. */

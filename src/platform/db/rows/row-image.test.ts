@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testDatabase } from "../../../test/harness/context.ts";
-import { insertRowImages, readRowImages } from "./index.ts";
+import { testDatabase } from "../../../../test/harness/context.ts";
+import { insertRowImages, readRowImages } from "../index.ts";
 
 test("a row that is restored from its image has the same bytes in every column", async () => {
   const { sql } = await testDatabase();

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "./database.ts";
+import type { Database, Sql } from "../database.ts";
 import type { Signals } from "./signals.ts";
 
 /** Notifies every node of tenants whose configuration changed, so that snapshots are invalidated. */

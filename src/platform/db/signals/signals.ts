@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database.ts";
 
 /** Wake-up signals between nodes. A signal is only a hint: every listener must also poll. */
 export interface Signals {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { announcedChanges } from "../../../test/harness/changes.ts";
+import { announcedChanges } from "../../../../test/harness/changes.ts";
 import { createTenantCache } from "./tenant-cache.ts";
 
 /** A cache of texts `<tenant>/<record>` that counts its reads; the test can delay a read. */

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from "./database.ts";
+import type { Fragment, Sql } from "../database.ts";
 
 /** A row as JSON text. Restored from it, the row has the same bytes in every column. */
 export type RowImage = string;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { until } from "../../../test/harness/embedded-owner.ts";
-import type { Database } from "./database.ts";
+import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/embedded-owner.ts";
+import type { Database } from "../database.ts";
 import { createSignals, type Signals } from "./signals.ts";
 import { createTenantChanges } from "./tenant-changes.ts";
 

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "./database.ts";
+import type { Database, Sql } from "../database.ts";
 
 /**
  * A table with a partition per day and a default partition `<name>_default`. Its names are part of the code, never of a
