@@ -1,4 +1,4 @@
-import { retryLater } from "./callback-guard.ts";
+import { retryLater } from "./callbacks/callback-guard.ts";
 import type { PathHandler } from "./edge.ts";
 import { type Exchange, headerOf, readBody, writeHead } from "./exchange.ts";
 

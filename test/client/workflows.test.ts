@@ -9,7 +9,7 @@ import {
   WorkFailure,
   type WorkflowWorkerOptions,
 } from "../../clients/typescript/src/node.ts";
-import { parseDefinition } from "../../src/modules/workflows/definitions/domain/language/parse-definition.ts";
+import { parseDefinition } from "../../src/modules/workflows/definitions/domain/language/syntax/parse-definition.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "./until.ts";
 

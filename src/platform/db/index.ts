@@ -10,11 +10,11 @@
 export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
-export { lines } from "./lines.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
-export { type DailyTable, maintainPartitions } from "./partitions.ts";
-export { insertRowImages, type RowImage, readRowImages } from "./row-image.ts";
-export { createSignalCache, type SignalCache } from "./signal-cache.ts";
-export { createSignals, nextWake, type Signals } from "./signals.ts";
-export { createTenantCache, type TenantCache } from "./tenant-cache.ts";
-export { createTenantChanges, type TenantChanges } from "./tenant-changes.ts";
+export { lines } from "./rows/lines.ts";
+export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
+export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
+export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";
+export { createSignals, nextWake, type Signals } from "./signals/signals.ts";
+export { createTenantCache, type TenantCache } from "./signals/tenant-cache.ts";
+export { createTenantChanges, type TenantChanges } from "./signals/tenant-changes.ts";

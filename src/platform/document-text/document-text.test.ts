@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failsWith } from "../../../test/harness/context.ts";
 import { fc } from "../../../test/harness/random.ts";
-import { parseDefinition } from "../../modules/workflows/definitions/domain/language/parse-definition.ts";
+import { parseDefinition } from "../../modules/workflows/definitions/domain/language/syntax/parse-definition.ts";
 import { validDocuments } from "../../modules/workflows/definitions/domain/language/testing/documents.ts";
 import { createTextReader, formatText } from "./document-text.ts";
 import { readYaml } from "./yaml-document.ts";

@@ -4,10 +4,10 @@ import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { AccountValues, AuthMode } from "../manifests/index.ts";
 import type { ProviderConfig, ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
+import { openCredentials } from "./credentials/sealed-credentials.ts";
 import { type ConnectionId, hasTokens, type SealedConnection } from "./domain/connection.ts";
 import { minValidMsDefault, urgencyOf } from "./domain/refresh-policy.ts";
 import type { Refresher, RefreshOutcome } from "./refresh/refresher.ts";
-import { openCredentials } from "./sealed-credentials.ts";
 
 /** A usable connection with its credentials in plain text. Never store, log or return it. */
 export interface OpenConnection extends AccountValues {

@@ -6,6 +6,7 @@ import { changedFields, isEmptyChange } from "../../../platform/records/index.ts
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue } from "../manifests/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
+import { openCredentials, sealCredentials } from "./credentials/sealed-credentials.ts";
 import {
   type Connection,
   type Credentials,
@@ -17,11 +18,10 @@ import {
 } from "./domain/connection.ts";
 import { fitFields } from "./domain/field-check.ts";
 import { grantEnd } from "./domain/refresh-policy.ts";
-import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
 import { eventData, replaceGrant } from "./grant-service.ts";
-import { openCredentials, sealCredentials } from "./sealed-credentials.ts";
 import { type ConnectionParts, invalidFields } from "./service.ts";
 import { connectionStore } from "./store.ts";
+import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./verification/grant-prover.ts";
 
 /** The fields of a connection to change. Undefined fields stay unchanged. */
 export interface ConnectionChange {

@@ -5,6 +5,7 @@ import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { AuthMode } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
+import { sealCredentials } from "./credentials/sealed-credentials.ts";
 import {
   type Account,
   type Connection,
@@ -17,7 +18,6 @@ import {
 } from "./domain/connection.ts";
 import { type GrantEnd, grantEnd, idleRefreshAt } from "./domain/refresh-policy.ts";
 import { leaseStore } from "./refresh/lease-store.ts";
-import { sealCredentials } from "./sealed-credentials.ts";
 import { connectionStore } from "./store.ts";
 
 /** Access that an end user has granted and the provider has confirmed. */

@@ -21,11 +21,11 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
 import type { AuthMode } from "../manifests/index.ts";
-import type { TestResult } from "./connection-tester.ts";
 import type { ConnectionChange, ConnectionUpdates, TestedCredentials } from "./connection-updates.ts";
 import type { Connection } from "./domain/connection.ts";
 import type { ConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
+import type { TestResult } from "./verification/connection-tester.ts";
 
 interface Parts {
   readonly service: ConnectionService;

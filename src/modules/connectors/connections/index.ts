@@ -28,26 +28,26 @@ import {
   type OpenConnection,
   type OpenOptions,
 } from "./connection-opener.ts";
-import { createAccountProbe } from "./connection-probe.ts";
-import { createConnectionTester } from "./connection-tester.ts";
 import { createConnectionUpdates } from "./connection-updates.ts";
+import { createSecretReader, type ReadSecrets } from "./credentials/known-secrets.ts";
 import { bindingOf, type Connection } from "./domain/connection.ts";
-import { createGrantProver, type GrantProver } from "./grant-prover.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
-import { createSecretReader, type ReadSecrets } from "./known-secrets.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
 import { createRefresher } from "./refresh/refresher.ts";
-import { createRejection, type Rejection } from "./rejected-credentials.ts";
+import { createRejection, type Rejection } from "./refresh/rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 import { createTokenClient } from "./tokens/token-client.ts";
+import { createAccountProbe } from "./verification/connection-probe.ts";
+import { createConnectionTester } from "./verification/connection-tester.ts";
+import { createGrantProver, type GrantProver } from "./verification/grant-prover.ts";
 
 export { checkFields } from "./domain/field-check.ts";
-export { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./grant-prover.ts";
+export { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./verification/grant-prover.ts";
 export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, Rejection };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */

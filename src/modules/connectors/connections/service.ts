@@ -10,7 +10,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { AuthMode, Catalogue, Provider } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
-import type { TestResult } from "./connection-tester.ts";
+import { sealCredentials } from "./credentials/sealed-credentials.ts";
 import {
   type Connection,
   type ConnectionId,
@@ -27,8 +27,8 @@ import { eventData } from "./grant-service.ts";
 import { leaseStore } from "./refresh/lease-store.ts";
 import type { Refresher } from "./refresh/refresher.ts";
 import { revocationAttemptsMax, revokeGrantKind } from "./revocation.ts";
-import { sealCredentials } from "./sealed-credentials.ts";
 import { connectionStore } from "./store.ts";
+import type { TestResult } from "./verification/connection-tester.ts";
 
 /** Dependencies of the service. */
 export interface ConnectionParts {

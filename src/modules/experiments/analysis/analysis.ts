@@ -1,12 +1,12 @@
 import type { Analysis, EarlierMinima, MetricEstimate, PhaseSummary, VariantAnalysis } from "./analysis-result.ts";
-import { estimateArm, needsOf, valueVariance } from "./arm-estimate.ts";
-import { alphaOf, compare, isEnough, momentsOf, plannedUnitsOf } from "./comparison.ts";
-import { createSequence, criticalValue } from "./confidence-sequence.ts";
-import { bestWinner, judgeExperiment, judgeTreatment } from "./decision.ts";
+import { estimateArm, needsOf, valueVariance } from "./comparison/arm-estimate.ts";
+import { alphaOf, compare, isEnough, momentsOf, plannedUnitsOf } from "./comparison/comparison.ts";
 import { emptyMoments, mergeMoments } from "./moments.ts";
 import type { AnalysisPlan, MetricPlan } from "./plan.ts";
 import { checkSampleRatio } from "./sample-ratio.ts";
-import { describeAnalysis } from "./sentence.ts";
+import { createSequence, criticalValue } from "./significance/confidence-sequence.ts";
+import { bestWinner, judgeExperiment, judgeTreatment } from "./verdict/decision.ts";
+import { describeAnalysis } from "./verdict/sentence.ts";
 
 /** Analyses the moments of all phases, oldest first. The plan must not change once the experiment has started. */
 export function analyse(plan: AnalysisPlan, phases: readonly PhaseSummary[], earlier: EarlierMinima = {}): Analysis {

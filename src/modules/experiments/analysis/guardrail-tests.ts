@@ -2,10 +2,10 @@
  * Tests of guardrails and canaries: a metric against a limit, and a canary against its baseline. They are always valid, so
  * that it does not matter how often somebody looks.
  */
-import { estimateArm, gate, meanGate } from "./arm-estimate.ts";
-import { alwaysValidP, createSequence } from "./confidence-sequence.ts";
-import { equalRatesP, eventConcentration, logBayesFactor, pOfLogBayesFactor } from "./exact-test.ts";
+import { estimateArm, gate, meanGate } from "./comparison/arm-estimate.ts";
 import type { MetricMoments } from "./moments.ts";
+import { alwaysValidP, createSequence } from "./significance/confidence-sequence.ts";
+import { equalRatesP, eventConcentration, logBayesFactor, pOfLogBayesFactor } from "./significance/exact-test.ts";
 
 /** better and worse are significant; otherwise it is undecided. */
 export interface GuardrailTest {

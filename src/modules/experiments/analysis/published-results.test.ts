@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyse } from "./analysis.ts";
 import type { MetricComparison } from "./analysis-result.ts";
-import { alwaysValidP, createSequence, criticalValue } from "./confidence-sequence.ts";
 import { emptyMoments, type MetricMoments } from "./moments.ts";
-import { normalQuantile } from "./normal-quantile.ts";
 import type { MetricType } from "./plan.ts";
 import { checkSampleRatio } from "./sample-ratio.ts";
+import { alwaysValidP, createSequence, criticalValue } from "./significance/confidence-sequence.ts";
+import { normalQuantile } from "./significance/normal-quantile.ts";
 
 function compareTwo(
   type: MetricType,

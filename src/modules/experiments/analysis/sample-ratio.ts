@@ -1,5 +1,5 @@
 import type { PhaseSummary, SampleRatio } from "./analysis-result.ts";
-import { logBayesFactor, pOfLogBayesFactor, sampleRatioConcentration } from "./exact-test.ts";
+import { logBayesFactor, pOfLogBayesFactor, sampleRatioConcentration } from "./significance/exact-test.ts";
 
 /** A mismatch voids all results, so it needs stronger evidence than a metric. */
 const mismatchP = 0.001;

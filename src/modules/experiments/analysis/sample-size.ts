@@ -1,8 +1,8 @@
-import { gate, meanGate } from "./arm-estimate.ts";
-import { plannedCriticalValue } from "./confidence-sequence.ts";
-import { eventConcentration, logBayesFactor } from "./exact-test.ts";
-import { normalQuantile } from "./normal-quantile.ts";
+import { gate, meanGate } from "./comparison/arm-estimate.ts";
 import type { MetricType } from "./plan.ts";
+import { plannedCriticalValue } from "./significance/confidence-sequence.ts";
+import { eventConcentration, logBayesFactor } from "./significance/exact-test.ts";
+import { normalQuantile } from "./significance/normal-quantile.ts";
 
 /** What the author of a draft knows about a success metric. Everything unknown makes its sample size unknown. */
 export interface SampleSizeMetric {

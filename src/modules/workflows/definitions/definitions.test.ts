@@ -18,7 +18,7 @@ import { type ContextChoice, failsWith, freshTenant, perform, testDatabase } fro
 import { Failure } from "../../../errors/index.ts";
 import { formatText } from "../../../platform/document-text/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
-import { definitionSchema } from "./domain/language/json-schema.ts";
+import { definitionSchema } from "./domain/language/syntax/json-schema.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "./domain/language/testing/documents.ts";
 import { refusedDefinitions } from "./domain/language/testing/refused-definitions.ts";
 import { copyKeys, definitionsMax, versionsMax } from "./domain/workflow-definition.ts";

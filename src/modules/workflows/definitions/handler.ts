@@ -34,7 +34,7 @@ import { formatText, type TextFormat } from "../../../platform/document-text/ind
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
-import { definitionSchema } from "./domain/language/json-schema.ts";
+import { definitionSchema } from "./domain/language/syntax/json-schema.ts";
 import {
   type DefinitionHead,
   type Draft,

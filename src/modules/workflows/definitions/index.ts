@@ -20,10 +20,10 @@ import { createPublishedVersions, type PublishedVersions } from "./published-ver
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
 export type { ReadRunOutcomes } from "./definition-artifacts.ts";
-export { checkInSlices } from "./domain/language/check-definition.ts";
+export { checkInSlices } from "./domain/language/checks/check-definition.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";
-export { type ParsedDefinition, parseDefinition } from "./domain/language/parse-definition.ts";
+export { type ParsedDefinition, parseDefinition } from "./domain/language/syntax/parse-definition.ts";
 export { isTooDeep } from "./domain/language/template.ts";
 export type { DefinitionId } from "./domain/workflow-definition.ts";
 export type { PublishedVersion, PublishedVersions } from "./published-versions.ts";

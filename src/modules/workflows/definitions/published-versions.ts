@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
 import type { Definition } from "./domain/language/definition.ts";
-import { parseDefinition } from "./domain/language/parse-definition.ts";
+import { parseDefinition } from "./domain/language/syntax/parse-definition.ts";
 import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
 import { definitionStore } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { DefinitionLookups } from "./domain/language/check-references.ts";
+import type { DefinitionLookups } from "./domain/language/checks/check-references.ts";
 import type { Definition } from "./domain/language/definition.ts";
 import { callName, callsOf, referencesOf } from "./domain/language/references.ts";
 import { definitionsMax } from "./domain/workflow-definition.ts";

@@ -13,13 +13,13 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { checkInSlices } from "./domain/language/check-definition.ts";
-import { checkReferences, type DefinitionLookups } from "./domain/language/check-references.ts";
+import { checkInSlices } from "./domain/language/checks/check-definition.ts";
+import { checkReferences, type DefinitionLookups } from "./domain/language/checks/check-references.ts";
+import { worstCaseSteps } from "./domain/language/checks/step-count.ts";
 import type { Definition, JsonObject } from "./domain/language/definition.ts";
 import { type DefinitionDiff, diffDefinitions } from "./domain/language/diff.ts";
-import { parseDefinition } from "./domain/language/parse-definition.ts";
 import { callsOf } from "./domain/language/references.ts";
-import { worstCaseSteps } from "./domain/language/step-count.ts";
+import { parseDefinition } from "./domain/language/syntax/parse-definition.ts";
 import {
   copyKeys,
   type DefinitionHead,

@@ -1,8 +1,8 @@
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, Catalogue, OAuth2Auth } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import { openCredentials } from "../credentials/sealed-credentials.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
-import { openCredentials } from "../sealed-credentials.ts";
 import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
 import type { TokenCall, TokenResult } from "../tokens/oauth-request.ts";
 import type { TokenClient } from "../tokens/token-client.ts";

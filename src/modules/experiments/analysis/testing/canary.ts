@@ -1,5 +1,5 @@
 /** A canary: a small treatment, rare events and a look after every unit. */
-import { equalRatesP } from "../exact-test.ts";
+import { equalRatesP } from "../significance/exact-test.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 
 export interface Canary {

@@ -2,8 +2,8 @@
  * A treatment that converts sooner, but not more often. Counting a conversion when it arrives makes it a winner; counting
  * units whose score window has passed does not.
  */
-import { gate } from "../arm-estimate.ts";
-import { createSequence, criticalValue } from "../confidence-sequence.ts";
+import { gate } from "../comparison/arm-estimate.ts";
+import { createSequence, criticalValue } from "../significance/confidence-sequence.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 
 export interface DelayedConversions {

@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { analyse } from "../analysis.ts";
-import { gate, meanGate } from "../arm-estimate.ts";
-import { createSequence, criticalValue } from "../confidence-sequence.ts";
+import { gate, meanGate } from "../comparison/arm-estimate.ts";
 import { addToMoments, emptyMoments, type MetricMoments } from "../moments.ts";
 import type { AnalysisPlan } from "../plan.ts";
+import { createSequence, criticalValue } from "../significance/confidence-sequence.ts";
 import { createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 
 /** Two arms and how often they are looked at. */

@@ -1,5 +1,5 @@
 /** The sample-ratio check with a look after every unit, beside a chi-square test. */
-import { logBayesFactor, sampleRatioConcentration } from "../exact-test.ts";
+import { logBayesFactor, sampleRatioConcentration } from "../significance/exact-test.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 
 export interface SampleRatioLooks {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
-import { parseDefinition } from "./parse-definition.ts";
 import { outputScope, stepsOf, visibleSteps } from "./step-tree.ts";
+import { parseDefinition } from "./syntax/parse-definition.ts";
 import { documentOf, noteStep, task, validDocuments } from "./testing/documents.ts";
 
 const document = documentOf([

@@ -1,4 +1,4 @@
-import type { DefinitionLookups } from "../check-references.ts";
+import type { DefinitionLookups } from "../checks/check-references.ts";
 import type { JsonObject } from "../definition.ts";
 import { callName, type SubworkflowCall } from "../references.ts";
 

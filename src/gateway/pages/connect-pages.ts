@@ -1,0 +1,99 @@
+import { fail, invalid } from "../../errors/index.ts";
+import { type Clock, systemClock } from "../../platform/clock/clock.ts";
+import { createCallbackGuard } from "../callbacks/callback-guard.ts";
+import type { PathHandler } from "../edge.ts";
+import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
+
+/** What a request is about, from its method and path. */
+type Target =
+  | { readonly kind: "show" | "open" | "submit" | "cancel"; readonly sessionId: string }
+  | { readonly kind: "callback"; readonly configId: string };
+
+interface Options {
+  /** Serves the hosted connect page. A refused request counts against its address. */
+  readonly handle: (request: {
+    readonly target: Target;
+    readonly query: URLSearchParams;
+    readonly form: URLSearchParams;
+    readonly header: (name: string) => string | undefined;
+  }) => Promise<{
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly verdict: "verified" | "refused" | "neutral";
+    readonly isEmbeddable: boolean;
+  }>;
+  readonly clock?: Clock;
+}
+
+const sessionPattern = /^\/connect\/([0-7][0-9A-HJKMNP-TV-Z]{25})(?:\/(open|submit|cancel))?$/;
+const callbackPattern = /^\/connect\/callback\/([0-7][0-9A-HJKMNP-TV-Z]{25})$/;
+const formBytesMax = 256 * 1024;
+/** Some requests wait for a provider. */
+const runningMax = 128;
+
+/**
+ * Creates the endpoint of the hosted connect page: `/connect/{session_id}` and `/connect/callback/{provider_config_id}`.
+ * Its callers are browsers of end users, who have no credentials of this service. It therefore bypasses the chain: the page
+ * itself verifies tokens, cookies and states, and the guard limits what unverified requests can cost.
+ */
+export function createConnectPageHandler({ handle, clock = systemClock }: Options): PathHandler {
+  const guard = createCallbackGuard(clock, runningMax);
+
+  return (exchange) => {
+    if (!exchange.path.startsWith("/connect/")) return false;
+    const target = targetOf(exchange.path);
+    if (target === undefined) return false;
+    requireMethod(exchange, target);
+    const address = exchange.request.socket.remoteAddress ?? "";
+    // The paths of a session share the verification of its page.
+    const path = target.kind === "callback" ? exchange.path : `/connect/${target.sessionId}`;
+    return guard.run({ address, path }, () => serve(exchange, target, address, path));
+  };
+
+  async function serve(exchange: Exchange, target: Target, address: string, path: string): Promise<true> {
+    const { request } = exchange;
+    const response = await handle({
+      target,
+      query: new URLSearchParams(exchange.query),
+      form: request.method === "POST" ? await formOf(exchange) : new URLSearchParams(),
+      header: (name) => headerOf(request, name),
+    });
+    if (response.verdict === "refused") guard.countRefusal(address);
+    if (response.verdict === "verified") guard.markVerified(path);
+    // The content security policy names the pages that may embed this one; the older header cannot.
+    if (response.isEmbeddable) delete exchange.headers["x-frame-options"];
+    const body = Buffer.from(response.body);
+    writeHead(exchange, response.status, { ...response.headers, "content-length": String(body.length) });
+    exchange.response.end(request.method === "HEAD" ? "" : body);
+    return true;
+  }
+}
+
+function targetOf(path: string): Target | undefined {
+  const callback = callbackPattern.exec(path);
+  if (callback !== null) return { kind: "callback", configId: callback[1]! };
+  const session = sessionPattern.exec(path);
+  if (session === null) return undefined;
+  return { kind: (session[2] ?? "show") as "show" | "open" | "submit" | "cancel", sessionId: session[1]! };
+}
+
+function requireMethod({ request }: Exchange, { kind }: Target): void {
+  // A callback spends its state, so that it has no HEAD.
+  const allowed = kind === "show" ? ["GET", "HEAD"] : kind === "callback" ? ["GET"] : ["POST"];
+  if (allowed.includes(request.method ?? "")) return;
+  const names = allowed.join(" and ");
+  throw fail("METHOD_NOT_ALLOWED", {
+    public: `This path accepts only ${names}.`,
+    headers: { allow: allowed.join(", ") },
+  });
+}
+
+async function formOf(exchange: Exchange): Promise<URLSearchParams> {
+  const type = headerOf(exchange.request, "content-type") ?? "";
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
+    throw invalid("Content-Type", "content_type", "must be application/x-www-form-urlencoded");
+  }
+  const body = await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, formBytesMax) });
+  return new URLSearchParams(body.toString("utf8"));
+}

@@ -1,0 +1,81 @@
+import { fail, invalid } from "../../errors/index.ts";
+import { type Clock, systemClock } from "../../platform/clock/clock.ts";
+import { createCallbackGuard } from "../callbacks/callback-guard.ts";
+import type { PathHandler } from "../edge.ts";
+import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
+
+interface Options {
+  /** Serves a page; undefined if there is none. A refused request counts against its address. */
+  readonly handle: (request: {
+    readonly method: "GET" | "POST";
+    readonly path: string;
+    readonly query: URLSearchParams;
+    readonly rawQuery: string;
+    readonly form: URLSearchParams;
+    readonly header: (name: string) => string | undefined;
+    readonly address: string;
+  }) => Promise<
+    | {
+        readonly status: number;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly body: string;
+        readonly verdict: "verified" | "refused" | "neutral";
+      }
+    | undefined
+  >;
+  readonly clock?: Clock;
+}
+
+const prefix = "/auth/";
+/** A SAML response with a large number of groups is the largest form. */
+const formBytesMax = 256 * 1024;
+/** Some requests wait for an identity provider. */
+const runningMax = 128;
+
+/**
+ * Creates the endpoint of the sign-in pages, `/auth/…`. Its callers are browsers without credentials, or with a session cookie
+ * only. It therefore bypasses the chain: the pages verify links, states and cookies, and the guard limits what unverified
+ * requests can cost.
+ */
+export function createSignInPageHandler({ handle, clock = systemClock }: Options): PathHandler {
+  const guard = createCallbackGuard(clock, runningMax);
+
+  return (exchange) => {
+    const { path, request } = exchange;
+    if (!path.startsWith(prefix)) return false;
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    if (method !== "GET" && method !== "POST") {
+      throw fail("METHOD_NOT_ALLOWED", {
+        public: "This path accepts only GET and POST.",
+        headers: { allow: "GET, POST" },
+      });
+    }
+    const address = request.socket.remoteAddress ?? "";
+    return guard.run({ address, path }, () => serve(exchange, method, address));
+  };
+
+  async function serve(exchange: Exchange, method: "GET" | "POST", address: string): Promise<boolean> {
+    const { path, query, request } = exchange;
+    const response = await handle({
+      ...{ method, path: path.slice(prefix.length), query: new URLSearchParams(query), rawQuery: query, address },
+      form: method === "POST" ? await formOf(exchange) : new URLSearchParams(),
+      header: (name) => headerOf(request, name),
+    });
+    if (response === undefined) return false;
+    if (response.verdict === "refused") guard.countRefusal(address);
+    if (response.verdict === "verified") guard.markVerified(path);
+    const body = Buffer.from(response.body);
+    writeHead(exchange, response.status, { ...response.headers, "content-length": String(body.length) });
+    exchange.response.end(request.method === "HEAD" ? "" : body);
+    return true;
+  }
+}
+
+async function formOf(exchange: Exchange): Promise<URLSearchParams> {
+  const type = headerOf(exchange.request, "content-type") ?? "";
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
+    throw invalid("Content-Type", "content_type", "must be application/x-www-form-urlencoded");
+  }
+  const body = await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, formBytesMax) });
+  return new URLSearchParams(body.toString("utf8"));
+}

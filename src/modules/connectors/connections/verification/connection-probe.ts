@@ -1,0 +1,67 @@
+import { EgressError } from "../../../../platform/egress/index.ts";
+import {
+  type AccountValues,
+  type AnswerClass,
+  createRedactor,
+  type GuardedHttp,
+  type Provider,
+  readResponse,
+  renderRequest,
+  secretsOf,
+} from "../../manifests/index.ts";
+import type { Account } from "../domain/connection.ts";
+import { accountAt, capturedFrom } from "../tokens/token-answer.ts";
+
+/** What a provider says about an account. Codes and messages are redacted. */
+export type ProbeResult =
+  | {
+      readonly kind: "ok";
+      readonly account: Account;
+      /** Further values that the manifest keeps from the answer. */
+      readonly captured: Readonly<Record<string, unknown>>;
+    }
+  /** The manifest has no request that identifies an account. */
+  | { readonly kind: "unverified" }
+  | {
+      readonly kind: "failed";
+      /** `unreachable`: there was no answer. `unusable`: the request cannot be made. */
+      readonly class: Exclude<AnswerClass, "ok"> | "unreachable" | "unusable";
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** Requests the account that credentials belong to. */
+export type ProbeAccount = (provider: Provider, account: AccountValues, nowMs: number) => Promise<ProbeResult>;
+
+const probeMs = 15_000;
+const bytesMax = 256 * 1024;
+
+/** Creates the probe. Every request goes through the guard. */
+export function createAccountProbe(http: GuardedHttp): ProbeAccount {
+  return async (provider, account, nowMs) => {
+    const auth = provider.auth(account.mode);
+    if (auth === undefined) return failed("unusable", "unsupported_auth", "The provider does not have this mode.");
+    const probe = auth.mode === "none" ? undefined : auth.account;
+    if (probe === undefined) return { kind: "unverified" };
+    const redactor = createRedactor(secretsOf(provider, account));
+    const request = renderRequest(provider, probe.request, { input: {}, account, nowMs });
+    if ("fault" in request) {
+      return failed("unusable", request.fault, redactor.text(`${request.place} ${request.message}`));
+    }
+    try {
+      const answer = await http.send(provider, account.settings, request, { timeoutMs: probeMs, bytesMax });
+      const read = readResponse(provider, { errors: provider.errors }, answer, { nowMs });
+      if (read.class !== "ok") return failed(read.class, redactor.text(read.code), redactor.text(read.message));
+      const found = accountAt(read.output, probe);
+      if (found.id === "") return failed("malformed", "no_account", "The provider's answer names no account.");
+      return { kind: "ok", account: found, captured: capturedFrom(read.output, probe.captured) };
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      return failed("unreachable", error.reason, redactor.text(error.message));
+    }
+  };
+}
+
+function failed(answerClass: (ProbeResult & { kind: "failed" })["class"], code: string, message: string): ProbeResult {
+  return { kind: "failed", class: answerClass, code, message };
+}

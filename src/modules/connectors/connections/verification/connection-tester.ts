@@ -1,0 +1,83 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
+import { type Database, notFound } from "../../../../platform/db/index.ts";
+import type { Catalogue } from "../../manifests/index.ts";
+import type { ConnectionFault, OpenConnection, OpenOptions } from "../connection-opener.ts";
+import type { Account, ConnectionStatus } from "../domain/connection.ts";
+import type { Rejection } from "../refresh/rejected-credentials.ts";
+import { connectionStore } from "../store.ts";
+import type { ProbeAccount } from "./connection-probe.ts";
+
+/** The result of a test. */
+export interface TestResult {
+  readonly ok: boolean;
+  readonly class: string;
+  readonly code: string;
+  readonly message: string;
+  readonly account: Account | undefined;
+  readonly status: ConnectionStatus;
+  readonly durationMs: number;
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly open: (tenantId: TenantId, id: string, options?: OpenOptions) => Promise<OpenConnection | ConnectionFault>;
+  readonly probe: ProbeAccount;
+  readonly markRejected: (tenantId: TenantId, id: string, credentialVersion: number) => Promise<Rejection>;
+}
+
+const faultTexts: Readonly<Record<ConnectionFault, string>> = {
+  connection_missing: "The connection does not exist.",
+  revoked: "The connection is revoked. Create another one.",
+  needs_reauth: "The end user must grant access again.",
+  expired: "The credentials have expired. Create another connection.",
+  decrypt_failed: "The credentials cannot be decrypted. The operator must restore the master key that sealed them.",
+  refresh_failed: "The credentials have expired and cannot be refreshed now. See last_refresh_error of the connection.",
+};
+
+/** Creates the test of connections: it opens the connection and requests its account at the provider. */
+export function createConnectionTester({ db, clock, catalogue, open, probe, markRejected }: Parts) {
+  async function attempt(tenantId: TenantId, id: string): Promise<Omit<TestResult, "status" | "durationMs">> {
+    for (let isRepeat = false; ; isRepeat = true) {
+      const opened = await open(tenantId, id);
+      if (typeof opened === "string") return failed("unusable", opened, faultTexts[opened]);
+      const provider = await catalogue.provider(tenantId, opened.providerKey);
+      if (provider === undefined || provider.auth(opened.mode) === undefined) return unverified;
+      const result = await probe(provider, opened, clock.now());
+      switch (result.kind) {
+        case "ok":
+          return { ok: true, class: "ok", code: "", message: "", account: result.account };
+        case "unverified":
+          return unverified;
+        case "failed": {
+          const { class: answerClass, code, message } = result;
+          if (answerClass !== "auth_expired") return failed(answerClass, code, message);
+          const rejection = await markRejected(tenantId, id, opened.credentialVersion);
+          if (rejection !== "renewed" || isRepeat) return failed(answerClass, code, message);
+        }
+      }
+    }
+  }
+
+  return async function testConnection(tenantId: TenantId, id: string): Promise<TestResult> {
+    const startedAtMs = performance.now();
+    const result = await attempt(tenantId, id);
+    const connection = await connectionStore(db.sql).find(tenantId, id);
+    if (connection === undefined) throw notFound("connection");
+    return { ...result, status: connection.status, durationMs: Math.round(performance.now() - startedAtMs) };
+  };
+}
+
+const unverified = {
+  ok: false,
+  class: "unverified",
+  code: "",
+  message: "The credentials can be used, but the provider offers no request to check them.",
+  account: undefined,
+} as const;
+
+function failed(answerClass: string, code: string, message: string) {
+  return { ok: false, class: answerClass, code, message, account: undefined };
+}

@@ -1,0 +1,181 @@
+import { validateAuthResponse } from "oauth4webapi";
+import type { TenantId } from "../../../../platform/access/index.ts";
+import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../../manifests/index.ts";
+import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import type { Grant } from "../grant-service.ts";
+import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
+import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
+import type { TokenClient } from "../tokens/token-client.ts";
+import type { ProbeAccount } from "./connection-probe.ts";
+
+/** Access that a provider has confirmed, without the connection that it belongs to. */
+export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser">;
+
+/** The values of an OAuth callback, and what its authorization request was made with. */
+export interface CallbackValues extends Pick<AccountValues, "settings" | "captured" | "credentials"> {
+  readonly scopes: readonly string[];
+  readonly authorizeUrl: string;
+  readonly redirectUri: string;
+  readonly codeVerifier: string | undefined;
+  readonly code: string;
+}
+
+/** Why access could not be proven. Texts are redacted. */
+export interface ProofFault {
+  /** rejected: the provider answered and refused. unavailable: it may accept a repetition. */
+  readonly fault: "rejected" | "unavailable";
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The provider, mode and config that access is requested with. */
+export interface ProofTarget {
+  readonly tenantId: TenantId;
+  readonly provider: Provider;
+  readonly mode: AuthMode;
+  /** Empty without a provider config. */
+  readonly configId: string;
+}
+
+interface Parts {
+  readonly configs: Pick<ProviderConfigs, "open">;
+  readonly tokens: TokenClient;
+  readonly probeAccount: ProbeAccount;
+}
+
+/** Obtains access from providers and proves it. */
+export type GrantProver = ReturnType<typeof createGrantProver>;
+
+/** Creates the part that proves access at the provider before it is stored. */
+export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
+  /** The values of the provider config for templates; a fault if it cannot be used. */
+  async function configValues(target: ProofTarget): Promise<Record<string, string> | ProofFault> {
+    if (target.configId === "") return {};
+    const config = await configs.open(target.tenantId, target.configId);
+    if (typeof config === "string") return rejected(config, "The provider config cannot be used.");
+    return { ...config.settings, ...config.secrets, client_id: config.clientId };
+  }
+
+  /** Requests the account, and puts the grant together. */
+  async function prove(
+    target: ProofTarget,
+    auth: AuthSpec,
+    values: AccountValues,
+    scopes: readonly string[],
+    expiresAt: Date | null,
+    nowMs: number,
+  ): Promise<ProvenGrant | ProofFault> {
+    const { provider, mode, configId } = target;
+    const proof = await probeAccount(provider, values, nowMs);
+    if (proof.kind === "failed") {
+      const { class: answerClass, code, message } = proof;
+      const isTemporary = temporary.has(answerClass);
+      return { fault: isTemporary ? "unavailable" : "rejected", code, message };
+    }
+    const known = proof.kind === "ok" ? proof : { account: values.account, captured: {} };
+    return {
+      providerKey: provider.key,
+      providerConfigId: configId,
+      authMode: mode,
+      manifestVersion: provider.version,
+      manifestDigest: provider.digest,
+      scopes,
+      settings: values.settings,
+      captured: { ...values.captured, ...known.captured },
+      account: known.account,
+      credentials: values.credentials,
+      expiresAt,
+      idleS: auth.mode === "oauth2" ? auth.refresh.idleS : undefined,
+      lifetimeS: auth.mode === "oauth2" ? auth.refresh.lifetimeS : undefined,
+    };
+  }
+
+  return {
+    configValues,
+
+    /** Proves credentials that a person or a caller has entered. */
+    async proveFields(
+      target: ProofTarget,
+      settings: Readonly<Record<string, unknown>>,
+      credentials: Readonly<Record<string, string>>,
+      requestedScopes: readonly string[],
+      nowMs: number,
+    ): Promise<ProvenGrant | ProofFault> {
+      const { provider, mode } = target;
+      const auth = provider.auth(mode);
+      if (auth === undefined) return rejected("unsupported_auth", "The provider does not have this mode.");
+      const config = await configValues(target);
+      if (isProofFault(config)) return config;
+      const values: AccountValues = { mode, settings, captured: {}, account: noAccount, credentials, config };
+      if (!fetchesToken(auth)) return prove(target, auth, values, [], null, nowMs);
+      const call = { provider, account: values, scopes: requestedScopes, nowMs };
+      const token = tokenOrFault(await tokens.fetchToken(auth, call));
+      if (isProofFault(token)) return token;
+      const withToken = {
+        ...values,
+        credentials: { ...credentials, access_token: token.accessToken },
+        captured: token.captured,
+      };
+      return prove(target, auth, withToken, token.scopes ?? requestedScopes, token.expiresAt, nowMs);
+    },
+
+    /** Exchanges the code of a callback and proves the tokens. */
+    async proveCallback(
+      target: ProofTarget,
+      auth: OAuth2Auth,
+      held: CallbackValues,
+      nowMs: number,
+    ): Promise<ProvenGrant | ProofFault> {
+      const { provider, mode } = target;
+      const config = await configValues(target);
+      if (isProofFault(config)) return config;
+      const { settings, captured, credentials, scopes, redirectUri, codeVerifier } = held;
+      const values: AccountValues = { mode, settings, captured, account: noAccount, credentials, config };
+      const call = { provider, account: values, scopes, nowMs };
+      const parameters = validateAuthResponse(
+        { issuer: held.authorizeUrl },
+        { client_id: config.client_id ?? "" },
+        new URLSearchParams({ code: held.code }),
+      );
+      const token = tokenOrFault(await tokens.exchangeCode(auth, call, { parameters, redirectUri, codeVerifier }));
+      if (isProofFault(token)) return token;
+      const withTokens = {
+        ...values,
+        credentials: {
+          ...credentials,
+          access_token: token.accessToken,
+          ...(token.refreshToken !== undefined && { refresh_token: token.refreshToken }),
+        },
+        captured: { ...captured, ...token.captured },
+      };
+      return prove(target, auth, withTokens, token.scopes ?? scopes, token.expiresAt, nowMs);
+    },
+  };
+}
+
+const noAccount = { id: "", label: "" };
+const temporary: ReadonlySet<string> = new Set(["unreachable", "unavailable", "rate_limited", "malformed"]);
+
+function fetchesToken(auth: AuthSpec): auth is FetchedTokenAuth {
+  return auth.mode === "oauth2_cc" || auth.mode === "two_step" || auth.mode === "jwt";
+}
+
+function tokenOrFault(result: TokenResult): TokenGrant | ProofFault {
+  switch (result.kind) {
+    case "granted":
+      return result;
+    case "refused":
+      return rejected(result.code, "The provider refused to issue a token.");
+    case "unavailable":
+      return { fault: "unavailable", code: result.code, message: "The provider could not issue a token." };
+  }
+}
+
+function rejected(code: string, message: string): ProofFault {
+  return { fault: "rejected", code, message };
+}
+
+/** Whether access could not be proven. */
+export function isProofFault(value: object): value is ProofFault {
+  return "fault" in value;
+}

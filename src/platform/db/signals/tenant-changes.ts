@@ -1,0 +1,88 @@
+import type { Database, Sql } from "../database.ts";
+import type { Signals } from "./signals.ts";
+
+/** Notifies every node of tenants whose configuration changed, so that snapshots are invalidated. */
+export interface TenantChanges {
+  /** Records a change in the transaction that makes it. Call `published` after the commit. */
+  record(sql: Sql, tenantId: string): Promise<void>;
+  /** Invalidates snapshots on this node immediately and wakes the other nodes. */
+  published(tenantId: string): void;
+  /** Calls the listener with each changed tenant. Returns the unsubscribe function. */
+  onChange(listener: (tenantId: string) => void): () => void;
+  /** Whether the changes of other nodes are known up to about one second ago. */
+  fresh(): boolean;
+  start(): Promise<void>;
+  stop(): void;
+}
+
+const pollMs = 400;
+const staleMs = 1000;
+const topic = "tenant_changes";
+
+/** Follows the table tenant_versions. Signals trigger a read; polling covers lost signals. */
+export function createTenantChanges(db: Database, signals: Signals): TenantChanges {
+  const listeners = new Set<(tenantId: string) => void>();
+  let followedTo = "0";
+  let followedAtMs = Number.NEGATIVE_INFINITY;
+  let polling: Promise<void> | undefined;
+  let again = false;
+  let timer: NodeJS.Timeout | undefined;
+  let stopWaking: (() => void) | undefined;
+
+  async function follow(): Promise<void> {
+    const startedAtMs = performance.now();
+    const [row] = await db.sql<{ next: string; tenants: string[] | null }[]>`
+      select
+        pg_snapshot_xmin(pg_current_snapshot())::text as next,
+        (select array_agg(tenant_id::text) from tenant_versions where changed_xid >= ${followedTo}::text::xid8) as tenants`;
+    for (const tenantId of row!.tenants ?? []) for (const listener of listeners) listener(tenantId);
+    followedTo = row!.next;
+    followedAtMs = startedAtMs;
+  }
+
+  function poll(): Promise<void> {
+    if (polling !== undefined) {
+      again = true;
+      return polling;
+    }
+    polling = follow()
+      .catch(() => {
+        // Until the next poll succeeds, fresh() is false and snapshots are not trusted.
+      })
+      .finally(() => {
+        polling = undefined;
+        if (again) {
+          again = false;
+          void poll();
+        }
+      });
+    return polling;
+  }
+
+  return {
+    async record(sql, tenantId) {
+      await sql`
+        insert into tenant_versions (tenant_id) values (${tenantId})
+        on conflict (tenant_id) do update
+        set version = tenant_versions.version + 1, changed_xid = pg_current_xact_id()`;
+    },
+    published(tenantId) {
+      for (const listener of listeners) listener(tenantId);
+      signals.wake(topic);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    fresh: () => performance.now() - followedAtMs < staleMs,
+    async start() {
+      stopWaking = signals.onWake(topic, () => void poll());
+      await poll();
+      timer = setInterval(poll, pollMs);
+    },
+    stop() {
+      clearInterval(timer);
+      stopWaking?.();
+    },
+  };
+}
