@@ -18,7 +18,7 @@ test("a node of another region refuses every access, and neither sends nor logs 
   });
   afterFile(() => away.kill());
   const own = await newParty(home);
-  const runId = await startRun(own, await publishWaiting(own));
+  const runId = await startRun(own, await publishWaiting(own, "stream.audit"));
   const atHome = restStreams(home.baseUrl, own.key);
   const { id } = await atHome.create(runId, "audit", {});
   await atHome.append(runId, id, { text: marker });
@@ -55,11 +55,16 @@ test("a node of another region refuses every access, and neither sends nor logs 
     assert.equal(response.body.errorCode, "REGION_NOT_ALLOWED", response.text);
     assert.ok(!response.text.includes(marker));
   }
+  await atHome.append(runId, id, { text: marker }, { direction: "input", key: "input" });
+  const run = await rest.call("GET", `/api/workflow-runs/${runId}?wait_s=20`);
+  assert.deepEqual([run.body.data.status, run.body.data.output.payload.sequence], ["succeeded", 2]);
+  const history = await rest.call("GET", `/api/workflow-runs/${runId}/history`);
+  assert.ok(!run.text.includes(marker) && !history.text.includes(marker), "the run has no payload");
   assert.match(away.output(), /AppendWorkflowStreamRecord[\s\S]*REGION_NOT_ALLOWED/, "the node records the refusals");
   assert.ok(!away.output().includes(marker));
   assert.deepEqual(
     (await atHome.read(runId, id, 0)).map(({ payload }) => payload),
-    [{ text: marker }],
+    [{ text: marker }, { text: marker }],
   );
 });
 

@@ -6,7 +6,7 @@ import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Runs } from "../../runs/index.ts";
-import { mayLog } from "../domain/region.ts";
+import { mayEnterRun, mayLog } from "../domain/region.ts";
 import { nameOfKey, type StreamDefinition, type StreamKey } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
@@ -65,15 +65,13 @@ export function createInputDelivery({ db, log, lookup, sendMail, metrics, region
   function send(key: StreamKey, { name, pins }: StreamDefinition, { sequence, record }: OpenDelivery) {
     const { tenantId, runId, streamId } = key;
     const { contentClass, schemaRef, payloadJson, object } = record!;
-    // More callers may read a run than a stream with pinned readers.
-    const isOpen = pins.authorization.readers.length === 0;
     return sendMail(tenantId, runId, {
       eventId: eventIdOf(tenantId, runId, streamId, sequence),
       event: `stream.${name}`,
       scope: "",
       payload: {
         ...{ stream_id: streamId, stream: name, sequence, content_class: contentClass, schema_ref: schemaRef },
-        ...(payloadJson !== null && isOpen && { payload: JSON.parse(payloadJson) as Json }),
+        ...(payloadJson !== null && mayEnterRun(pins) && { payload: JSON.parse(payloadJson) as Json }),
         ...(object !== null && { object: { ...object } }),
       },
     });

@@ -54,6 +54,17 @@ export function mayLog({ log_region }: Pins, ownRegion: string): boolean {
   return log_region === ownRegion;
 }
 
+/** The region of nodes whose operator names none, as `server.region` says. */
+const unnamedRegion = "local";
+
+/**
+ * Whether payloads may become data of the stream's run by themselves. Nodes of all regions return a run, to all callers who may
+ * read runs.
+ */
+export function mayEnterRun({ metadata_home, authorization }: Pins): boolean {
+  return metadata_home === unnamedRegion && authorization.readers.length === 0;
+}
+
 /** The refusal of a node whose region is not pinned for an access; undefined if it is allowed. */
 export function regionRefusal(access: Access, pins: Pins, ownRegion: string): Failure | undefined {
   const allowed = regionsFor(access, pins);
