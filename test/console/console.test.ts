@@ -11,7 +11,7 @@ import { startService, type TestService } from "../harness/service.ts";
 import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser } from "./console-browser.ts";
 import { changingControls } from "./read-only-controls.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: the console was not looked at in a browser. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 

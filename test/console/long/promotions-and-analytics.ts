@@ -23,7 +23,7 @@ import {
 } from "../console-browser.ts";
 import { approveCandidate, queryAnalytics, until } from "./tasks.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 describe("promotions and analytics in the console", () => {

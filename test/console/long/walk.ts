@@ -27,7 +27,7 @@ import {
   until,
 } from "./tasks.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 /** Every page with the heading that it shows when it has loaded. */

@@ -26,7 +26,7 @@ import {
   runExperiment,
 } from "./workspace-tasks.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 describe("the tasks of the other pages", () => {
