@@ -11,7 +11,7 @@ import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { findChromium } from "./chromium.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: accounts were not connected in a browser. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 

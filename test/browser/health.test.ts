@@ -7,7 +7,7 @@ import { startService, type TestService } from "../harness/service.ts";
 import { createStage, type HealthStage } from "../operations/health-stage.ts";
 import { findChromium } from "./chromium.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: nobody saw the health page. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { type Browser, findChromium, startBrowser } from "./chromium.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: the pages were not looked at in a browser. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 

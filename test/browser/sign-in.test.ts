@@ -7,7 +7,7 @@ import { startSignInIssuer } from "../identity/oidc-issuer.ts";
 import { type SamlIdp, startSamlIdp } from "../identity/saml-idp.ts";
 import { findChromium } from "./chromium.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: nobody signed in with a browser. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 

@@ -8,7 +8,7 @@ import { newSender, type Sender } from "../notifications/sender-fixture.ts";
 import { type InboxSite, startInboxSite } from "./inbox-page.ts";
 import { until } from "./until.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: the inbox of the client was not looked at. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 

@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { createClient } from "../../clients/typescript/src/client.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { findChromium } from "../browser/chromium.ts";
+import { cli } from "../cli/cli-run.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser } from "./console-browser.ts";
 import { changingControls } from "./read-only-controls.ts";
 
-const program = findChromium();
+const program = await findChromium();
 const none = "This machine has no Chromium: the console was not looked at in a browser. Install it, or set CHROMIUM.";
 if (program === undefined) console.error(none);
 
@@ -48,6 +50,33 @@ test("every scope that the console asks for is one of an operation", () => {
   const asked = sources.flatMap((text) => [...text.matchAll(/can\("([^"]+)"\)|"([a-z_]+:(?:read|write))"/g)]);
   assert.ok(asked.length > 50);
   for (const [, called, listed] of asked) assert.ok(known.has(called ?? listed!), called ?? listed);
+});
+
+test("the samples of empty pages are calls that exist, on the command line and in the client", async () => {
+  const sources = globSync("console/src/pages/**/*.tsx").map((file) => readFileSync(file, "utf8"));
+  const samples = (name: string) =>
+    sources.flatMap((text) =>
+      [...text.matchAll(new RegExp(`\\b${name}: *(?:\`([^\`]*)\`|"([^"]*)")`, "g"))].map(([, one, two]) => one ?? two!),
+    );
+  const commands = samples("cli");
+  assert.ok(commands.length > 25);
+  for (const sample of commands) {
+    const plain = sample.replace(/^service /, "").replaceAll(/'[^']*'|"[^"]*"/g, "…");
+    const [first = "", second = ""] = plain.split(/\s+/);
+    const words = first === "route" ? [first] : [first, second];
+    const { out } = await cli([...words, "--help"]);
+    assert.match(out, new RegExp(`^Usage: service ${words.join(" ")}\\b`), sample);
+    const given = plain.split(/\s+/).slice(words.length);
+    const options = given.filter((word) => word.startsWith("--"));
+    for (const option of options) assert.ok(out.includes(`  ${option} `), `${option} in ${sample}`);
+    const taken = /^Usage:.*$/m.exec(out)![0].match(/<\w+>/g) ?? [];
+    assert.equal(given.length - 2 * options.length, taken.length, `arguments of ${sample}`);
+  }
+  const client = createClient({ baseUrl: service.baseUrl }) as unknown as Record<string, Record<string, unknown>>;
+  for (const sample of samples("sdk")) {
+    const [, area = "", method = ""] = /(?:client\.)?(\w+)\.(\w+)\(/.exec(sample) ?? [];
+    assert.equal(typeof client[area]?.[method], "function", sample);
+  }
 });
 
 test("a browser without a session is sent to the sign-in and back, and unknown files do not exist", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, shown } from "../routing/tenant-fixture.ts";
+import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
 import { assignAll, results, scoreAll, startExperiment } from "./experiment-fixture.ts";
 
 let party: Party;
@@ -45,4 +45,38 @@ test("a clear difference wins, appears in the history and as an event, and is ex
   assert.equal(csv.content.trimEnd().split("\r\n").length, 3);
   const json = (await party.ok("GET", `/api/experiments/${id}/results:export?format=json`)).data;
   assert.equal(JSON.parse(json.content).analysis.verdict, "winner");
+});
+
+test("covariates narrow the interval, and denominators, caps and aggregations count as the metrics say", async () => {
+  const metrics = [
+    { key: "revenue", type: "mean" },
+    { key: "click_rate", type: "ratio" },
+    { key: "best_order", type: "mean", aggregation: "max", winsor_cap: 50 },
+  ];
+  const { id } = await startExperiment(party, { metrics, score_window_s: 60, planned_units: 400 });
+  const units = Array.from({ length: 400 }, (_, at) => ({ unit: `u${at}`, covariates: { revenue: 10 * (at % 20) } }));
+  const { assignments } = (await party.ok("POST", `/api/experiments/${id}/assign:batch`, { units })).data;
+  const scores = assignments.flatMap(({ unit, variant }: ResponseData, at: number) => [
+    {
+      score_id: `${unit}-revenue`,
+      unit,
+      metric: "revenue",
+      value: 10 * (at % 20) + (at % 3) + (variant === "treatment" ? 2 : 0),
+    },
+    { score_id: `${unit}-clicks`, unit, metric: "click_rate", value: 1, denominator: 4 },
+    { score_id: `${unit}-small`, unit, metric: "best_order", value: 7 },
+    { score_id: `${unit}-large`, unit, metric: "best_order", value: 1_000_000 },
+  ]);
+  for (let at = 0; at < scores.length; at += 1000) await scoreAll(party, id, scores.slice(at, at + 1000));
+  await sql`update experiment_exposures set due_at = now() where experiment_id = ${id}`;
+  const found = await shown(
+    () => results(party, id),
+    ({ mature_units }) => mature_units === 400,
+  );
+  const [revenue, clickRate, bestOrder] = found.variants[1].metrics;
+  const { interval, notes } = revenue.comparison;
+  assert.ok(notes.includes("covariate_used"), JSON.stringify(revenue));
+  // The revenue itself varies by 58, which is an interval of more than 20 without the covariate.
+  assert.ok(interval.lower > 1 && interval.upper < 3, JSON.stringify(interval));
+  assert.deepEqual([clickRate.mean, bestOrder.mean], [0.25, 50]);
 });

@@ -86,7 +86,7 @@ async function unpackedIn(cache: string, { names }: ProgramSource): Promise<Prog
     const folder = join(cache, "root", base);
     libraries.push(folder);
     for (const name of await readdir(folder).catch(() => []))
-      if (name.includes("-linux-")) libraries.push(join(folder, name));
+      if (name.includes("-linux-")) libraries.push(join(folder, name), join(folder, name, "pulseaudio"));
   }
   const env = { ...process.env, LD_LIBRARY_PATH: libraries.join(delimiter) };
   for (const name of names) {

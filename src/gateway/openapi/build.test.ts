@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { parse } from "yaml";
-import { readOperations } from "../../definitions/index.ts";
+import { findUpdatedRecord, readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
 import { buildInSteps, buildOpenApi } from "./build.ts";
-import type { Parameter, Reference, Response } from "./document.ts";
+import type { Parameter, Reference, RequestBody, Response, Schema } from "./document.ts";
 import { operationsIn, testDocument, testInput } from "./test-document.ts";
 import { toYaml } from "./yaml.ts";
 
@@ -201,3 +201,25 @@ test("a strict linter reports neither errors nor warnings", async () => {
 interface Described {
   readonly description?: string;
 }
+
+test("the body of an update has every field of the record that it changes, so that a record can be sent back", () => {
+  const schemas = document.components.schemas as Readonly<Record<string, Schema>>;
+  let updates = 0;
+  for (const operation of external) {
+    const updated = findUpdatedRecord(operation, external);
+    if (updated === undefined) continue;
+    updates++;
+    for (const { verb, path } of operation.bindings.filter(({ body }) => body === "*")) {
+      const { requestBody } = at(path.replace(/=[^}]*\}/g, "}"), verb.toLowerCase());
+      const { $ref } = (requestBody as RequestBody).content["application/json"]!.schema as Reference;
+      const { properties = {}, additionalProperties } = schemas[$ref.split("/").at(-1)!]!;
+      assert.equal(additionalProperties, false, operation.id);
+      const missing: string[] = updated.type.fields.filter(({ name }) => !(name in properties)).map(({ name }) => name);
+      assert.deepEqual(missing, [], operation.id);
+    }
+  }
+  assert.ok(updates >= 25);
+  const { properties } = schemas.UpdateLayoutRequest!;
+  assert.deepEqual([properties!.created_at!.readOnly, properties!.name!.readOnly], [true, undefined]);
+  assert.equal(schemas.UpdateMemberRequest!.properties!.roles!.readOnly, undefined, "it can be changed");
+});

@@ -39,8 +39,9 @@ export function* buildInSteps({
   const components = createComponents();
   const schemas = createSchemas(components, collectReachable(external.map(({ method }) => method.output)));
   const paths: Record<string, Record<string, OperationObject>> = operationalPaths(components, errorsUrl);
+  const context = { components, schemas, errorsUrl, operations: external };
   for (const operation of external) {
-    for (const { path, verb, object } of bindOperation(operation, { components, schemas, errorsUrl })) {
+    for (const { path, verb, object } of bindOperation(operation, context)) {
       paths[path] ??= {};
       const item = paths[path];
       if (verb in item) throw new Error(`${verb} ${path} is bound twice: ${item[verb]!.operationId}, ${operation.id}`);
@@ -108,7 +109,8 @@ const conventions = [
   "- **Concurrent updates** are refused with 409 `VERSION_CONFLICT` if `record_version` or `If-Match` is stale. An " +
     '`ETag` is the version and a digest of the record, for example `"3-mB2xV0c9T1uKq7Zr5sWd4g"`. `If-Match` compares ' +
     "only the version, `If-None-Match` the whole tag. A `PUT` with `If-None-Match: *` creates a record and never replaces " +
-    "one. An update without fields changes nothing.",
+    "one. An update without fields changes nothing. A record that was read can be edited and sent back: its read-only " +
+    "fields are accepted if they are unchanged.",
   "- **Lists** are paged: request the next page with `next_cursor` until `has_more` is false. `total` is exact up to " +
     "10,000; above that, counting stops and `total_capped` is true. A filter scans at most 100,000 items per page, so a " +
     "page may have few or no items and still have a next one. `offset` skips at most 10,000 items. A `limit` or `offset` " +

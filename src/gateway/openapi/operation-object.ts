@@ -1,6 +1,6 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { commentOf } from "../../definitions/comments.ts";
-import type { HttpBinding, Operation } from "../../definitions/index.ts";
+import { findUpdatedRecord, type HttpBinding, type Operation } from "../../definitions/index.ts";
 import type { OperationObject, RequestBody } from "./document.ts";
 import { exampleOfField, exampleOfMessage } from "./examples/examples.ts";
 import { toExtensions } from "./extensions.ts";
@@ -18,6 +18,8 @@ export interface BuildContext {
   readonly components: Components;
   readonly schemas: Schemas;
   readonly errorsUrl: string;
+  /** The operations of the document. */
+  readonly operations: readonly Operation[];
 }
 
 /** The operation object of one binding. */
@@ -43,10 +45,10 @@ function describe(
   template: PathTemplate,
   context: BuildContext,
 ): OperationObject {
-  const { components, schemas, errorsUrl } = context;
+  const { components, schemas, errorsUrl, operations } = context;
   const { governance, method, service } = operation;
   const comment = commentOf(method);
-  const requestBody = requestBodyOf(operation, binding, template, schemas);
+  const requestBody = requestBodyOf(operation, binding, template, schemas, operations);
   return {
     operationId: `${service.name}_${method.name}${index === 0 ? "" : `_${index + 1}`}`,
     tags: [service.name],
@@ -65,11 +67,13 @@ function describe(
 }
 
 function requestBodyOf(
-  { method }: Operation,
+  operation: Operation,
   binding: HttpBinding,
   template: PathTemplate,
   schemas: Schemas,
+  operations: readonly Operation[],
 ): RequestBody | undefined {
+  const { method } = operation;
   if (binding.body === "") return undefined;
   if (binding.body !== "*") return fieldBody(method.input.fields.find(({ name }) => name === binding.body)!, schemas);
   const elsewhere = new Set(template.variables.map(({ name }) => name));
@@ -78,7 +82,7 @@ function requestBodyOf(
     required: method.input.fields.some((field) => !elsewhere.has(field.name) && isRequired(field)),
     content: {
       "application/json": {
-        schema: schemas.ofBody(method.input, elsewhere),
+        schema: schemas.ofBody(method.input, elsewhere, findUpdatedRecord(operation, operations)),
         example: exampleOfMessage(method.input, "request", elsewhere),
       },
     },

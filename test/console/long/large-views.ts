@@ -6,7 +6,7 @@ import { restClient } from "../../harness/rest.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { type ConsoleBrowser, countElements, startConsoleBrowser, waitUntil } from "../console-browser.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 const elementsMax = 2000;
 const id = (index: number) => `01${String(index).padStart(24, "0")}`;

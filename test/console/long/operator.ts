@@ -24,7 +24,7 @@ import {
   suppressAddress,
 } from "./operator-tasks.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 /** By how much the content of a page, or of an open dialog, is wider than its place. */

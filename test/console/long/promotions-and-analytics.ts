@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { audience, startIssuer } from "../../access/issuer.ts";
 import { findChromium } from "../../browser/chromium.ts";
+import { createPack, environmentId } from "../../governance/evidence-fixture.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { findPrometheus, type PrometheusServer, whyNoPrometheus } from "../../harness/prometheus.ts";
 import { restClient } from "../../harness/rest.ts";
@@ -22,7 +23,7 @@ import {
 } from "../console-browser.ts";
 import { approveCandidate, queryAnalytics, until } from "./tasks.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 describe("promotions and analytics in the console", () => {
@@ -78,6 +79,34 @@ describe("promotions and analytics in the console", () => {
     assert.deepEqual(await accessibilityViolations(page), []);
     const { data: candidate } = await party.ok("GET", `${base}/${data.id}`);
     assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
+    await context.close();
+  });
+
+  test("a candidate with a pack shows what is missing, and that its gate opens when the receipts are there", async () => {
+    const pool = await stagedPool(party);
+    const version = (await party.ok("GET", `/api/pools/${pool.id}/versions/${pool.version}`)).data;
+    const subject = { kind: "routing", name: pool.id, version: String(pool.version), sha256: version.sha256 };
+    const pack = await createPack(party, await environmentId(party, "production"));
+    await pack.add(subject);
+    const artifacts = [routingArtifact(pool)];
+    const request = { name: "With evidence", artifacts, guardrails: easyGuardrails, pack_id: pack.id };
+    const { data } = await party.ok("POST", base, request);
+    await runToStoppedCanary(party, data.id, [pool]);
+    const { page, root, context } = await browser.openLink(await link());
+    await page.goto(`${root}/promotions/${data.id}`);
+    const evidence = page.locator(".card", { has: page.getByRole("heading", { name: "Evidence" }) });
+    await evidence.getByText("Closed", { exact: true }).waitFor();
+    const required = evidence.getByRole("listitem");
+    await required.filter({ hasText: "Canary" }).getByText("Satisfied", { exact: true }).waitFor();
+    for (const type of ["Runtime", "Scenario"]) {
+      await required.filter({ hasText: type }).getByText("Missing", { exact: true }).waitFor();
+    }
+    for (const type of ["runtime", "scenario"]) await pack.receipt(type, [subject]);
+    await evidence.getByText("Open", { exact: true }).waitFor();
+    await evidence.getByText("Missing", { exact: true }).waitFor({ state: "detached" });
+    await pack.receipt("scenario", [subject], { result: "failed" });
+    await required.filter({ hasText: "Scenario" }).getByText("Failed", { exact: true }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
     await context.close();
   });
 

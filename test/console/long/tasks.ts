@@ -61,23 +61,23 @@ export async function sendNotification(page: Page, root: string): Promise<void> 
 }
 
 /** Changes a template and sees the preview. */
-export async function changeTemplate(page: Page, root: string): Promise<void> {
+export async function changeTemplate(page: Page, root: string, subject: string): Promise<void> {
   await page.goto(`${root}/notifications/workflows/order.shipped`);
-  await page.getByLabel("Subject").fill("Parcel {{payload.order}}");
-  await page.getByText("Parcel A-4711").waitFor();
+  await page.getByLabel("Subject").fill(`${subject} {{payload.order}}`);
+  await page.getByText(`${subject} A-4711`).waitFor();
   await page.getByRole("button", { name: "Save templates" }).click();
   await page.getByText("The templates were saved.").waitFor();
 }
 
 /** Creates an API key, which is shown once. */
-export async function createKey(page: Page, root: string): Promise<void> {
+export async function createKey(page: Page, root: string, name: string): Promise<void> {
   await page.goto(`${root}/keys`);
   await page.getByRole("button", { name: "New key" }).click();
-  await page.getByLabel("Name").fill("made in the console");
+  await page.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("dialog").getByText(/^sk_/).waitFor();
   await page.getByRole("button", { name: "I have stored it" }).click();
-  await page.getByRole("cell", { name: "made in the console" }).waitFor();
+  await page.getByRole("cell", { name }).waitFor();
 }
 
 /** Sees a candidate with its timeline, approves it, and sees that in the timeline. */

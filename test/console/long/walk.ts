@@ -27,7 +27,7 @@ import {
   until,
 } from "./tasks.ts";
 
-const program = findChromium();
+const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
 /** Every page with the heading that it shows when it has loaded. */
@@ -126,17 +126,19 @@ describe("a walk through the demo", () => {
     await context.close();
   });
 
-  test("the main tasks work", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, key);
-    await decideApproval(page, root);
-    await retryDeadLetters(page, root, client);
-    await pauseQueue(page, root, client);
-    await replayDecision(page, root, client);
-    await sendNotification(page, root);
-    await changeTemplate(page, root);
-    await createKey(page, root);
-    await context.close();
-  });
+  for (const theme of ["light", "dark"] as const) {
+    test(`the main tasks work in the ${theme} theme`, async () => {
+      const { page, root, context } = await browser.signIn(service.baseUrl, key, theme);
+      await decideApproval(page, root);
+      await retryDeadLetters(page, root, client);
+      await pauseQueue(page, root, client);
+      await replayDecision(page, root, client);
+      await sendNotification(page, root);
+      await changeTemplate(page, root, `Parcel in the ${theme}`);
+      await createKey(page, root, `made in the ${theme}`);
+      await context.close();
+    });
+  }
 
   test("three tasks work with the keyboard only", async () => {
     const { page, root, context } = await browser.signIn(service.baseUrl, key);
@@ -248,6 +250,7 @@ async function details(client: Client): Promise<readonly (readonly [path: string
     [`workflows/definitions/${definition!.id}?tab=versions&from=1&to=2`, definition!.name],
     [`experiments/${experiment!.id}`, experiment!.name],
     [`notifications/subscribers/${subscriber!.id}`, "Hedy Lamarr"],
+    [`notifications/subscribers/${subscriber!.id}?tab=why`, "Hedy Lamarr"],
     [`notifications/subscribers/${subscriber!.id}?tab=preferences`, "Hedy Lamarr"],
     ["notifications/workflows/order.shipped", "Order shipped"],
     ["notifications/workflows/order.review?tab=steps", "Ask for a review"],

@@ -49,7 +49,7 @@ export function Executions() {
             samples={samplesOf({
               path: "/api/v2/connector/actions/github.issue.create:execute",
               body: { connection_id: "…", input: { owner: "acme", repo: "shop", title: "Hello" } },
-              cli: `action execute github.issue.create --connection-id … --input '{"owner": "acme", "repo": "shop", "title": "Hello"}'`,
+              cli: `connector-action execute github.issue.create --connection-id … --input '{"owner": "acme", "repo": "shop", "title": "Hello"}'`,
               sdk: `connectorActions.execute({ key: "github.issue.create", connection_id: "…", input: { owner: "acme", repo: "shop", title: "Hello" } })`,
             })}
             title="No execution"

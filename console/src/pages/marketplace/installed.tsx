@@ -41,7 +41,7 @@ export function Installed() {
           <Empty
             samples={{
               curl: `curl -sS -X POST '$ORIGIN/api/v2/marketplace/installations' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"publisher": "switchyard", "name": "…"}'`,
-              cli: "service pack install switchyard/…",
+              cli: "service pack install --publisher switchyard --name …",
               sdk: `await client.marketplace.installPack({ publisher: "switchyard", name: "…" });`,
             }}
             title="Nothing is installed"

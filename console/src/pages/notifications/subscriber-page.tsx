@@ -12,11 +12,12 @@ import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { Deliveries } from "./deliveries";
 import { Preferences } from "./preferences";
+import { Reach } from "./reach";
 import { subscriberName } from "./subscriber-names";
 import { subscriberFields } from "./subscribers";
 
 const subscribers = createSubscriberService(transport);
-const tabs = { deliveries: "Deliveries", preferences: "Preferences", profile: "Profile" };
+const tabs = { deliveries: "Deliveries", why: "Why not?", preferences: "Preferences", profile: "Profile" };
 
 /** One subscriber: what was sent, what the person wants, and why something did not arrive. */
 export function SubscriberPage({ id }: { readonly id: string }) {
@@ -39,6 +40,8 @@ function Part({ subscriber }: { readonly subscriber: Subscriber }) {
   switch (currentTab(tabs)) {
     case "deliveries":
       return <Deliveries subscriberId={subscriber.id} />;
+    case "why":
+      return <Reach subscriber={subscriber} />;
     case "preferences":
       return <Preferences subscriber={subscriber} />;
     case "profile":

@@ -7,6 +7,7 @@ import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { CandidateActions } from "./candidate-actions";
+import { Evidence } from "./evidence";
 
 const promotions = createPromotionService(transport);
 
@@ -30,7 +31,10 @@ export function CandidatePage({ id }: { readonly id: string }) {
             <Problems candidate={data} />
             <Artifacts candidate={data} />
             <div class="columns">
-              <Checks candidate={data} />
+              <div class="stack">
+                <Checks candidate={data} />
+                <Evidence candidate={data} />
+              </div>
               <Timeline id={id} state={data.state} />
             </div>
           </>
@@ -97,7 +101,7 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
           Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
           Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
           Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
-          Evidence: candidate.pack_id === "" ? "no pack" : <Id id={candidate.pack_id} whole />,
+          Evidence: candidate.pack_id === "" ? "no pack" : undefined,
           "Approved by": approval && `${approval.approved_by}, ${formatTime(approval.approved_at)}`,
           "Promoted by": promotion && `${promotion.promoted_by}, ${formatTime(promotion.promoted_at)}`,
           "Rolled back by":

@@ -3,6 +3,7 @@ import { getOption, hasOption } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { oneof as oneofRules } from "../../../../gen/buf/validate/validate_pb.ts";
 import { commentOf } from "../../../definitions/comments.ts";
+import { isObserved, type RenamedField, type UpdatedRecord } from "../../../definitions/index.ts";
 import type { Schema } from "../document.ts";
 import type { Components } from "./components.ts";
 import { isRequired, type Rules, readRules, sizeKeywords, toConstraints } from "./rules.ts";
@@ -15,8 +16,11 @@ export type Direction = "request" | "response";
 export interface Schemas {
   /** Returns a reference to a message's schema. */
   ofMessage(message: DescMessage, direction: Direction): Schema;
-  /** Returns a reference to the schema of a request body: the message without its path and query fields. */
-  ofBody(message: DescMessage, omitted: ReadonlySet<string>): Schema;
+  /**
+   * Returns a reference to the schema of a request body: the message without its path and query fields. The body of an update
+   * also has the other fields of the record, so that a caller can send back what it read.
+   */
+  ofBody(message: DescMessage, omitted: ReadonlySet<string>, updated?: UpdatedRecord): Schema;
   /** Returns the schema of a field, with its rules and its description. */
   ofField(field: DescField, direction: Direction): Schema;
 }
@@ -48,15 +52,37 @@ export function createSchemas(components: Components, responseMessages: Readonly
     return components.ref("schemas", name, () => objectSchema(message, direction, new Set())) as Schema;
   }
 
-  function ofBody(message: DescMessage, omitted: ReadonlySet<string>): Schema {
+  function ofBody(message: DescMessage, omitted: ReadonlySet<string>, updated?: UpdatedRecord): Schema {
     const own = [...omitted].filter((name) => message.fields.some((field) => field.name === name)).sort();
-    if (own.length === 0) return ofMessage(message, "request");
+    if (own.length === 0 && updated === undefined) return ofMessage(message, "request");
     const owner = `${message.typeName} without ${own.join()}`;
     // Bindings with different path variables have different bodies of the same message.
     let name = plainName(message);
     for (let n = 2; (owners.get(name) ?? owner) !== owner; n++) name = `${plainName(message)}${n}`;
     claim(name, owner);
-    return components.ref("schemas", name, () => objectSchema(message, "request", omitted)) as Schema;
+    return components.ref("schemas", name, () => {
+      const schema = objectSchema(message, "request", omitted);
+      if (updated !== undefined) schema.properties = { ...schema.properties, ...returnedFields(updated, omitted) };
+      return schema;
+    }) as Schema;
+  }
+
+  /** The fields of a record that an update accepts besides its own. */
+  function returnedFields({ type, readOnly, renamed }: UpdatedRecord, omitted: ReadonlySet<string>) {
+    const fields = type.fields.filter(({ name }) => readOnly.has(name) || omitted.has(name));
+    return Object.fromEntries(fields.map((field) => [field.name, returnedField(field, renamed.get(field.name))]));
+  }
+
+  function returnedField(field: DescField, renamed: RenamedField | undefined): Schema {
+    const { description = "", ...shape } = ofField(field, "response");
+    const note =
+      renamed === undefined
+        ? isObserved(field)
+          ? "The service ignores it in a request."
+          : "In a request it must be unchanged."
+        : `Another way to write \`${renamed.request.name}\`.`;
+    const text = `${description} ${note}`.trim();
+    return { ...shape, description: text, ...(renamed === undefined && { readOnly: true }) };
   }
 
   function objectSchema(message: DescMessage, direction: Direction, omitted: ReadonlySet<string>): Schema {

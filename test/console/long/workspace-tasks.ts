@@ -1,0 +1,166 @@
+import type { Page } from "playwright-core";
+
+const dialogOf = (page: Page) => page.getByRole("dialog");
+
+/** Fills the form of a dialog and sends it. */
+async function submit(page: Page, fields: Readonly<Record<string, string>>, button: string): Promise<void> {
+  const dialog = dialogOf(page);
+  for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(new RegExp(`^${label}`)).fill(text);
+  await dialog.getByRole("button", { name: button, exact: true }).click();
+}
+
+/** Invites a person, changes the roles, and removes the person. */
+export async function manageMember(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/members`);
+  await page.getByRole("button", { name: "Invite" }).first().click();
+  await submit(page, { Email: "grace@acme.example", Name: "Grace", Roles: "viewer" }, "Invite");
+  const row = page.getByRole("row", { name: /Grace/ });
+  await row.getByText("viewer").waitFor();
+  await row.getByRole("button", { name: "Roles" }).click();
+  await submit(page, { Roles: "viewer, operator" }, "Save roles");
+  await row.getByText("operator").waitFor();
+  await row.getByRole("button", { name: "Remove" }).click();
+  await dialogOf(page).getByRole("button", { name: "Remove member" }).click();
+  await row.waitFor({ state: "detached" });
+}
+
+/** Stores a secret, replaces its value and deletes it. The value is never shown. */
+export async function manageSecret(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/secrets`);
+  await page.getByRole("button", { name: "New secret" }).first().click();
+  await submit(page, { Name: "shop-token", Value: "correct horse" }, "Create secret");
+  const row = page.getByRole("row", { name: /shop-token/ });
+  await row.getByRole("button", { name: "Replace" }).click();
+  await submit(page, { Value: "battery staple" }, "Replace value");
+  await row.getByRole("cell", { name: "2", exact: true }).waitFor();
+  if (/correct horse|battery staple/.test(await page.content()))
+    throw new Error("the page shows the value of a secret");
+  await row.getByRole("button", { name: "Delete" }).click();
+  await dialogOf(page).getByLabel("Type shop-token to continue").fill("shop-token");
+  await dialogOf(page).getByRole("button", { name: "Delete secret" }).click();
+  await row.waitFor({ state: "detached" });
+}
+
+/** Connects an identity provider, sees the address to register, and gives roles to a group. */
+export async function connectIdentityProvider(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/sso`);
+  await page.getByRole("button", { name: "Connect a provider" }).first().click();
+  const fields = { Name: "Okta", Issuer: "https://acme.okta.com", "Client id": "0oa1", "Client secret": "a secret" };
+  await submit(page, fields, "Connect");
+  await dialogOf(page).getByRole("heading", { name: "Callback address" }).waitFor();
+  await page.goto(`${root}/sso?tab=groups`);
+  await page.getByRole("button", { name: "Give roles" }).first().click();
+  await submit(page, { Group: "Support", Roles: "operator" }, "Give roles");
+  await page.getByRole("cell", { name: "Support" }).waitFor();
+}
+
+/** Registers an endpoint, sends a test, sees its attempt, and rotates the secret. */
+export async function operateWebhook(page: Page, root: string, url: string): Promise<void> {
+  await page.goto(`${root}/webhooks`);
+  await page.getByRole("button", { name: "New endpoint" }).first().click();
+  await submit(page, { Address: url, Description: "The warehouse", "Event types": "order.*" }, "Create endpoint");
+  await dialogOf(page)
+    .getByText(/^whsec_/)
+    .waitFor();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.locator("a.row-link", { hasText: url }).click();
+  await page.getByRole("heading", { level: 1, name: "The warehouse" }).waitFor();
+  await page.getByRole("button", { name: "Send test" }).click();
+  await page.locator("a.row-link", { hasText: "webhook.endpoint.test" }).first().click();
+  await dialogOf(page).getByText("200").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Rotate secret" }).click();
+  await dialogOf(page).getByRole("button", { name: "Rotate secret" }).click();
+  await dialogOf(page)
+    .getByText(/^whsec_/)
+    .waitFor();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+}
+
+/** Creates an experiment, starts it, and decides it. */
+export async function runExperiment(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/experiments`);
+  await page.getByRole("button", { name: "New experiment" }).first().click();
+  const variants = JSON.stringify(["old", "new"].map((key) => ({ key, weight: 50 })));
+  const metrics = JSON.stringify([{ key: "bought", type: "proportion" }]);
+  await submit(page, { Key: "checkout", Name: "Checkout", Variants: variants, Metrics: metrics }, "Create draft");
+  await page.getByRole("heading", { level: 1, name: "Checkout" }).waitFor();
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("The experiment is running.").waitFor();
+  await page.getByRole("button", { name: "Decide" }).click();
+  await dialogOf(page).getByLabel("Everybody gets").selectOption("new");
+  await submit(page, { Reason: "It is simpler." }, "Decide");
+  await page.getByText("Completed", { exact: true }).first().waitFor();
+}
+
+/** Installs a pack after its preview. */
+export async function installPack(
+  page: Page,
+  root: string,
+  title: string,
+  slots: Readonly<Record<string, string>>,
+): Promise<void> {
+  await page.goto(`${root}/marketplace`);
+  await page.locator("a.row-link", { hasText: title }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("heading", { name: "What an installation would do" }).waitFor();
+  await page.getByRole("button", { name: "Install", exact: true }).first().click();
+  for (const [label, text] of Object.entries(slots)) await dialogOf(page).last().getByLabel(label).fill(text);
+  await dialogOf(page).last().getByRole("button", { name: "Install", exact: true }).last().click();
+  await page.getByText("The pack was installed.").waitFor();
+}
+
+/** Creates the link with which somebody connects an account. */
+export async function connectAccount(page: Page, root: string, provider: string): Promise<void> {
+  await page.goto(`${root}/connectors?open=${provider}`);
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await dialogOf(page).last().getByLabel("End user").fill("ada");
+  await dialogOf(page).last().getByRole("button", { name: "Create link" }).click();
+  await page.getByRole("link", { name: "Open the link" }).waitFor();
+}
+
+/** Ends the session of another browser. */
+export async function endSession(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/sessions`);
+  await page.getByRole("button", { name: "End", exact: true }).first().click();
+  await dialogOf(page).getByRole("button", { name: "End session" }).click();
+  await page.getByText("The session has ended.").waitFor();
+}
+
+/** Creates an environment, and finds the change in the audit. */
+export async function createEnvironment(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/settings?tab=environments`);
+  await page.getByRole("button", { name: "New environment" }).first().click();
+  await submit(page, { Key: "lab", Name: "Laboratory" }, "Create environment");
+  await page.getByRole("cell", { name: "Laboratory" }).waitFor();
+  await page.goto(`${root}/audit`);
+  await page.getByText("environment.created").first().waitFor();
+}
+
+/** Follows a stream: a record that is appended appears. */
+export async function followStream(page: Page, root: string, runId: string, stream: string): Promise<void> {
+  await page.goto(`${root}/streams`);
+  await page.getByLabel("Run id").fill(runId);
+  await page.getByLabel("Stream", { exact: true }).fill(stream);
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("heading", { level: 1, name: stream }).waitFor();
+  await page.getByRole("button", { name: "Append" }).click();
+  await submit(page, { Payload: `{ "line": "first" }` }, "Append");
+  await page.getByRole("cell", { name: /"line": ?"first"/ }).waitFor();
+}
+
+/** Finds out why a notification does not reach somebody to whom nothing was ever sent. */
+export async function askWhyNot(page: Page, root: string, subscriberId: string): Promise<void> {
+  await page.goto(`${root}/notifications/subscribers/${subscriberId}`);
+  await page.getByRole("link", { name: "Why not?" }).click();
+  const mail = page.locator(".card", { has: page.getByRole("heading", { name: "Email", exact: true }) });
+  await mail.getByRole("listitem").filter({ hasText: "Decides" }).getByText("No endpoint").waitFor();
+}
+
+/** Goes to a record through the search. */
+export async function goTo(page: Page, text: string, option: RegExp, address: RegExp): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search pages and records" }).fill(text);
+  await page.getByRole("option", { name: option }).click();
+  await page.waitForURL(address);
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { findChromium } from "../../browser/chromium.ts";
+import { startService, type TestService } from "../../harness/service.ts";
+import { newParty, type Party } from "../../routing/tenant-fixture.ts";
+import { startReceiver } from "../../webhooks/receiver.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  startConsoleBrowser,
+  waitForContent,
+} from "../console-browser.ts";
+import {
+  askWhyNot,
+  connectAccount,
+  connectIdentityProvider,
+  createEnvironment,
+  endSession,
+  followStream,
+  goTo,
+  installPack,
+  manageMember,
+  manageSecret,
+  operateWebhook,
+  runExperiment,
+} from "./workspace-tasks.ts";
+
+const program = await findChromium();
+assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
+
+describe("the tasks of the other pages", () => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    service = await startService({ "egress.allowed_ip_nets": "127.0.0.0/8" });
+    browser = await startConsoleBrowser(program);
+  });
+  after(() => browser?.close());
+
+  for (const theme of ["light", "dark"] as const) {
+    describe(`in the ${theme} theme`, () => {
+      let party: Party;
+      let page: Page;
+      let root: string;
+      let context: BrowserContext;
+      before(async () => {
+        party = await newParty(service);
+        ({ page, root, context } = await browser.signIn(service.baseUrl, party.key, theme));
+      });
+      after(() => context?.close());
+
+      /** Everybody can use what the task has led to. */
+      async function isAccessible(): Promise<void> {
+        await waitForContent(page);
+        assert.deepEqual(await accessibilityViolations(page), []);
+      }
+
+      test("members are invited, changed and removed", async () => {
+        await manageMember(page, root);
+        await isAccessible();
+      });
+
+      test("secrets are stored, replaced and deleted, and never shown", async () => {
+        await manageSecret(page, root);
+        await isAccessible();
+      });
+
+      test("an identity provider is connected, and its groups get roles", async () => {
+        await connectIdentityProvider(page, root);
+        await isAccessible();
+        const { data } = await party.ok("GET", "/api/v2/identity/connections");
+        assert.equal(data[0].name, "Okta");
+      });
+
+      test("a webhook is registered and tested, and its secret is rotated", async () => {
+        await operateWebhook(page, root, (await startReceiver()).url());
+        await isAccessible();
+      });
+
+      test("an experiment is created, started and decided", async () => {
+        await runExperiment(page, root);
+        await isAccessible();
+        const { data } = await party.ok("GET", "/api/experiments");
+        assert.deepEqual([data[0].status, data[0].decision.variant], ["completed", "new"]);
+      });
+
+      test("a pack is previewed and installed", async () => {
+        await installPack(page, root, "Account messages", { "Name of the product": "Acme" });
+        await isAccessible();
+        assert.equal((await party.ok("GET", "/api/v2/marketplace/installations")).total, 1);
+      });
+
+      test("an account is connected through a link", async () => {
+        await connectAccount(page, root, "postmark");
+        assert.equal((await party.ok("GET", "/api/v2/connector/connect-sessions")).total, 1);
+      });
+
+      test("a session of another browser is ended", async () => {
+        const other = await browser.signIn(service.baseUrl, party.key, theme);
+        await other.context.close();
+        await endSession(page, root);
+        await isAccessible();
+      });
+
+      test("an environment is created, which the audit shows", async () => {
+        await createEnvironment(page, root);
+        await isAccessible();
+      });
+
+      test("a stream is followed while records are appended", async () => {
+        const steps = [{ id: "go", wait_event: { event: "go", timeout: "1h" } }];
+        const document = { dsl: "1", key: "waiting", timeout: "1h", steps };
+        await party.ok("POST", "/api/workflow-definitions", { document });
+        await party.ok("POST", "/api/workflow-definitions/waiting/publish", {});
+        const { run } = (await party.ok("POST", "/api/workflow-runs", { definition: "waiting" })).data;
+        await party.ok("POST", `/api/workflow-streams/runs/${run.id}/streams`, { name: "ledger" });
+        await followStream(page, root, run.id, "ledger");
+        await isAccessible();
+      });
+
+      test("somebody learns why a person gets no mail, although nothing was ever sent", async () => {
+        const content = { channels: { email: { subject: "Shipped", body: "<p>Shipped</p>" } } };
+        await party.ok("PUT", "/api/v2/notification/workflows/order.shipped", content);
+        const { data } = await party.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada" });
+        await askWhyNot(page, root, data.id);
+        await isAccessible();
+      });
+
+      test("the search leads to records by their names and ids", async () => {
+        const poolId = await party.pool();
+        const decision = await party.route(poolId);
+        await goTo(page, "warehouse", /The warehouse/, /\/webhooks\/01/i);
+        await goTo(page, "checkout", /Checkout/, /\/experiments\/01/i);
+        await goTo(page, poolId, /Pool 01/, /\/pools\/01/);
+        await goTo(page, decision.queue_item_id, /Item 01/, /\/queues\/01.*open=01/);
+        await page.getByRole("dialog").getByText(decision.queue_item_id).first().waitFor();
+        await page.keyboard.press("Escape");
+        await goTo(page, "postmark", /Postmark/, /\/connectors\?open=postmark/);
+        await page.getByRole("dialog").getByRole("button", { name: "Connect", exact: true }).waitFor();
+        await goTo(page, decision.decision_id, /Decision 01/, /\/decisions\/01/);
+      });
+    });
+  }
+
+  test("no page violates its policy, fails in a script, or sends a key", () => {
+    // A search by an id asks for every kind of record, and the browser reports each that does not exist.
+    assert.deepEqual(
+      browser.problems.filter((each) => !/status of 404/.test(each)),
+      [],
+    );
+  });
+});
