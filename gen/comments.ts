@@ -5188,7 +5188,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.TopicImport.id": "The id, a ULID.",
   "service.api.TopicImport.tenant_id": "The owning tenant.",
   "service.api.TopicImport.topic_key": "The topic's key.",
-  "service.api.TopicImport.status": "\"running\", \"completed\", \"cancelled\", or \"failed\" (the topic was deleted).",
+  "service.api.TopicImport.status": "\"running\", \"completed\", \"cancelled\", or \"failed\" (the topic was deleted, or it failed too often).",
   "service.api.TopicImport.total": "The number of distinct names.",
   "service.api.TopicImport.processed": "The number of names processed so far.",
   "service.api.TopicImport.added": "The number of new members.",

@@ -97,3 +97,17 @@ test("no value can mention a user or create a link in Slack; the workflow author
   await sender.trigger({ workflow_key: liquid, subscriber_id: id, payload });
   assert.equal(JSON.parse(slack.received[1]!.body).text, `T ${escaped}`);
 });
+
+test("characters that cannot be stored are left out of rendered messages", async () => {
+  const { id } = await sender.subscriber({ email: "nul@example.org" });
+  const text = "a{{ payload.encoded | url_decode }}b";
+  const content = { engine: "liquid", body: text, data: { link: text } };
+  const workflow_key = await sender.workflow({
+    channels: { email: { ...content, subject: text }, in_app: { ...content, title: text } },
+  });
+  await sender.trigger({ workflow_key, subscriber_id: id, payload: { encoded: "%00" } });
+  const { subject, body, html, data } = await newestInOutbox();
+  assert.deepEqual([subject, body, html, data], ["ab", "ab", "ab", { link: "ab" }]);
+  const [message] = await sender.inbox(id);
+  assert.deepEqual([message.title, message.body, message.data], ["ab", "ab", { link: "ab" }]);
+});

@@ -810,7 +810,7 @@ export type TopicImport = Message<"service.api.TopicImport"> & {
   topicKey: string;
 
   /**
-   * "running", "completed", "cancelled", or "failed" (the topic was deleted).
+   * "running", "completed", "cancelled", or "failed" (the topic was deleted, or it failed too often).
    *
    * @generated from field: string status = 4;
    */

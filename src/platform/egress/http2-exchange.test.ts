@@ -106,6 +106,23 @@ test("a lost, refused, endless or slow answer says whether the request may have 
   await assert.rejects(waiting, (error) => error instanceof EgressError && error.reason === "cancelled");
 });
 
+test("after a request that got no answer in time, the next one is sent over a new connection", async () => {
+  const { port, connections } = await serve(createServer(), (stream, path) => {
+    stream.on("error", () => {});
+    if (path !== "/silent") echo(stream, path);
+  });
+  const egress = newEgress();
+  const send = (path: string, timeoutMs: number) =>
+    egress.request({ ...call, timeoutMs, url: `http://127.0.0.1:${port}${path}` });
+  await send("/first", 60_000);
+  const inProgress = send("/meanwhile", 60_000);
+  await assert.rejects(send("/silent", 50), isFault(true, "timeout"));
+  assert.equal((await inProgress).status, 200);
+  assert.equal(connections(), 1);
+  assert.equal((await send("/next", 60_000)).status, 200);
+  assert.equal(connections(), 2);
+});
+
 function isFault(mayHaveArrived: boolean, reason?: string) {
   return (error: unknown) =>
     error instanceof EgressError &&

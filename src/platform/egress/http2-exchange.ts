@@ -34,9 +34,10 @@ export interface Http2Sessions {
 /** Creates the sessions of this node: one for each host at the same addresses. `ca` replaces the trusted authorities. */
 export function createHttp2Sessions(ca: string | undefined): Http2Sessions {
   const sessions = new Map<string, Promise<ClientHttp2Session>>();
+  const keyOf = ({ target, pin }: Parts) => `${target.url.origin} ${pin.pinned}`;
 
   function sessionFor(parts: Parts): Promise<ClientHttp2Session> {
-    const key = `${parts.target.url.origin} ${parts.pin.pinned}`;
+    const key = keyOf(parts);
     const known = sessions.get(key);
     if (known !== undefined) return known;
     const forget = () => {
@@ -50,9 +51,15 @@ export function createHttp2Sessions(ca: string | undefined): Http2Sessions {
 
   return {
     async exchange(parts) {
-      const session = await sessionFor(parts);
+      const opening = sessionFor(parts);
+      const session = await opening;
       parts.signal.throwIfAborted();
-      return request(session, parts);
+      const retire = () => {
+        const key = keyOf(parts);
+        if (sessions.get(key) === opening) sessions.delete(key);
+        session.close();
+      };
+      return request(session, parts, retire);
     },
     close() {
       for (const opening of sessions.values()) {
@@ -105,7 +112,12 @@ function open({ target, call, pin }: Parts, ca: string | undefined, forget: () =
   return promise;
 }
 
-function request(session: ClientHttp2Session, { target, call, signal }: Parts): Promise<EgressResponse> {
+/** Sends a request. `retire` ends the use of the session; requests in progress may finish. */
+function request(
+  session: ClientHttp2Session,
+  { target, call, signal }: Parts,
+  retire: () => void,
+): Promise<EgressResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();
   const stream = send(session, target, call);
   let isRefused = false;
@@ -116,6 +128,8 @@ function request(session: ClientHttp2Session, { target, call, signal }: Parts): 
   const onAbort = () => {
     const { reason, message } = signal.reason as EgressError;
     fail(reason, message);
+    // The connection may be dead without a sign, which the system notices only after many minutes.
+    if (reason === "timeout") retire();
   };
   signal.addEventListener("abort", onAbort);
   const chunks: Buffer[] = [];

@@ -177,7 +177,7 @@ export type TopicImport = {
   readonly tenant_id: string;
   /** The topic's key. */
   readonly topic_key: string;
-  /** "running", "completed", "cancelled", or "failed" (the topic was deleted). */
+  /** "running", "completed", "cancelled", or "failed" (the topic was deleted, or it failed too often). */
   readonly status: string;
   /** The number of distinct names. */
   readonly total: number;

@@ -153,7 +153,9 @@ export function createScimService(parts: ScimParts) {
     const wanted = memberIdsIn(attributes);
     const known = new Set(before);
     const added = wanted.filter((id) => !known.has(id));
-    const removed = before.filter((id) => !wanted.includes(id));
+    // Sets, because a group can have every person of a tenant.
+    const kept = new Set(wanted);
+    const removed = before.filter((id) => !kept.has(id));
     const existing = new Set(await scimUserStore(sql).existing(tenantId, added));
     const missing = added.find((id) => !existing.has(id));
     if (missing !== undefined) throw badRequest("invalidValue", `There is no person with the id ${missing}.`);

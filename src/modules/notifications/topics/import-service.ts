@@ -5,6 +5,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { orderedKeys } from "./domain/subscription.ts";
 import { advanceImport, type TopicImport } from "./domain/topic-import.ts";
@@ -17,10 +18,12 @@ const importKind = "topics.import_members";
 
 /** Members that are added in one transaction. */
 const batchSize = 500;
+const attemptsMax = 10;
 
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
   readonly events: Pick<EventRecorder, "record">;
   readonly topics: Pick<TopicService, "getTopic" | "addKnown">;
   readonly wakeJobs: () => void;
@@ -30,7 +33,7 @@ interface Parts {
 export type ImportService = ReturnType<typeof createImportService>;
 
 /** Creates the import service. */
-export function createImportService({ db, clock, events, topics, wakeJobs }: Parts) {
+export function createImportService({ db, clock, log, events, topics, wakeJobs }: Parts) {
   /**
    * Imports the next batch of names; false when the import has ended. The members and the progress are committed together, so
    * that a crash repeats no batch.
@@ -78,7 +81,7 @@ export function createImportService({ db, clock, events, topics, wakeJobs }: Par
       };
       await importStore(sql).insert(accepted, distinct);
       const job = { tenantId, kind: importKind, payload: { importId: accepted.id }, runAt: now };
-      await enqueueJobs(sql, [job], nowMs);
+      await enqueueJobs(sql, [{ ...job, maxAttempts: attemptsMax }], nowMs);
       afterCommit(wakeJobs);
       return accepted;
     },
@@ -106,9 +109,16 @@ export function createImportService({ db, clock, events, topics, wakeJobs }: Par
 
     job: {
       kind: importKind,
-      async handler({ tenantId, payload, signal }) {
+      async handler({ tenantId, payload, attempt, signal }) {
         const { importId } = payload as { importId: string };
-        while (await importBatch(tenantId as TenantId, importId)) signal.throwIfAborted();
+        try {
+          while (await importBatch(tenantId as TenantId, importId)) signal.throwIfAborted();
+        } catch (error) {
+          signal.throwIfAborted();
+          if (attempt < attemptsMax) throw error;
+          log.error({ err: error, import_id: importId }, "an import of members failed too often");
+          await importStore(db.sql).fail(tenantId as TenantId, importId, new Date(clock.now()));
+        }
       },
     } satisfies JobKind,
   };

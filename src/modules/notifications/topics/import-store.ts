@@ -56,6 +56,20 @@ export function importStore(sql: Sql) {
         where tenant_id = ${next.tenantId} and id = ${next.id}`;
     },
 
+    /** Ends a running import that failed too often. */
+    async fail(tenantId: TenantId, id: string, now: Date): Promise<void> {
+      await sql`
+        update notification_topic_imports set status = 'failed', names = '[]'::jsonb, updated_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id} and status = 'running'`;
+    },
+
+    /** Ends the running imports of all tenants without progress since a point in time, because their job has been lost. */
+    async failStale(before: Date, now: Date): Promise<void> {
+      await sql`
+        update notification_topic_imports set status = 'failed', names = '[]'::jsonb, updated_at = ${now}
+        where status = 'running' and updated_at < ${before}`;
+    },
+
     /** Deletes up to `limit` imports of all tenants that ended before a point in time; returns the number deleted. */
     async deleteEnded(before: Date, limit: number): Promise<number> {
       const deleted = await sql`

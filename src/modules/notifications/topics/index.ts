@@ -12,6 +12,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { TopicMember } from "./domain/subscription.ts";
@@ -62,6 +63,7 @@ export interface Topics {
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
@@ -71,9 +73,9 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createTopics({ db, clock, cursors, events, subscribers, platformTenantId, jobs }: Parts): Topics {
+export function createTopics({ db, clock, log, cursors, events, subscribers, platformTenantId, jobs }: Parts): Topics {
   const service = createTopicService({ events, subscribers });
-  const imports = createImportService({ db, clock, events, topics: service, wakeJobs: () => jobs.wake() });
+  const imports = createImportService({ db, clock, log, events, topics: service, wakeJobs: () => jobs.wake() });
   return {
     handlers: {
       topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) },

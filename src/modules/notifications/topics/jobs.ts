@@ -16,13 +16,15 @@ interface Parts {
   readonly platformTenantId: () => string;
 }
 
-/** Deletes ended subscriptions once no broadcast can need them, and ended imports. */
+/** Deletes ended subscriptions once no broadcast can need them, and ended imports. Ends imports whose job has been lost. */
 export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Parts): JobKind {
   return {
     kind: "topics.forget_left",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
-      const before = new Date(clock.now() - retentionMs);
+      const nowMs = clock.now();
+      const before = new Date(nowMs - retentionMs);
+      await importStore(sql).failStale(before, new Date(nowMs));
       await runInBatches(signal, batchSize, (limit) => subscriptionStore(sql).deleteEnded(before, limit));
       await runInBatches(signal, batchSize, (limit) => importStore(sql).deleteEnded(before, limit));
     },

@@ -155,11 +155,17 @@ function createParser(text: string, fault: "invalidFilter" | "invalidPath") {
   }
 
   function textOf(quoted: string): string {
+    let text: string;
     try {
-      return JSON.parse(quoted) as string;
+      text = JSON.parse(quoted) as string;
     } catch {
       throw wrong("a text must be written as in JSON");
     }
+    // No attribute has such a text, and the database refuses it.
+    if (text.includes("\0") || !text.isWellFormed()) {
+      throw wrong("a text must not contain U+0000 or unpaired surrogates");
+    }
+    return text;
   }
 
   function end(): void {

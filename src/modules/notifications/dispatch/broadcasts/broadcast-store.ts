@@ -78,20 +78,24 @@ export function broadcastStore(sql: Sql) {
         where tenant_id = ${tenantId} and transaction_id = ${transactionId}`;
     },
 
-    /** Records a failed page; undefined when the broadcast has ended or advanced in the meantime. */
+    /**
+     * Records a failed page; undefined when the broadcast has ended or advanced in the meantime. A cancellation never fails:
+     * it is attempted until it succeeds.
+     */
     async postpone(
       { tenantId, transactionId, position }: Broadcast,
       failuresMax: number,
       failureCode: string,
       now: Date,
     ): Promise<(Broadcast & { failures: number }) | undefined> {
+      const isOver = sql`status <> 'cancelling' and failures + 1 >= ${failuresMax}`;
       const [row] = await sql<(Broadcast & { failures: number })[]>`
         update notification_broadcasts set failures = failures + 1, updated_at = ${now},
-          next_page_at = now() + least(power(2, failures), 60) * interval '1 second',
-          status = case when failures + 1 >= ${failuresMax} then 'failed' else status end,
-          failure_code = case when failures + 1 >= ${failuresMax} then ${failureCode} else failure_code end
+          next_page_at = now() + least(power(2, least(failures, 6)), 60) * interval '1 second',
+          status = case when ${isOver} then 'failed' else status end,
+          failure_code = case when ${isOver} then ${failureCode} else failure_code end
         where tenant_id = ${tenantId} and transaction_id = ${transactionId} and position = ${position}
-          and status in ('accepted', 'expanding')
+          and status in ('accepted', 'expanding', 'cancelling')
         returning ${columns}, failures`;
       return row;
     },

@@ -6,6 +6,7 @@ import {
   TemplateError,
 } from "../../../../platform/templates/index.ts";
 import type { ProviderMarkup } from "../../providers/index.ts";
+import { toSendableText } from "./sendable-text.ts";
 import type { TemplateValues } from "./template-values.ts";
 
 type Data = Readonly<Record<string, unknown>>;
@@ -38,7 +39,7 @@ export function renderData(
     bytesLeft -= Buffer.byteLength(text);
     if (bytesLeft < 0)
       throw new TemplateError("too_large", `The texts in data must have at most ${bytesMax} bytes in total.`);
-    return text.toWellFormed();
+    return toSendableText(text);
   }
 
   function renderValue(value: unknown, isMarkup: boolean): unknown {

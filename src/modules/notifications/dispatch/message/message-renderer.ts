@@ -15,6 +15,7 @@ import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "../domain/delivery.ts";
 import { plainText } from "../domain/plain-text.ts";
 import { renderData } from "./message-data.ts";
+import { toSendableText } from "./sendable-text.ts";
 import type { TemplateValues } from "./template-values.ts";
 
 /** A message with all its templates rendered. */
@@ -117,17 +118,16 @@ async function renderContent(
       ? unwrapped
       : layouts.wrap(layout, unwrapped, values, { ...marked, partials: partials[layout.engine] });
   const message = isMail ? text || unwrapped.text : body;
-  // A template filter may have split a surrogate pair, which providers reject.
   const renderHeading = async (source: string) =>
-    applyCasing(oneLine(await renderTemplate(source, plain)), casing, locale).toWellFormed();
+    toSendableText(applyCasing(oneLine(await renderTemplate(source, plain)), casing, locale));
   const subject = await renderHeading(content.subject);
   const title = await renderHeading(content.title);
   if (turns.isOver()) await turns.next();
   return {
     subject,
     title,
-    text: (channel === "sms" ? applyCasing(message, casing, locale) : message).toWellFormed(),
-    html: isMail ? body.toWellFormed() : "",
+    text: toSendableText(channel === "sms" ? applyCasing(message, casing, locale) : message),
+    html: isMail ? toSendableText(body) : "",
     data: renderData(content.data, content.engine, values, language, markup),
     layoutId: layout?.id ?? "",
     layoutVersion: layout?.version ?? 0,

@@ -6,7 +6,7 @@ export interface TopicImport {
   readonly id: string;
   readonly topicKey: string;
   readonly contextKeys: readonly string[];
-  /** running → completed, cancelled, or failed when the topic was deleted. */
+  /** running → completed, cancelled, or failed when the topic was deleted or it failed too often. */
   readonly status: "running" | "completed" | "cancelled" | "failed";
   /** The number of names. */
   readonly total: number;

@@ -16,6 +16,7 @@ import { type ContextChoice, perform, recordedEvents, testDatabase } from "../..
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import { createLog } from "../../../../platform/log/log.ts";
 import type { createSubscribers as CreateSubscribers } from "../../subscribers/index.ts";
 import { createTopics } from "../index.ts";
 
@@ -28,7 +29,8 @@ export async function createTopicFixture(
   const events = recordedEvents();
   const cursors = createCursors(randomBytes(32));
   const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
-  const parts = { db, clock, cursors, events, subscribers, platformTenantId: () => "", jobs: { wake: () => {} } };
+  const log = createLog("silent");
+  const parts = { db, clock, log, cursors, events, subscribers, platformTenantId: () => "", jobs: { wake: () => {} } };
   const topics = createTopics(parts);
   const { topics: onTopics, subscriptions: onSubscriptions } = topics.handlers;
 
