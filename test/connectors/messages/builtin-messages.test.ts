@@ -209,6 +209,38 @@ test("ses: only the configured topic is accepted, and its subscription is confir
   assert.equal(requested.length, 2, "nothing else is fetched");
 });
 
+test("ses: what is served instead of Amazon's certificate for a while is not kept", async () => {
+  const provider = providers.find(({ key }) => key === "ses")!;
+  const { contract } = contractOf(provider);
+  let served = "<html>Under maintenance</html>";
+  const egress: Egress = {
+    request: async () => ({ status: 200, headers: {}, body: Buffer.from(served) }),
+    resolve: async () => assert.fail("nothing is resolved"),
+  };
+  const messaging = messagingWith(provider, { egress });
+  const connection = connectionOf(provider, contract);
+  const notification = {
+    Type: "UnsubscribeConfirmation",
+    MessageId: "sns-1",
+    Token: "token",
+    TopicArn: String(connection.settings.sns_topic_arn),
+    Timestamp: "2026-01-01T00:00:00.000Z",
+    SignatureVersion: "2",
+    Message: "You have unsubscribed from the topic",
+    SubscribeURL: "https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=token",
+  };
+  const receive = () =>
+    messaging.receive(connection, {
+      method: "POST",
+      headers: {},
+      rawBody: Buffer.from(JSON.stringify(signedBySns(notification, amazon))),
+      url: "https://service.example.com/callbacks",
+    });
+  assert.equal(await receive(), "refused");
+  served = amazon.cert;
+  assert.deepEqual(await receive(), []);
+});
+
 test("whatsapp: a check of the URL is answered only to whoever knows the secret", async () => {
   const provider = providers.find(({ key }) => key === "whatsapp")!;
   const { contract } = contractOf(provider);

@@ -32,17 +32,18 @@ export type SnsNotifications = ReturnType<typeof createSnsNotifications>;
 
 /** Creates the verification. Certificates are kept in memory. */
 export function createSnsNotifications({ clock, http }: Parts) {
-  const certificates = new Map<string, string>();
+  const certificates = new Map<string, X509Certificate>();
 
-  async function certificateAt(provider: Provider, url: string): Promise<string | undefined> {
+  async function certificateAt(provider: Provider, url: string): Promise<X509Certificate | undefined> {
     const known = certificates.get(url);
     if (known !== undefined) return known;
     const answer = await http.send(provider, {}, { method: "GET", url, headers: {} }, limits);
     if (answer.status !== 200) return undefined;
-    const pem = answer.body.toString("utf8");
+    const certificate = parseCertificate(answer.body);
+    if (certificate === undefined) return undefined;
     if (certificates.size >= certificatesMax) certificates.clear();
-    certificates.set(url, pem);
-    return pem;
+    certificates.set(url, certificate);
+    return certificate;
   }
 
   async function isSigned(provider: Provider, text: (name: string) => string): Promise<boolean> {
@@ -53,10 +54,9 @@ export function createSnsNotifications({ clock, http }: Parts) {
     if (certificate === undefined) return false;
     const signed = members.flatMap((name) => (text(name) === "" ? [] : [`${name}\n${text(name)}\n`])).join("");
     try {
-      const { publicKey } = new X509Certificate(certificate);
-      return createVerify(digest).update(signed).verify(publicKey, text("Signature"), "base64");
+      return createVerify(digest).update(signed).verify(certificate.publicKey, text("Signature"), "base64");
     } catch {
-      // Neither a certificate nor a signature.
+      // Not a signature.
       return false;
     }
   }
@@ -76,4 +76,13 @@ export function createSnsNotifications({ clock, http }: Parts) {
       return "handled";
     },
   };
+}
+
+/** Undefined if it is no certificate, such as the page of a server under maintenance. */
+function parseCertificate(pem: Buffer): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
 }
