@@ -43,7 +43,8 @@ export function createSnsNotifications({ clock, http }: Parts) {
     const answer = await http.send(provider, {}, { method: "GET", url, headers: {} }, limits).catch((cause) => {
       throw cause instanceof EgressError && !permanentReasons.has(cause.reason) ? unavailable(cause) : cause;
     });
-    if (answer.status >= 500 || answer.status === 429) throw unavailable(new Error(`${url} returned ${answer.status}.`));
+    if (answer.status >= 500 || answer.status === 429)
+      throw unavailable(new Error(`${url} returned ${answer.status}.`));
     return answer;
   }
 

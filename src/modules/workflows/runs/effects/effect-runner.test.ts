@@ -21,7 +21,8 @@ test("an effect that the run checks while it is performed is not queued again", 
     apply: async () => {},
   });
   const run = { id: "run", tenantId: freshTenant() } as LiveRun;
-  const effect = (attempt: number) => ({ kind: "subworkflow", key: "child", attempt, request: {} }) as unknown as Effect;
+  const effect = (attempt: number) =>
+    ({ kind: "subworkflow", key: "child", attempt, request: {} }) as unknown as Effect;
   for (let nth = 0; nth < 3; nth++) effects.perform(run, [effect(1)]);
   effects.perform(run, [effect(2)]);
   release.resolve(undefined);
