@@ -284,12 +284,16 @@ class CallContext implements Context {
   }
 }
 
-/** Runs after-commit actions; undefined if all of them are synchronous. A failed action never undoes the commit. */
+/** Runs after-commit actions; undefined if all of them are synchronous. A failed action never fails the committed call. */
 export function runAfterCommit(actions: readonly AfterCommit[]): Promise<unknown> | undefined {
   const pending: Promise<unknown>[] = [];
   for (const action of actions) {
-    const result = action();
-    if (result instanceof Promise) pending.push(result);
+    try {
+      const result = action();
+      if (result instanceof Promise) pending.push(result);
+    } catch {
+      // The other actions do not depend on it.
+    }
   }
   return pending.length === 0 ? undefined : Promise.allSettled(pending);
 }

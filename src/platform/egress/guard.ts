@@ -8,6 +8,7 @@ import { exchange } from "./exchange.ts";
 import { createHttp2Sessions } from "./http2-exchange.ts";
 import { createPolicy, type Objection, type PolicySettings } from "./policy.ts";
 import { createSystemResolver, type Resolver } from "./resolver.ts";
+import { rejectionOf } from "./signal-rejection.ts";
 import { parseHost, parseTarget, urlRefusal } from "./target.ts";
 
 /** Egress together with its policy check and its lifecycle. */
@@ -158,10 +159,4 @@ async function withLimits<T>(
     clearTimeout(timer);
     signal?.removeEventListener("abort", onCancel);
   }
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  return promise;
 }

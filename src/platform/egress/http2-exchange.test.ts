@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createSecureServer, createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { afterFile } from "../../../test/harness/after-file.ts";
 import { createAuthority } from "../../../test/harness/certificates.ts";
@@ -129,3 +129,24 @@ function isFault(mayHaveArrived: boolean, reason?: string) {
     error.mayHaveArrived === mayHaveArrived &&
     (reason === undefined || error.reason === reason);
 }
+
+test("a caller that cancels does not wait for a server that never completes the handshake", async (t) => {
+  const silent = createTcpServer();
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.after(() => silent.close());
+  const cancelled = new AbortController();
+  const accepted = Promise.withResolvers<void>();
+  silent.on("connection", (socket) => {
+    socket.on("error", () => {});
+    t.after(() => socket.destroy());
+    accepted.resolve();
+  });
+  const egress = newEgress();
+  const { port } = silent.address() as AddressInfo;
+  const url = `https://127.0.0.1:${port}/`;
+  const requested = egress.request({ ...call, url, timeoutMs: 60_000, signal: cancelled.signal });
+  await accepted.promise;
+  cancelled.abort();
+  await assert.rejects(requested, { reason: "cancelled" });
+});

@@ -9,6 +9,7 @@ import {
 } from "node:http2";
 import type { Pin } from "./agents.ts";
 import { type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
+import { rejectionOf } from "./signal-rejection.ts";
 import type { Target } from "./target.ts";
 
 const bytesMaxDefault = 1024 * 1024;
@@ -52,7 +53,8 @@ export function createHttp2Sessions(ca: string | undefined): Http2Sessions {
   return {
     async exchange(parts) {
       const opening = sessionFor(parts);
-      const session = await opening;
+      // Other callers wait for the same session, so one that leaves does not close it.
+      const session = await Promise.race([opening, rejectionOf(parts.signal)]);
       parts.signal.throwIfAborted();
       const retire = () => {
         const key = keyOf(parts);

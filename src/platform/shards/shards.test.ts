@@ -202,6 +202,16 @@ test("a node that is frozen for longer than its lease owns nothing, and its epoc
   await assertUniqueEpochs(kind);
 });
 
+test("a node without the database gives up its shards in time, also when its clock is set back", async (t) => {
+  const { start, balanced } = await cluster(t, { leaseMs: 600 });
+  const [frozen, other] = [start(), start()];
+  await balanced();
+  frozen.freeze();
+  frozen.aheadMs = -longMs;
+  await until(() => other.shards.owned().size === 16);
+  assert.equal(frozen.shards.owned().size, 0);
+});
+
 test("an expired epoch is refused even if no other node has claimed its shard, and its node joins again with new epochs", async (t) => {
   const { kind, start, balanced, accepted } = await cluster(t, { leaseMs: 300 });
   const node = start();

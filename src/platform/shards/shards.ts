@@ -21,7 +21,7 @@ export interface Shards {
   start(): void;
   /** Gives all shards back at once. */
   stop(): Promise<void>;
-  /** The shards of this node with their epochs. Empty when the lease has run out by this node's own clock. */
+  /** The shards of this node with their epochs. Empty when the lease has run out by this node's own clocks. */
   owned(): ReadonlyMap<number, number>;
   /** Calls the listener after every change of the owned shards. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
@@ -48,10 +48,16 @@ interface Parts {
   readonly leaseMs: number;
 }
 
+/** The end of a lease by two clocks: the system clock may be set back, and the monotonic one stops while the machine sleeps. */
+interface LeaseEnd {
+  readonly systemMs: number;
+  readonly monotonicMs: number;
+}
+
 /** A node between joining and leaving. */
 interface Membership {
   readonly nodeId: string;
-  leaseUntilMs: number;
+  leaseUntil: LeaseEnd;
   owned: ReadonlyMap<number, number>;
 }
 
@@ -69,7 +75,13 @@ export function createShards({ db, clock, log, signals, kind, count, leaseMs }: 
 
   function owned(): ReadonlyMap<number, number> {
     if (isStopped || membership === undefined) return none;
-    return clock.now() < membership.leaseUntilMs ? membership.owned : none;
+    const { systemMs, monotonicMs } = membership.leaseUntil;
+    return clock.now() < systemMs && performance.now() < monotonicMs ? membership.owned : none;
+  }
+
+  /** The end of a lease that starts now. */
+  function leaseEnd(): LeaseEnd {
+    return { systemMs: clock.now() + leaseMs, monotonicMs: performance.now() + leaseMs };
   }
 
   function reportChange(): void {
@@ -80,7 +92,7 @@ export function createShards({ db, clock, log, signals, kind, count, leaseMs }: 
   }
 
   async function join(): Promise<Membership> {
-    const joined = { nodeId: randomUUID(), leaseUntilMs: clock.now() + leaseMs, owned: none };
+    const joined = { nodeId: randomUUID(), leaseUntil: leaseEnd(), owned: none };
     await joinNodes(db.sql, kind, joined.nodeId, count, leaseMs);
     // The others have more than their share now.
     signals?.wake(topic);
@@ -89,10 +101,10 @@ export function createShards({ db, clock, log, signals, kind, count, leaseMs }: 
 
   async function renew(member: Membership): Promise<Renewal> {
     // The database counts from a later time, so the lease never ends there first.
-    const untilMs = clock.now() + leaseMs;
+    const until = leaseEnd();
     const renewal = await renewLease(db.sql, kind, member.nodeId, count, leaseMs);
     if (renewal.renewed) {
-      member.leaseUntilMs = untilMs;
+      member.leaseUntil = until;
       member.owned = new Map(renewal.owned);
     }
     return renewal;

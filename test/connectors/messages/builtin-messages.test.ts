@@ -13,8 +13,9 @@ import { contractKeyPair, readContract } from "../../../src/modules/connectors/m
 import { type MockedRequest, startMock } from "../../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import type { ChannelMessage } from "../../../src/modules/connectors/messaging/index.ts";
 import type { JsonObject } from "../../../src/platform/document/index.ts";
-import type { Egress } from "../../../src/platform/egress/index.ts";
+import { type Egress, EgressError } from "../../../src/platform/egress/index.ts";
 import { createAuthority } from "../../harness/certificates.ts";
+import { failsWith } from "../../harness/context.ts";
 import { connectionOf, contractMs, messagingWith } from "./messaging-fixture.ts";
 import { certificateUrl, signedBySns, signedCallback } from "./signed-callbacks.ts";
 
@@ -207,6 +208,62 @@ test("ses: only the configured topic is accepted, and its subscription is confir
   const elsewhere = { ...signedBySns(confirmation, amazon), SigningCertURL: "https://evil.example.com/a.pem" };
   assert.equal(await receive(elsewhere), "refused");
   assert.equal(requested.length, 2, "nothing else is fetched");
+});
+
+/** The callback endpoint of SES, and what Amazon serves. */
+function sesWith(served: { answer: () => { status: number; body: string } }) {
+  const provider = providers.find(({ key }) => key === "ses")!;
+  const { contract } = contractOf(provider);
+  const egress: Egress = {
+    async request() {
+      const { status, body } = served.answer();
+      return { status, headers: {}, body: Buffer.from(body) };
+    },
+    resolve: async () => assert.fail("nothing is resolved"),
+  };
+  const messaging = messagingWith(provider, { egress });
+  const connection = connectionOf(provider, contract);
+  return (type: string) => {
+    const notification = {
+      Type: type,
+      MessageId: "sns-1",
+      Token: "token",
+      TopicArn: String(connection.settings.sns_topic_arn),
+      Timestamp: "2026-01-01T00:00:00.000Z",
+      SignatureVersion: "2",
+      Message: "About the subscription",
+      SubscribeURL: "https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=token",
+    };
+    return messaging.receive(connection, {
+      method: "POST",
+      headers: {},
+      rawBody: Buffer.from(JSON.stringify(signedBySns(notification, amazon))),
+      url: "https://service.example.com/callbacks",
+    });
+  };
+}
+
+test("ses: what is served instead of Amazon's certificate for a while is not kept", async () => {
+  const served = { answer: () => ({ status: 200, body: "<html>Under maintenance</html>" }) };
+  const receive = sesWith(served);
+  assert.equal(await receive("UnsubscribeConfirmation"), "refused");
+  served.answer = () => ({ status: 200, body: amazon.cert });
+  assert.deepEqual(await receive("UnsubscribeConfirmation"), []);
+});
+
+test("ses: a notification is answered with an error that Amazon retries while Amazon itself cannot be reached", async () => {
+  const unavailable = failsWith("UNAVAILABLE");
+  const served = { answer: () => ({ status: 503, body: "" }) };
+  const receive = sesWith(served);
+  await assert.rejects(receive("UnsubscribeConfirmation"), unavailable);
+  served.answer = () => {
+    throw new EgressError("timeout", "as told", false);
+  };
+  await assert.rejects(receive("UnsubscribeConfirmation"), unavailable);
+  served.answer = () => ({ status: 200, body: amazon.cert });
+  assert.deepEqual(await receive("UnsubscribeConfirmation"), []);
+  served.answer = () => ({ status: 503, body: "" });
+  await assert.rejects(receive("SubscriptionConfirmation"), unavailable, "the subscription is not confirmed");
 });
 
 test("whatsapp: a check of the URL is answered only to whoever knows the secret", async () => {

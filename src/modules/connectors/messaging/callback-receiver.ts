@@ -33,7 +33,7 @@ export function createCallbackReceiver({ clock, findProvider, http }: Parts): Re
     try {
       return await sns.verify(provider, secret, delivery.body);
     } catch (error) {
-      // Without the certificate nothing can be verified. Amazon repeats the notification.
+      // The egress policy does not allow the address of the certificate, so nothing can be verified.
       if (error instanceof EgressError) return "refused";
       throw error;
     }

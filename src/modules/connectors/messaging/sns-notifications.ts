@@ -1,6 +1,8 @@
 import { createVerify, X509Certificate } from "node:crypto";
+import { type Failure, fail } from "../../../errors/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { isJsonObject, type Json } from "../../../platform/document/index.ts";
+import { EgressError } from "../../../platform/egress/index.ts";
 import type { GuardedHttp, Provider } from "../manifests/index.ts";
 
 /** Which members are signed, in this order. Absent ones are left out. */
@@ -17,6 +19,8 @@ const subscribeUrl = /^https:\/\/sns\.[a-z0-9-]+\.amazonaws\.com\/\?/;
 /** Amazon repeats a notification for about an hour. Its id tells a repeated one. */
 const ageMsMax = 24 * 3_600_000;
 const certificatesMax = 50;
+/** Failures of a request that a repeat would have as well. */
+const permanentReasons: ReadonlySet<string> = new Set(["denied", "invalid_url"]);
 const limits = { timeoutMs: 10_000, bytesMax: 64 * 1024 };
 
 interface Parts {
@@ -32,17 +36,28 @@ export type SnsNotifications = ReturnType<typeof createSnsNotifications>;
 
 /** Creates the verification. Certificates are kept in memory. */
 export function createSnsNotifications({ clock, http }: Parts) {
-  const certificates = new Map<string, string>();
+  const certificates = new Map<string, X509Certificate>();
 
-  async function certificateAt(provider: Provider, url: string): Promise<string | undefined> {
+  /** Calls Amazon. Throws UNAVAILABLE if it does not answer now: Amazon repeats only notifications that get a server error. */
+  async function get(provider: Provider, url: string): ReturnType<GuardedHttp["send"]> {
+    const answer = await http.send(provider, {}, { method: "GET", url, headers: {} }, limits).catch((cause) => {
+      throw cause instanceof EgressError && !permanentReasons.has(cause.reason) ? unavailable(cause) : cause;
+    });
+    if (answer.status >= 500 || answer.status === 429)
+      throw unavailable(new Error(`${url} returned ${answer.status}.`));
+    return answer;
+  }
+
+  async function certificateAt(provider: Provider, url: string): Promise<X509Certificate | undefined> {
     const known = certificates.get(url);
     if (known !== undefined) return known;
-    const answer = await http.send(provider, {}, { method: "GET", url, headers: {} }, limits);
+    const answer = await get(provider, url);
     if (answer.status !== 200) return undefined;
-    const pem = answer.body.toString("utf8");
+    const certificate = parseCertificate(answer.body);
+    if (certificate === undefined) return undefined;
     if (certificates.size >= certificatesMax) certificates.clear();
-    certificates.set(url, pem);
-    return pem;
+    certificates.set(url, certificate);
+    return certificate;
   }
 
   async function isSigned(provider: Provider, text: (name: string) => string): Promise<boolean> {
@@ -53,10 +68,9 @@ export function createSnsNotifications({ clock, http }: Parts) {
     if (certificate === undefined) return false;
     const signed = members.flatMap((name) => (text(name) === "" ? [] : [`${name}\n${text(name)}\n`])).join("");
     try {
-      const { publicKey } = new X509Certificate(certificate);
-      return createVerify(digest).update(signed).verify(publicKey, text("Signature"), "base64");
+      return createVerify(digest).update(signed).verify(certificate.publicKey, text("Signature"), "base64");
     } catch {
-      // Neither a certificate nor a signature.
+      // Not a signature.
       return false;
     }
   }
@@ -71,9 +85,23 @@ export function createSnsNotifications({ clock, http }: Parts) {
       if (!(await isSigned(provider, text))) return "refused";
       if (text("Type") === "Notification") return "event";
       if (text("Type") === "SubscriptionConfirmation" && subscribeUrl.test(text("SubscribeURL"))) {
-        await http.send(provider, {}, { method: "GET", url: text("SubscribeURL"), headers: {} }, limits);
+        await get(provider, text("SubscribeURL"));
       }
       return "handled";
     },
   };
+}
+
+function unavailable(cause: Error): Failure {
+  const message = "The notification cannot be verified or handled at the moment: Amazon cannot be reached.";
+  return fail("UNAVAILABLE", { public: message, cause });
+}
+
+/** Undefined if it is no certificate, such as the page of a server under maintenance. */
+function parseCertificate(pem: Buffer): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
 }

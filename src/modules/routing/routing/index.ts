@@ -96,7 +96,7 @@ export function createRouter(parts: Parts) {
     },
     saveSnapshot: archive.save,
     assignExperiments: parts.assignExperiments,
-    reservePlace: createQueueReservations(db.sql, clock),
+    reservePlace: createQueueReservations(db.sql),
     isRecorded: async (claim) => (await readUsedKeys(db.sql, [claim])).size > 0,
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => parts.admissionOf(pool, item),
   });

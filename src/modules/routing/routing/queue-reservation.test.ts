@@ -19,7 +19,7 @@ function queueOf(maxDepth: number) {
     },
   });
   const pool = { id: "pool", tenantId: freshTenant(), name: "leads", config: { queue: { maxDepth } } };
-  const reservePlace = createQueueReservations(sql, { now: () => clock.nowMs });
+  const reservePlace = createQueueReservations(sql, () => clock.nowMs);
   return { reserve: async () => reservePlace({ pool } as unknown as PoolSnapshot), depth, clock };
 }
 const full = failsWith("ROUTING_FAILED", /is full: 5 items wait/);
@@ -42,4 +42,21 @@ test("a released place can be reserved again, and a committed one cannot", async
   places[1]!.release();
   await reserve();
   await assert.rejects(reserve(), full);
+});
+
+test("a node whose clock is set back reads the depth again", async (t) => {
+  const pool = { id: "pool", tenantId: freshTenant(), name: "leads", config: { queue: { maxDepth: 5 } } };
+  const reservePlace = createQueueReservations(db.sql);
+  const reserve = async () => reservePlace({ pool } as unknown as PoolSnapshot);
+  for (let n = 0; n < 5; n++) (await reserve()).commit();
+  await assert.rejects(reserve(), full);
+  const systemMs = Date.now;
+  t.mock.method(Date, "now", () => systemMs() - 3_600_000);
+  // Workers have completed all items meanwhile.
+  await until(() =>
+    reserve().then(
+      () => true,
+      () => false,
+    ),
+  );
 });

@@ -1,6 +1,5 @@
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 
@@ -20,7 +19,8 @@ interface QueueUsage {
   reserved: number;
   /** The total number of items that this node has committed. */
   committed: number;
-  readAtMs: number;
+  /** By the monotonic clock; undefined if the depth was not read yet. */
+  readAtMs: number | undefined;
   reading: Promise<void> | undefined;
 }
 
@@ -32,7 +32,7 @@ const freshMs = 500;
  * Creates a function that reserves places in queues and rejects items for full queues. The depth is read periodically;
  * this node's reservations and commits are counted immediately.
  */
-export function createQueueReservations(sql: Sql, clock: Clock) {
+export function createQueueReservations(sql: Sql, monotonicMs = () => performance.now()) {
   const usages = new Map<string, QueueUsage>();
 
   async function read(tenantId: TenantId, poolId: string, usage: QueueUsage): Promise<void> {
@@ -42,7 +42,7 @@ export function createQueueReservations(sql: Sql, clock: Clock) {
       where tenant_id = ${tenantId} and pool_id = ${poolId}`;
     // The read may not include concurrent commits, so they are added until the next read.
     usage.depth = row!.depth + (usage.committed - committed);
-    usage.readAtMs = clock.now();
+    usage.readAtMs = monotonicMs();
   }
 
   function reserve(usage: QueueUsage, { pool }: PoolSnapshot): QueueReservation {
@@ -71,18 +71,18 @@ export function createQueueReservations(sql: Sql, clock: Clock) {
     let usage = usages.get(poolId);
     if (usage === undefined) {
       if (usages.size >= poolsMax) usages.clear();
-      usage = { depth: 0, reserved: 0, committed: 0, readAtMs: 0, reading: undefined };
+      usage = { depth: 0, reserved: 0, committed: 0, readAtMs: undefined, reading: undefined };
       usages.set(poolId, usage);
     }
     const known = usage;
-    const stale = clock.now() - known.readAtMs > freshMs;
-    if (stale) {
+    const isStale = known.readAtMs === undefined || monotonicMs() - known.readAtMs > freshMs;
+    if (isStale) {
       known.reading ??= read(tenantId, poolId, known).finally(() => {
         known.reading = undefined;
       });
     }
     // Only the first call waits for the depth; later calls use the known depth during a refresh.
-    if (known.readAtMs === 0) return known.reading!.then(() => reserve(known, snapshot));
+    if (known.readAtMs === undefined) return known.reading!.then(() => reserve(known, snapshot));
     known.reading?.catch(() => {});
     return reserve(known, snapshot);
   };

@@ -107,10 +107,10 @@ export function deliveryStore(sql: Sql) {
       }));
     },
 
-    /** Stores the ends of deliveries whose claims are still held, in one statement. */
-    async end(ends: readonly DeliveryEnd[]): Promise<void> {
+    /** Stores the ends of deliveries whose claims are still held, in one statement; returns the claims of these. */
+    async end(ends: readonly DeliveryEnd[]): Promise<ReadonlySet<string>> {
       const of = <T>(read: (end: DeliveryEnd) => T) => ends.map(read);
-      await sql`
+      const ended = await sql<{ claim: string }[]>`
         with ended as (
           delete from connector_trigger_deliveries delivery
           using unnest(${of(({ delivery }) => delivery.tenantId)}::text[], ${of(({ delivery }) => delivery.eventId)}::text[],
@@ -138,9 +138,13 @@ export function deliveryStore(sql: Sql) {
           join newest on newest.tenant_id = subscription.tenant_id and newest.subscription_id = subscription.id
           where last_event_at is null or last_event_at < newest.at - interval '1 second'
           order by subscription.tenant_id, subscription.id for update of subscription
+        ),
+        touched as (
+          update connector_trigger_subscriptions subscription set last_event_at = changed.at
+          from changed where subscription.tenant_id = changed.tenant_id and subscription.id = changed.id
         )
-        update connector_trigger_subscriptions subscription set last_event_at = changed.at
-        from changed where subscription.tenant_id = changed.tenant_id and subscription.id = changed.id`;
+        select claim from ended`;
+      return new Set(ended.map(({ claim }) => claim));
     },
 
     /** Has a delivery repeated after a time. */

@@ -11,7 +11,7 @@ import {
 } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
-import type { EventRecorder } from "../../../operations/index.ts";
+import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import { type ClaimLoop, createClaimLoop } from "../claim-loop.ts";
 import { backoffMs } from "../domain/backoff.ts";
 import { shortMessage } from "../domain/failure.ts";
@@ -65,7 +65,8 @@ export function createDispatcher(parts: Parts): Dispatcher {
   const claim = `${randomUUID()}:`;
   const ends = createBatcher<DeliveryEnd, void>({
     flush: async (batch) => {
-      await store.end(batch);
+      if (batch.some(({ status }) => status === "dead")) await endAndReport(batch);
+      else await store.end(batch);
       return batch.map(() => undefined);
     },
   });
@@ -122,18 +123,18 @@ export function createDispatcher(parts: Parts): Dispatcher {
       return store.retry(delivery, { waitMs, error });
     }
     await ends.run({ delivery, ...outcome, error, endedAt: new Date(clock.now()) });
-    if (outcome.status === "dead") await reportDead(delivery, error);
     const known = subscription?.deliveryError ?? "";
     const deliveryError = outcome.status === "dead" ? `An event could not be delivered: ${error}` : "";
     if (known !== deliveryError) await storeStatus({ tenantId, subscriptionId }, { deliveryError });
   }
 
-  async function reportDead(delivery: ClaimedDelivery, message: string): Promise<void> {
-    const { tenantId, subscriptionId, subscription, eventId, type } = delivery;
-    const environment = subscription && { environment_id: subscription.environmentId };
-    const data = { ...environment, event_id: eventId, type, message };
-    const entry = { tenantId, type: "connector.trigger.event_dead", subject: subscriptionId, data } as const;
-    const { wake } = await db.transaction((tx) => events.recordMany(tx, [entry], clock.now()));
+  /** Stores ends together with the reports of events that could not be delivered. */
+  async function endAndReport(batch: readonly DeliveryEnd[]): Promise<void> {
+    const { wake } = await db.transaction(async (tx) => {
+      const ended = await deliveryStore(tx).end(batch);
+      const dead = batch.filter(({ status, delivery }) => status === "dead" && ended.has(delivery.claim));
+      return events.recordMany(tx, dead.map(deadEvent), clock.now());
+    });
     wake();
   }
 
@@ -143,6 +144,13 @@ export function createDispatcher(parts: Parts): Dispatcher {
     name: "the delivery of trigger events",
   });
   return { ...loop, idle: ends.idle };
+}
+
+function deadEvent({ delivery, error }: DeliveryEnd): EventEntry {
+  const { tenantId, subscriptionId, subscription, eventId, type } = delivery;
+  const environment = subscription && { environment_id: subscription.environmentId };
+  const data = { ...environment, event_id: eventId, type, message: error };
+  return { tenantId, type: "connector.trigger.event_dead", subject: subscriptionId, data };
 }
 
 /** A condition that cannot be evaluated does not hold. */

@@ -15,6 +15,7 @@ const db = await testDatabase();
 function dispatcherWith(
   lease: (request: LeaseRequest) => LeaseResult | Promise<LeaseResult>,
   post: () => Promise<void> = async () => {},
+  clocks: { readonly now: () => number; readonly monotonicMs?: () => number } = { now: () => 0, monotonicMs: () => 0 },
 ) {
   const tried: string[] = [];
   let scans = 0;
@@ -27,8 +28,9 @@ function dispatcherWith(
         return Reflect.get(target, name);
       },
     }),
-    // The clock stands still, so no back-off ends by itself.
-    clock: { now: () => 0 },
+    // The clocks stand still unless a test has others, so no back-off ends by itself.
+    clock: { now: clocks.now },
+    ...(clocks.monotonicMs !== undefined && { monotonicMs: clocks.monotonicMs }),
     log: { warn: ({ err }: { err: Error }) => assert.fail(err) } as never,
     signals,
     pools: {
@@ -104,6 +106,26 @@ test("a target without items is tried again when its pool changes, and not at ev
     );
   }
   for (const recipientId of many) assert.equal(countOf(tried, recipientId), 1, recipientId);
+});
+
+test("a target without items is tried again after its back-off, also when the clock of the node is set back", async (t) => {
+  await newTargets(["waiting"]);
+  let aheadMs = 0;
+  const { tried, pushDispatcher } = dispatcherWith(
+    () => ({ rows: [], retryInMs: 50 }),
+    async () => {},
+    { now: () => Date.now() + aheadMs },
+  );
+  t.after(() => pushDispatcher.stop());
+  pushDispatcher.start();
+  const times = (wanted: number) =>
+    shown(
+      async () => countOf(tried, "waiting"),
+      (count) => count >= wanted,
+    );
+  await times(1);
+  aheadMs = -3_600_000;
+  await times(countOf(tried, "waiting") + 2);
 });
 
 test("a target without items is tried again when signals of its pool may have been lost", async (t) => {

@@ -28,6 +28,8 @@ interface Parts {
   readonly secret: (sql: Sql, tenantId: TenantId, name: string) => Promise<string | undefined>;
   /** Delivers items with connector actions. */
   readonly pushAction: PushAction;
+  /** A monotonic clock. */
+  readonly monotonicMs?: () => number;
 }
 
 /** Sends items to recipients with push delivery. */
@@ -62,6 +64,7 @@ const leaseS = 60;
  */
 export function createPushDispatcher(parts: Parts): PushDispatcher {
   const { db, clock, log, signals, pools, leaseService, completion, egress, secret, pushAction } = parts;
+  const { monotonicMs = () => performance.now() } = parts;
   const inFlight = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -127,7 +130,7 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
   /** Leases items for one recipient and sends them; returns their number. */
   async function serve(target: PushTarget): Promise<number> {
     const { tenantId, poolId, recipientId } = target;
-    const nowMs = clock.now();
+    const nowMs = monotonicMs();
     const untilMs = backoff.untilMs(target, nowMs);
     if (untilMs !== undefined) {
       scanWithin(untilMs - nowMs);
@@ -169,7 +172,7 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
     for (const row of rows) track(target, send(row, snapshot, recipient));
     // Bounded by idleMs: another item of the target may have a token sooner, and limits may change.
     const retryMs = Math.min(retryInMs ?? idleMs, idleMs);
-    if (rows.length === 0 && !pool.hasChanged) backoff.add(target, clock.now() + retryMs);
+    if (rows.length === 0 && !pool.hasChanged) backoff.add(target, monotonicMs() + retryMs);
     if (retryInMs !== undefined && rows.length < max) scanWithin(retryMs);
     return rows.length;
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { insertAcceptedBatches } from "../intake/accept-store.ts";
 import { createItemSweeper } from "./item-sweeper.ts";
@@ -12,7 +13,7 @@ const decided = { outcome: "queued", recipientId: "", snapshotDigest: "00", seed
 const noGroups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
 
 /** Enqueues an item that cannot be leased before a time; returns a reader of its state. */
-async function enqueue(notBeforeMs: number) {
+async function enqueue(notBeforeMs: number, expiresAtMs = Date.now() + 24 * hourMs) {
   const [tenantId, id, poolId] = [freshTenant(), ulid(Date.now()), ulid(Date.now())];
   const item = {
     recipientId: "",
@@ -22,7 +23,7 @@ async function enqueue(notBeforeMs: number) {
     dueAtMs: notBeforeMs,
     notBeforeMs,
     holdReason: "not_before",
-    expiresAtMs: Date.now() + 24 * hourMs,
+    expiresAtMs,
     ownTtl: false,
     groups: noGroups,
     limitGroups: [],
@@ -34,14 +35,18 @@ async function enqueue(notBeforeMs: number) {
 
 async function stateOf(id: string): Promise<string> {
   const [row] = await db.sql<{ state: string }[]>`select state from queue_items where id = ${id}`;
-  return row!.state;
+  return row?.state ?? "ended";
 }
 
 /** The sweeper of a node whose clock is wrong. */
 function sweeperAt(skewMs: number) {
+  return sweeperBy(() => Date.now() + skewMs);
+}
+
+function sweeperBy(now: () => number) {
   return createItemSweeper({
     db,
-    clock: { now: () => Date.now() + skewMs },
+    clock: { now },
     log: {} as never,
     onEnded: () => {},
     pools: {} as never,
@@ -62,6 +67,34 @@ test("a node whose clock is behind releases an item that is due by the database'
   const { state } = await enqueue(Date.now() + 150);
   while ((await state()) === "pending") await sweeperAt(-hourMs).sweep();
   assert.equal(await state(), "ready");
+});
+
+test("a node whose clock is ahead does not expire an item that is valid by the database's clock", async () => {
+  const { state } = await enqueue(Date.now() - 1000, Date.now() + hourMs / 2);
+  await sweeperAt(hourMs).sweep();
+  assert.equal(await state(), "ready");
+});
+
+test("a node whose clock is behind expires an item that is too old by the database's clock", async () => {
+  const { state } = await enqueue(Date.now() - 2000, Date.now() - 1000);
+  await sweeperAt(-hourMs).sweep();
+  assert.equal(await state(), "ended");
+});
+
+test("a node whose clock is set back ends pauses as before", async () => {
+  let nowMs = Date.now();
+  const sweeper = sweeperBy(() => nowMs);
+  await sweeper.sweep();
+  nowMs -= hourMs;
+  const [tenantId, poolId] = [freshTenant(), ulid(Date.now())];
+  await db.sql`
+    insert into queue_states (tenant_id, pool_id, paused, paused_at, resume_at)
+    values (${tenantId}, ${poolId}, true, now(), now())`;
+  await until(async () => {
+    await sweeper.sweep();
+    const [row] = await db.sql<{ paused: boolean }[]>`select paused from queue_states where pool_id = ${poolId}`;
+    return !row!.paused;
+  });
 });
 
 test("the database's clock decides whether a new item is ready", async () => {

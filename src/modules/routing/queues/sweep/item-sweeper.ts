@@ -54,6 +54,7 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
   let wakeAtMs = Number.POSITIVE_INFINITY;
   let running: Promise<void> | undefined;
   let stopped = true;
+  // Times of `performance.now()`, because the system clock may be set back.
   let slowAtMs = 0;
   let pausesAtMs = 0;
   let turn = 0;
@@ -115,12 +116,11 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
 
   /** Expires items. No event announces an expiry, so this runs at a slow interval. */
   async function expireItems(): Promise<boolean> {
-    const nowMs = clock.now();
-    if (nowMs < slowAtMs) return false;
-    slowAtMs = nowMs + slowEveryMs;
-    const outdated = await store.findExpiredItems(db.sql, nowMs, batchSize);
+    if (performance.now() < slowAtMs) return false;
+    slowAtMs = performance.now() + slowEveryMs;
+    const outdated = await store.findExpiredItems(db.sql, batchSize);
     if (outdated.length > 0) {
-      const done = await db.transaction((tx) => expire(tx, outdated, nowMs));
+      const done = await db.transaction((tx) => expire(tx, outdated, clock.now()));
       done.wake();
       wakeAll(done.freed);
       onEnded(done.transitioned);
@@ -131,9 +131,8 @@ export function createItemSweeper(parts: Parts): ItemSweeper {
 
   /** Resumes queues. The end of a pause is no deadline of an item, so this runs once a second at most. */
   async function resumeQueues(): Promise<boolean> {
-    const nowMs = clock.now();
-    if (nowMs < pausesAtMs) return false;
-    pausesAtMs = nowMs + idleMs;
+    if (performance.now() < pausesAtMs) return false;
+    pausesAtMs = performance.now() + idleMs;
     const resumed = await endPauses(batchSize);
     wakeAll(resumed);
     if (resumed.length === batchSize) pausesAtMs = 0;

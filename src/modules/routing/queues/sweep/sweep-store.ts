@@ -86,16 +86,14 @@ export async function msToNextDeadline(sql: Sql): Promise<number | undefined> {
   return row!.ms ?? undefined;
 }
 
-/** Finds waiting items past their expiry. */
+/** Finds waiting items past their expiry, by the database's clock like leasing. */
 export async function findExpiredItems(
   sql: Sql,
-  nowMs: number,
   limit: number,
 ): Promise<{ tenantId: TenantId; id: string; poolId: string }[]> {
-  const now = new Date(nowMs);
   return sql`
     (select tenant_id, id, pool_id from queue_items
-     where own_ttl and state in ('pending', 'held', 'ready') and expires_at <= ${now}
+     where own_ttl and state in ('pending', 'held', 'ready') and expires_at <= now()
      order by expires_at limit ${limit})
     union all
     (select oldest.tenant_id, oldest.id, oldest.pool_id
@@ -106,5 +104,5 @@ export async function findExpiredItems(
          and not q.own_ttl
        order by q.id limit 100
      ) oldest
-     where oldest.expires_at <= ${now} limit ${limit})`;
+     where oldest.expires_at <= now() limit ${limit})`;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
@@ -81,5 +82,18 @@ test("the calls that wait are bounded for each tenant and for all, and an ended 
   first!.cancel();
   waits.begin({ tenantId, id });
   assert.throws(() => waits.begin({ tenantId, id }), { code: "RATE_LIMITED" });
+  waits.end();
+});
+
+test("a wait that has ended leaves nothing on the signal of its call", async () => {
+  const { signals } = localSignals();
+  const waits = createItemWaits({ sql: db.sql, signals, log });
+  const target = { tenantId, id: await storeItem() };
+  const { signal } = new AbortController();
+  const wait = waits.begin(target);
+  waits.announce([target]);
+  await wait.ended(60_000, signal);
+  wait.cancel();
+  assert.equal(getEventListeners(signal, "abort").length, 0);
   waits.end();
 });

@@ -142,11 +142,13 @@ export function createWaits<Target extends { readonly tenantId: TenantId }>(part
       schedule(firstPollMs);
       return {
         async ended(ms, signal) {
-          const timeout = setTimeout(resolve, ms);
-          signal.addEventListener("abort", () => resolve());
-          if (signal.aborted) resolve();
+          const end = () => resolve();
+          const timeout = setTimeout(end, ms);
+          signal.addEventListener("abort", end);
+          if (signal.aborted) end();
           await woken;
           clearTimeout(timeout);
+          signal.removeEventListener("abort", end);
         },
         cancel() {
           resolve();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/embedded-owner.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { PoolId } from "../../pools/index.ts";
@@ -32,4 +33,79 @@ test("a node whose first read of a pool's state fails reads it again before it d
   isDown = false;
   const { live } = await pools.view(owned);
   assert.equal(live.ejectedCount(Date.now()), 1);
+});
+
+/** A pool on one node that ejects a recipient after its first failure, for an hour. */
+async function failingPool(database: Database) {
+  const tenantId = freshTenant();
+  const poolId = ulid(Date.now()) as PoolId;
+  const recipientId = ulid(Date.now());
+  const config = { outlier: { consecutiveFailures: 1, ejectS: 3600, maxEjectedPct: 100 } };
+  const { snapshot } = poolOf({ recipients: [{ id: recipientId }], config });
+  const owned = { ...snapshot, pool: { ...snapshot.pool, tenantId, id: poolId } };
+  await db.sql`
+    insert into recipient_states (tenant_id, pool_id, recipient_id, updated_at)
+    values (${tenantId}, ${poolId}, ${recipientId}, now())`;
+  const recorded = recordedEvents();
+  const log = { warn: () => {} } as never;
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs };
+  let passedMs = 1;
+  const monotonicMs = () => passedMs;
+  const pools = createLivePools({ db: database, clock, monotonicMs, log, events: recorded as never });
+  await pools.view(owned);
+  return {
+    ...{ pools, clock, recorded },
+    view: async () => pools.view(owned),
+    /** Lets time pass. */
+    pass(ms: number) {
+      passedMs += ms;
+    },
+    /** Changes the stored state, so that the next read of it can be noticed. */
+    deprioritize: () => db.sql`
+      update recipient_states set deprioritized_until = now() + interval '1 hour' where recipient_id = ${recipientId}`,
+    fail: () => pools.recordOutcomes([{ tenantId, poolId, recipientId, status: "failure" }], clock.now()),
+    async isStoredEjected() {
+      const [row] = await db.sql<{ ejected: boolean }[]>`
+        select ejected_until is not null as ejected from recipient_states where recipient_id = ${recipientId}`;
+      return row!.ejected;
+    },
+  };
+}
+
+test("an ejection that cannot be saved is saved later, with its event", async () => {
+  let isDown = true;
+  const failing: Database = {
+    ...db,
+    transaction: (work) => (isDown ? Promise.reject(new Error("The database is down.")) : db.transaction(work)),
+  };
+  const { pools, fail, isStoredEjected, recorded } = await failingPool(failing);
+  fail();
+  await pools.stop();
+  assert.equal(await isStoredEjected(), false);
+  isDown = false;
+  await pools.stop();
+  assert.equal(await isStoredEjected(), true);
+  assert.deepEqual(
+    recorded.recorded.map(({ type }) => type),
+    ["recipient.ejected"],
+  );
+});
+
+test("the stored state of a recipient does not end an ejection that is not saved yet", async () => {
+  const node = await failingPool(db);
+  node.fail();
+  await node.deprioritize();
+  node.pass(60_000);
+  const { live } = await node.view();
+  await until(() => live.deprioritizedUntilMs[0]! > 0);
+  assert.equal(live.ejectedCount(Date.now()), 1);
+});
+
+test("a node whose clock is set back still reads the state of its pools again", async () => {
+  const node = await failingPool(db);
+  await node.deprioritize();
+  node.pass(60_000);
+  node.clock.aheadMs = -3_600_000;
+  const { live } = await node.view();
+  await until(() => live.deprioritizedUntilMs[0]! > 0);
 });

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import { type Database, isDataError } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
@@ -49,6 +49,9 @@ interface Entry {
   readonly health: Map<string, RecipientHealth>;
   /** Recipients with unsaved changes. */
   readonly unsaved: Set<string>;
+  /** Recipients whose changes are being saved. */
+  saving: ReadonlySet<string>;
+  /** The next read of the stored state, by the monotonic clock; 0 if it was not read yet. */
   refreshAtMs: number;
   refreshing: Promise<void> | undefined;
 }
@@ -59,14 +62,24 @@ interface Parts {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly entriesMax?: number;
+  /** A monotonic clock. */
+  readonly monotonicMs?: () => number;
 }
 
 const boundedRefreshMs = 2000;
 const unboundedRefreshMs = 15_000;
 const saveMs = 200;
+const none: ReadonlySet<string> = new Set();
 
 /** Creates this node's live state. It is a cache of the stored state and may be dropped at any time. */
-export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: Parts): LivePools {
+export function createLivePools({
+  db,
+  clock,
+  log,
+  events,
+  entriesMax = 5000,
+  monotonicMs = () => performance.now(),
+}: Parts): LivePools {
   const entries = new Map<string, Entry>();
   /** Pools in which nothing was decided yet. */
   const unused = createCompiledPools(entriesMax);
@@ -77,6 +90,8 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
 
   async function refresh(poolId: string, entry: Entry): Promise<void> {
     const { tenantId } = entry;
+    // Changes that are saved during the read may be missing in its result.
+    const changed = new Set([...entry.unsaved, ...entry.saving]);
     const [counts, states] = await Promise.all([
       assignedCounts(db.sql, tenantId, poolId),
       recipientStates(db.sql, tenantId, poolId),
@@ -85,19 +100,23 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     const wasFull = live.isFull;
     const inFlight = new Map(counts.map(({ recipientId, count }) => [recipientId, count]));
     live.refresh(pool.snapshot.recipients.map(({ id }) => ({ recipientId: id, inFlight: inFlight.get(id) ?? 0 })));
+    const hasChanged = (id: string) => changed.has(id) || entry.unsaved.has(id) || entry.saving.has(id);
     live.refresh(
-      states.map((state) => ({
-        recipientId: state.recipientId,
-        ejectedUntilMs: state.ejectedUntil?.getTime() ?? 0,
-        deprioritizedUntilMs: state.deprioritizedUntil?.getTime() ?? 0,
-        latencyMs: state.latencyMs ?? Number.NaN,
-        cost: state.cost ?? Number.NaN,
-        ...(state.lastAssignedAt !== null && { lastAssignedAtMs: state.lastAssignedAt.getTime() }),
-      })),
+      states.map((state) => {
+        // Unsaved local changes are newer than the stored state. Other nodes may have ejected the recipient as well.
+        const local = hasChanged(state.recipientId) ? entry.health.get(state.recipientId) : undefined;
+        return {
+          recipientId: state.recipientId,
+          ejectedUntilMs: Math.max(state.ejectedUntil?.getTime() ?? 0, local?.ejectedUntilMs ?? 0),
+          deprioritizedUntilMs: state.deprioritizedUntil?.getTime() ?? 0,
+          latencyMs: local?.latencyMs ?? state.latencyMs ?? Number.NaN,
+          cost: local?.cost ?? state.cost ?? Number.NaN,
+          ...(state.lastAssignedAt !== null && { lastAssignedAtMs: state.lastAssignedAt.getTime() }),
+        };
+      }),
     );
     for (const state of states) {
-      // Unsaved local changes are newer than the stored state.
-      if (entry.unsaved.has(state.recipientId)) continue;
+      if (hasChanged(state.recipientId)) continue;
       entry.health.set(state.recipientId, {
         ...unknownHealth,
         consecutiveFailures: state.consecutiveFailures,
@@ -110,7 +129,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       });
     }
     const bounded = pool.capacities.some((capacity) => capacity > 0);
-    entry.refreshAtMs = clock.now() + (bounded ? boundedRefreshMs : unboundedRefreshMs);
+    entry.refreshAtMs = monotonicMs() + (bounded ? boundedRefreshMs : unboundedRefreshMs);
     // Another node completed items, or items were cancelled.
     if (wasFull && !live.isFull) placeFreed(tenantId, poolId);
   }
@@ -142,6 +161,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       canary: undefined,
       health: new Map(),
       unsaved: new Set(),
+      saving: none,
       refreshAtMs: 0,
       refreshing: undefined,
     };
@@ -186,7 +206,11 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       }),
     );
     if (changes.length === 0) return;
-    for (const { unsaved } of entries.values()) unsaved.clear();
+    const changed = [...entries.values()].filter(({ unsaved }) => unsaved.size > 0);
+    for (const entry of changed) {
+      entry.saving = new Set(entry.unsaved);
+      entry.unsaved.clear();
+    }
     const fresh = ejected.splice(0);
     try {
       const { wake } = await db.transaction(async (tx) => {
@@ -196,7 +220,13 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       wake();
     } catch (error) {
       log.warn({ err: error }, "the state of recipients could not be saved");
+      // Saved with the next changes, unless they would fail for the same reason.
+      if (!isDataError(error)) {
+        for (const { unsaved, saving } of changed) for (const id of saving) unsaved.add(id);
+        ejected.unshift(...fresh);
+      }
     }
+    for (const entry of changed) entry.saving = none;
   }
 
   function recordOutcome(outcome: RecipientOutcome, nowMs: number): void {
@@ -228,7 +258,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       const entry = entries.get(snapshot.pool.id);
       if (entry === undefined || entry.refreshAtMs === 0) return firstView(snapshot);
       const view = viewOf(entry, snapshot);
-      if (clock.now() >= entry.refreshAtMs && entry.refreshing === undefined) {
+      if (monotonicMs() >= entry.refreshAtMs && entry.refreshing === undefined) {
         refreshSoon(snapshot.pool.id, entry).catch((error) =>
           log.warn({ err: error }, "the load of a pool could not be read"),
         );

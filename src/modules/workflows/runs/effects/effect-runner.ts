@@ -43,7 +43,8 @@ export type EffectRunner = ReturnType<typeof createEffectRunner>;
 /** Creates the runner of this node. */
 export function createEffectRunner({ log, call, findPoolId, findExperimentId, startChild, apply }: Parts) {
   const limiter = createTenantConcurrencyLimiter(concurrency);
-  const open = new Set<Promise<void>>();
+  /** Effects that wait or are being performed, by run, step and attempt. */
+  const open = new Map<string, Promise<void>>();
 
   async function resultOf(run: LiveRun, effect: Effect): Promise<{ output: Json } | { failure: Failure } | undefined> {
     const { kind, key, attempt, request } = effect;
@@ -91,21 +92,23 @@ export function createEffectRunner({ log, call, findPoolId, findExperimentId, st
   }
 
   return {
-    /** Performs effects in the background. */
+    /** Performs effects in the background. A check of an effect that is not finished yet does not queue it again. */
     perform(run: LiveRun, effects: readonly Effect[]): void {
       for (const effect of effects) {
         const name = `${run.id}:${effect.key}`;
+        const attemptName = `${name}:${effect.attempt}`;
+        if (open.has(attemptName)) continue;
         const done = limiter
           .run(run.tenantId, name, () => perform(run, effect))
           .catch((error) => log.warn({ err: error }, "the result of a workflow step could not be stored"))
-          .finally(() => open.delete(done));
-        open.add(done);
+          .finally(() => open.delete(attemptName));
+        open.set(attemptName, done);
       }
     },
 
     /** Resolves when no effect is being performed. */
     async idle(): Promise<void> {
-      while (open.size > 0) await Promise.allSettled(open);
+      while (open.size > 0) await Promise.allSettled(open.values());
     },
   };
 }
