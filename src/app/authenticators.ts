@@ -58,7 +58,8 @@ const refuseTwoCredentials: Authenticator = (call) => {
 
 function byApiKey(verifier: ApiKeyVerifier): Authenticator {
   const accept = (principal: Principal | undefined) => {
-    if (principal === undefined) throw fail("UNAUTHENTICATED", { public: "The API key is not valid." });
+    if (principal === undefined)
+      throw fail("UNAUTHENTICATED", { public: "The API key is not valid: it is unknown, expired or revoked." });
     return principal;
   };
   return (call) => {

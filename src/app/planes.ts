@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Plane } from "../chain/call.ts";
-import { type Config, ConfigError, environmentName, isLoopback } from "../config/index.ts";
+import { type Config, ConfigError, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks/callbacks.ts";
 import { createConnectorCallbacks } from "../gateway/callbacks/connector-callbacks.ts";
@@ -24,6 +24,7 @@ import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
 import { type Listener, type ListenerOptions, listen, type MutualTls } from "./listener/listener.ts";
 import { createListenerOptions } from "./listener/listener-options.ts";
+import { describePortConflict } from "./listener/port-conflict.ts";
 
 interface Parts {
   readonly config: Config;
@@ -51,7 +52,15 @@ export interface StopTimes {
   readonly graceMs: number;
 }
 
-type AddressKey = "server.http_addr" | "api.addr" | "server.grpc_addr" | "server.internal_addr" | "server.metrics_addr";
+/** The settings of the addresses, in the order in which they are opened. */
+const addressKeys = [
+  "server.http_addr",
+  "api.addr",
+  "server.grpc_addr",
+  "server.internal_addr",
+  "server.metrics_addr",
+] as const;
+type AddressKey = (typeof addressKeys)[number];
 
 /** Opens every listener that the settings define. */
 export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): Promise<Planes> {
@@ -63,7 +72,7 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     try {
       listeners[name] = await listen(config[key], options);
     } catch (cause) {
-      throw new ConfigError(`${key}: ${listenProblem(key, config[key], cause as Error)}`, { cause });
+      throw new ConfigError(await listenProblem(config, key, cause as Error), { cause });
     }
   };
   const served = createListenerOptions(parts);
@@ -107,17 +116,11 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
 const lingerMs = 250;
 
 /** Explains why an address cannot be bound. For a port in use it shows how to choose another. */
-function listenProblem(key: AddressKey, address: string, error: Error): string {
-  if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE") return error.message;
-  const colon = address.lastIndexOf(":");
-  const host = address.slice(0, colon);
-  const port = Number(address.slice(colon + 1));
-  const alternative = `${host}:${port + 1}`;
-  return [
-    `port ${port}${host === "" ? "" : ` of ${host}`} is in use by another program.`,
-    `  Stop that program, or choose another port: --set ${key}=${alternative}`,
-    `  (or with an environment variable: ${environmentName(key)}=${alternative})`,
-  ].join("\n");
+async function listenProblem(config: Config, key: AddressKey, error: Error): Promise<string> {
+  if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE") return `${key}: ${error.message}`;
+  const set = addressKeys.filter((each) => config[each] !== "").map((each) => [each, config[each]] as const);
+  const at = set.findIndex(([each]) => each === key);
+  return describePortConflict(set.slice(at), set.slice(0, at));
 }
 
 function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: () => string): Edge {

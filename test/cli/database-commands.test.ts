@@ -77,6 +77,12 @@ test("while a service runs the embedded PostgreSQL, other commands name the proc
   const rotate = await cli(["rotate-keys", ...set(`data.dir=${dataDir}`)]);
   assert.equal(rotate.exitCode, 1);
   assert.match(rotate.err, /is in use by process \d+.* re-encrypts all secrets within the hour/);
+  const serve = await cli([
+    "serve",
+    ...set(`data.dir=${dataDir}`, "log.level=silent", "server.internal_addr=127.0.0.1:0"),
+  ]);
+  assert.equal(serve.exitCode, 1);
+  assert.match(serve.err, /is in use by process \d+.* Stop that process, or choose another folder: --set data\.dir=/);
   const doctor = await cli(["doctor", ...set(`data.dir=${dataDir}`, "auth.api_key_enabled=true")]);
   assert.match(doctor.out, /^ok {4}database: a service is running/m);
 });

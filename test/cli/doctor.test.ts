@@ -71,6 +71,9 @@ test("every insecure setting is listed with its consequence", async () => {
     assert.equal(finding?.status, "warn", key);
     assert.ok(finding.remedy.includes(key));
   }
+  const remedies = findings.map(({ remedy }: { remedy?: string }) => remedy);
+  assert.ok(remedies.includes("Set auth.enabled to true, unless this is intended."));
+  assert.ok(remedies.includes("auth.bcrypt_cost must be at least 10, unless this is intended."));
 });
 
 test("every setting that cannot be resolved is a separate failure", async () => {

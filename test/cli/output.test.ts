@@ -129,6 +129,15 @@ test("a nested list of records is printed as a table", async () => {
   assert.match(out, /^capabilities\n {2}ID +NAME +MODE +SETTINGS\n {2}secrets +Secrets +active +a, b\n$/);
 });
 
+test("an empty nested list or record is printed as none, without a heading", async () => {
+  stub.answers({ json: { data: { items: [], results: [] }, metadata: {} } });
+  const { out } = await cli([...at, "item", "lease", tenant.id, "--table"]);
+  assert.equal(out, "items    none\nresults  none\n");
+  stub.answers({ json: { data: { id: tenant.id, config: { admission: {} } }, metadata: {} } });
+  const pool = await cli([...at, "pool", "get", tenant.id, "--table"]);
+  assert.match(pool.out, /^config\n {2}admission +none\n$/m);
+});
+
 test("response text cannot inject terminal control sequences", async () => {
   stub.answers({ json: { ...page, data: [{ ...tenant, name: "\u001b[2Jgone\nline" }] } });
   const { out } = await cli([...at, "tenant", "list", "--table"]);

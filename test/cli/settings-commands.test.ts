@@ -122,25 +122,40 @@ test("an unreachable database fails the start with one line", async () => {
   assert.match(err, /^service: database\.url: cannot connect to the database: .*ECONNREFUSED.*\n$/);
 });
 
-test("a port in use fails the start, names the setting and says how to choose another", async () => {
+test("ports in use fail the start, which names their settings and free ports that no other setting has", async () => {
   const { url } = await freshDatabase();
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  const { port } = taken.address() as { port: number };
-  const words = [
+  const occupy = async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return { server, port: (server.address() as { port: number }).port };
+  };
+  const [http, metrics] = [await occupy(), await occupy()];
+  // The next port belongs to another listener of the same service.
+  const addresses = [
+    `server.http_addr=127.0.0.1:${http.port}`,
+    `api.addr=127.0.0.1:${http.port + 1}`,
+    `server.metrics_addr=127.0.0.1:${metrics.port}`,
+  ];
+  const { exitCode, err } = await cli([
     "serve",
     ...loopback,
-    ...set(`database.url=${url}`, `server.http_addr=127.0.0.1:${port}`, "server.metrics_addr=", "api.addr="),
-  ];
-  const { exitCode, err } = await cli([...words, ...set("log.level=silent")]);
-  taken.close();
+    ...set(`database.url=${url}`, ...addresses, "log.level=silent"),
+  ]);
+  http.server.close();
+  metrics.server.close();
   assert.equal(exitCode, 78);
-  const lines = [
-    `service: server.http_addr: port ${port} of 127.0.0.1 is in use by another program.`,
-    `  Stop that program, or choose another port: --set server.http_addr=127.0.0.1:${port + 1}`,
-    `  (or with an environment variable: SERVICE_SERVER_HTTP_ADDR=127.0.0.1:${port + 1})`,
-  ];
-  assert.equal(err, `${lines.join("\n")}\n`);
+  const [problem, advice, variables] = err.split("\n");
+  const start = `service: server.http_addr: port ${http.port} of 127.0.0.1 is in use by another program, like the ports of `;
+  assert.ok(problem!.startsWith(start) && problem!.endsWith("server.metrics_addr."), problem);
+  const chosen = Array.from(advice!.matchAll(/--set (\S+)=127\.0\.0\.1:(\d+)/g), ([, key, port]) => [
+    key,
+    Number(port),
+  ]);
+  assert.match(advice!, /^ {2}Stop that program, or choose other ports: --set server\.http_addr=/);
+  assert.match(variables!, /^ {2}\(or with environment variables: SERVICE_SERVER_HTTP_ADDR=127\.0\.0\.1:\d+ /);
+  assert.ok(chosen.some(([key]) => key === "server.metrics_addr"));
+  const reserved = [http.port, http.port + 1, metrics.port];
+  for (const [, port] of chosen) assert.ok(!reserved.includes(port as number), advice);
 });
 
 test("a failed start prints its stack trace only with log.level=debug", () => {

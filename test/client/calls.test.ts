@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { before, describe, test } from "node:test";
 import { createPoolService } from "../../clients/typescript/src/gen/pool.ts";
 import {
@@ -152,6 +154,24 @@ describe("calls of the client", () => {
       texts.map((text) => readRetryAfter(text, now)),
       [2_000, 500, 3_000, 0, undefined, undefined],
     );
+  });
+
+  test("an address that cannot work is refused with a reason", async () => {
+    assert.throws(
+      () => createClient({ baseUrl: "localhost:8080" }),
+      /must be an http or https URL .*, not localhost:8080$/,
+    );
+    await assert.rejects(createClient().pools.get({ pool_id: "any" }), /^TypeError: baseUrl is missing/);
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    const closed = createClient({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    await assert.rejects(closed.pools.get({ pool_id: "any" }), {
+      name: "ConnectionError",
+      message: `the connection failed: connect ECONNREFUSED 127.0.0.1:${port}`,
+    });
   });
 
   test("retries stop at the deadline, at their number and at the signal", async () => {

@@ -185,6 +185,8 @@ describe("sign-in with OpenID Connect", () => {
     const { body } = await rest.call("GET", "/api/tenants");
     const page = await new PlainBrowser().send("GET", `${service.baseUrl}/auth/sign-in?workspace=${body.data[0].slug}`);
     assert.match(page.body, new RegExp(`/auth/start/${connection.id}.*Continue with Issuer`));
+    const plain = await new PlainBrowser().send("GET", `${service.baseUrl}/auth/sign-in`);
+    assert.match(plain.body, /service login-link/, "how to sign in without an identity provider");
     const browser = new PlainBrowser();
     await signIn("ada", browser);
     await update({ status: "disabled" });

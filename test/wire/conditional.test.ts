@@ -72,6 +72,9 @@ test("an ETag starts with the record's version, and If-Match compares only that 
 
   assert.equal((await rest.call("PATCH", path, { description: "b" }, { "if-match": seen })).status, 409);
   assert.equal((await rest.call("PATCH", path, { description: "b" }, { "if-match": '"2"' })).status, 200);
+  const unquoted = await rest.call("PATCH", path, { description: "c" }, { "if-match": "3" });
+  assert.equal(unquoted.status, 400);
+  assert.match(unquoted.body.detail, /record_version in quotes \(for example: "3"\)/);
 });
 
 test("PUT with If-None-Match: * creates a missing record, and returns 412 without effect for an existing one", async () => {

@@ -51,10 +51,18 @@ async function checkInsecureSettings({ config, sources }: LoadedConfig): Promise
   const { insecureSettings, settings } = await import("../../config/index.ts");
   const found = insecureSettings.filter((each) => each.isInsecure(config));
   if (found.length === 0) return [ok("controls", "no insecure settings")];
-  return found.map(({ key, risk }) => {
+  return found.map(({ key, risk, requirement }) => {
     const value = settings[key].secret ? "set" : JSON.stringify(config[key]);
-    return warn(key, `${value} (${sources[key]}): ${risk}`, `Change ${key} unless this is intended.`);
+    return warn(key, `${value} (${sources[key]}): ${risk}`, `${adviceOn(key, requirement)}, unless this is intended.`);
   });
+}
+
+function adviceOn(
+  key: string,
+  requirement: { readonly value: unknown } | { readonly rule: string } | undefined,
+): string {
+  if (requirement === undefined) return `Set ${key}`;
+  return "value" in requirement ? `Set ${key} to ${requirement.value}` : `${key} ${requirement.rule}`;
 }
 
 function findingText({ status, check, message, remedy }: Finding): string {

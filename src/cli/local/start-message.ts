@@ -22,8 +22,10 @@ export function formatStartMessage(
   if (config["notification.outbox.enabled"]) {
     lines.push(`  outbox      ${baseUrl}/outbox${admin?.isNew ? `#key=${admin.key}` : ""}`);
   }
-  if (demoLink !== undefined) lines.push(`  demo        ${demoLink} (signs in once, within ten minutes)`);
-  if (loginLink !== undefined) lines.push(`  sign in     ${loginLink} (works once, within ten minutes)`);
+  if (demoLink !== undefined)
+    lines.push(`  demo        ${demoLink} (opens the console of the demo; works once, within ten minutes)`);
+  if (loginLink !== undefined)
+    lines.push(`  sign in     ${loginLink} (opens the console; works once, within ten minutes)`);
   if (config["auth.api_key_enabled"]) lines.push(`  admin key   ${adminKeyText(admin)}`);
   const key = admin?.file === undefined ? "<your key>" : `$(cat ${quoted(admin.file)})`;
   lines.push(

@@ -45,16 +45,18 @@ export function lineFieldsOf(desc: DescMessage): DescField[] {
   return [...columnsOf(desc).filter(isShown), ...free];
 }
 
-/** Formats a record as names and values. Nested records follow under their names. */
+/** Formats a record as names and values. Nested records follow under their names; empty ones are "none". */
 export function recordText(desc: DescMessage, record: Json, width: number, indent = ""): string {
   const present = desc.fields.filter(({ name }) => record[name] !== undefined && record[name] !== null);
-  const flat = present.filter((field) => !isNested(field));
+  const isBlock = (field: DescField) => isNested(field) && !isEmpty(record[field.name]);
+  const flat = present.filter((field) => !isBlock(field));
   const blocks: string[] = [];
   if (flat.length > 0) {
-    const pairs = flat.map((field) => [field.name, fieldText(field, record[field.name])] as const);
+    const textOf = (field: DescField) => (isNested(field) ? "none" : fieldText(field, record[field.name]));
+    const pairs = flat.map((field) => [field.name, textOf(field)] as const);
     blocks.push(pairsText(pairs, indent));
   }
-  for (const field of present.filter(isNested)) {
+  for (const field of present.filter(isBlock)) {
     const value = record[field.name];
     const inner = `${indent}  `;
     const text =
@@ -97,6 +99,11 @@ function isFlat(field: DescField): boolean {
 /** Whether a field contains records, which are shown separately. */
 function isNested(field: DescField): boolean {
   return field.fieldKind !== "map" && field.message !== undefined && !field.message.typeName.startsWith("google.");
+}
+
+/** Whether a nested list or record has nothing to show. */
+function isEmpty(value: unknown): boolean {
+  return Object.keys(value as Json).length === 0;
 }
 
 function indented(text: string, indent: string): string {

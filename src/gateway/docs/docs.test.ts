@@ -93,6 +93,7 @@ test("no page of the reference is too large for a browser", () => {
 
 test("the outbox page is served only if the outbox is enabled", () => {
   assert.match(get("/outbox").body.toString(), /docs\/outbox\.js/);
+  assert.match(get("/outbox").body.toString(), /<noscript>.*service outbox list/);
   assert.equal(createDocs({ openApi: () => built() }).handle("/outbox"), undefined);
 });
 

@@ -64,6 +64,7 @@ export function renderOutbox(root: string): string {
     main: `<main class="page wide outbox">
 <h1>Outbox</h1>
 <p class="lead">Messages without an integration, or with the development provider, are stored here instead of being sent.</p>
+<noscript><p>Turn on JavaScript to read the messages here, or list them with <code>service outbox list</code>.</p></noscript>
 <form id="key-form" class="key" hidden><label>API key <input name="key" type="password" autocomplete="off" required></label> <button>Show</button></form>
 <p><label>Channel <select id="channel"><option value="">all</option><option>email</option><option>sms</option><option>push</option><option>chat</option></select></label> <span id="status" class="quiet" role="status"></span></p>
 <div id="messages"></div>

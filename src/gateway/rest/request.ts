@@ -215,7 +215,11 @@ function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: s
   if (field === undefined) throw invalid("If-Match", "etag", "is not supported by this operation: omit the header");
   const version = /^(?:W\/)?"(\d{1,15})(?:-[\w-]+)?"$/.exec(ifMatch)?.[1];
   if (version === undefined) {
-    throw invalid("If-Match", "etag", 'must be * or an ETag of this record, such as "3-mB2xV0c9T1uKq7Zr5sWd4g"');
+    throw invalid(
+      "If-Match",
+      "etag",
+      'must be the ETag of the record, or its record_version in quotes (for example: "3"), or *',
+    );
   }
   expectVersion(message, field, BigInt(version), "If-Match");
 }

@@ -109,6 +109,6 @@ function invalidCursor(): Error {
   return invalid(
     "page_token",
     "cursor",
-    "must be a next_page_token of this list with the same filter; leave it empty to start from the first page.",
+    "must come from the previous page of this list, with the same filter; leave it empty to start from the first page.",
   );
 }

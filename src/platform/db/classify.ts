@@ -67,19 +67,23 @@ export function isDataError(error: unknown): boolean {
   return typeof state === "string" && /^(22|23)/.test(state);
 }
 
-/** Names the duplicate fields, but not their values: the caller may not be allowed to see the other record. */
+/**
+ * Names the duplicate field, but not its value: the caller may not be allowed to see the other record. The last column of a
+ * unique index is the duplicate one. The columns before it say where it must be unique.
+ */
 function taken(error: { readonly detail?: unknown }): Failure {
   const columns = /^Key \((.+?)\)=/.exec(String(error.detail ?? ""))?.[1] ?? "";
   const fields = columns
     .split(", ")
     .map((column) => /(\w+)\)?(?:::\w+)?\)?$/.exec(column)?.[1] ?? "")
     .filter((field) => field !== "" && field !== "tenant_id");
+  const field = fields.pop();
+  if (field === undefined)
+    return fail("ALREADY_EXISTS", { public: "Another record already has this value.", cause: error });
+  const message = `is taken by another record${fields.length === 0 ? "" : ` with the same ${fields.join(" and ")}`}`;
   return fail("ALREADY_EXISTS", {
-    public:
-      fields.length === 0
-        ? "Another record already has this value."
-        : `${fields.join(", ")}: is taken by another record.`,
-    violations: fields.map((field) => ({ field, rule: "unique", message: "is taken by another record" })),
+    public: `${field}: ${message}.`,
+    violations: [{ field, rule: "unique", message }],
     cause: error,
   });
 }

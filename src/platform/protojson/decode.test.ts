@@ -43,6 +43,10 @@ suite("reading JSON", () => {
     assert.deepEqual(violations({ one_leaf: { txet: "" } }), [
       { field: "one_leaf.txet", rule: "unknown_field", message: "is not a field here; did you mean text?" },
     ]);
+    assert.match(
+      violations({ one_leaf: { colour: 1 } })[0]!.message,
+      /^is not a field here; known are (\w+, )*text(, \w+)*$/,
+    );
     assert.deepEqual(violations({ nmae: 1, one_leaf: { txet: "" } }, { ignoreUnknownFields: true }), []);
     assert.deepEqual(broken(parsed('{"__proto__": 1}')), ["__proto__ unknown_field"]);
     assert.deepEqual(broken({ constructor: 1 }), ["constructor unknown_field"]);
@@ -176,7 +180,7 @@ suite("reading JSON", () => {
       {
         field: "one_colour",
         rule: "type.enum",
-        message: 'must be one of COLOUR_UNSPECIFIED, COLOUR_RED, COLOUR_BLUE, not "COLOUR_PINK"',
+        message: 'must be one of COLOUR_RED, COLOUR_BLUE, not "COLOUR_PINK"',
       },
     ]);
     assert.deepEqual(broken({ many_colour: [1.5, 2 ** 31, true, "1"] }).length, 4);

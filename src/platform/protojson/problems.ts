@@ -8,6 +8,8 @@ const violationsMax = 20;
 export const depthMax = 64;
 
 const nameCharactersMax = 100;
+/** The most names that are listed when none is close to an unknown one. */
+const listedNamesMax = 10;
 
 /** The options of a decoder. */
 export interface DecodeOptions {
@@ -50,8 +52,11 @@ export class Problems {
   addUnknownField(name: string, kind: string, knownNames: Iterable<string>, path = name): void {
     // The search for a suggestion is not free, and a caller chooses how many unknown fields there are.
     if (this.violations.length >= violationsMax) return;
-    const near = name.length > nameCharactersMax ? undefined : nearestName(name, [...knownNames]);
-    const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
+    const known = [...knownNames];
+    const near = name.length > nameCharactersMax ? undefined : nearestName(name, known);
+    // REST renames some query parameters, so only the fields of a body are listed.
+    const names = kind === "field" ? listed(known) : "";
+    const suggestion = near === undefined ? names : `; did you mean ${near}?`;
     this.add("unknown_field", `is not a ${kind} here${suggestion}`, shortName(path));
   }
 
@@ -62,6 +67,11 @@ export class Problems {
       this.violations[i] = { ...violation, field: joinPath(segment, violation.field) };
     }
   }
+}
+
+/** The known names, if they are few enough to read. */
+function listed(names: readonly string[]): string {
+  return names.length === 0 || names.length > listedNamesMax ? "" : `; known are ${names.join(", ")}`;
 }
 
 function joinPath(segment: string, rest: string): string {

@@ -1,5 +1,7 @@
-/** Returns the known name that is closest to a mistyped one; undefined when none is close. */
+/** Returns the known name that is closest to a mistyped one, or that only adds `_id` to it; undefined when none is close. */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
+  const asId = `${typed}_id`;
+  if (known.includes(asId)) return asId;
   const distanceMax = Math.max(2, Math.floor(typed.length / 5));
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {

@@ -16,7 +16,7 @@ import {
   type UInt32Rules,
   UInt32RulesSchema,
 } from "../../../gen/buf/validate/validate_pb.ts";
-import type { Problems } from "../protojson/index.ts";
+import { offeredNames, type Problems } from "../protojson/index.ts";
 import { isEmail, isUri } from "./formats.ts";
 import { compileRe2 } from "./pattern.ts";
 import { describePattern } from "./pattern-text.ts";
@@ -66,7 +66,9 @@ function stringChecks(rules: StringRules): Check[] {
   }
   if (rules.in.length > 0) {
     const allowed = new Set(rules.in);
-    const names = rules.in.map((value) => JSON.stringify(value)).join(", ");
+    // An empty text means that the field is absent, so it is no choice to offer.
+    const choices = rules.in.filter((value) => value !== "");
+    const names = choices.map((value) => JSON.stringify(value)).join(", ");
     checks.push(rule("string.in", `must be one of ${names}`, (text: string) => allowed.has(text)));
   }
   const { case: format, value: wanted } = rules.wellKnown;
@@ -137,7 +139,7 @@ function bytesChecks(rules: BytesRules): Check[] {
 function enumChecks(rules: EnumRules, desc: DescEnum): Check[] {
   const checks: Check[] = [];
   if (rules.definedOnly) {
-    const message = `must be one of ${desc.values.map((value) => value.name).join(", ")}`;
+    const message = `must be one of ${offeredNames(desc).join(", ")}`;
     checks.push(rule("enum.defined_only", message, (number: number) => desc.value[number] !== undefined));
   }
   if (rules.notIn.length > 0) {

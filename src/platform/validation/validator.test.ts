@@ -36,7 +36,7 @@ suite("validation", () => {
       {
         field: "environment_mode",
         rule: "string.in",
-        message: 'must be one of "", "any", "production_only", "non_production_only"',
+        message: 'must be one of "any", "production_only", "non_production_only"',
       },
     ]);
     const tenant = create(CreateTenantRequestSchema, { name: "x", quotas: { route: { limitPerDay: -1n }, moon: {} } });

@@ -39,6 +39,11 @@ const defaultBackoff: Backoff = { initialMs: 200, maxMs: 5_000 };
 export function createTransport(options: TransportOptions = {}): Transport {
   const { timeoutMs = 30_000, maxRetries = 2, backoff = defaultBackoff } = options;
   const baseUrl = (options.baseUrl ?? "").replace(/\/+$/, "");
+  if (baseUrl !== "" && !/^(https?:\/)?\//i.test(baseUrl)) {
+    throw new TypeError(
+      `baseUrl must be an http or https URL (for example: https://switchyard.example), not ${baseUrl}`,
+    );
+  }
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args));
 
   /** Runs a call with its retries. `read` is part of an attempt, because a connection can fail within a body. */
@@ -48,6 +53,11 @@ export function createTransport(options: TransportOptions = {}): Transport {
     call: CallOptions,
     read: (response: Response, deadline: Deadline) => Promise<Result>,
   ): Promise<Result> {
+    if (baseUrl === "" && options.fetch === undefined && !("location" in globalThis)) {
+      throw new TypeError(
+        "baseUrl is missing: outside of a web page it is required (for example: https://switchyard.example)",
+      );
+    }
     const http = toHttpRequest(operation, request);
     const key = operation.keyed && call.idempotencyKey !== null ? (call.idempotencyKey ?? randomKey()) : undefined;
     const limitMs = call.timeoutMs ?? timeoutMs;
@@ -126,7 +136,13 @@ function tokenOf(token: NonNullable<TransportOptions["token"]>): string | Promis
 /** `fetch` reports every failure of a connection as a TypeError. */
 function asConnectionError(cause: unknown): never {
   if (!(cause instanceof TypeError)) throw cause;
-  throw new ConnectionError(`the connection failed: ${cause.message}`, { cause });
+  throw new ConnectionError(`the connection failed: ${reasonOf(cause)}`, { cause });
+}
+
+/** Node says only "fetch failed" and keeps the reason, such as ECONNREFUSED, in the cause. */
+function reasonOf({ message, cause }: TypeError): string {
+  const { message: reason, code } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
+  return reason || code || message;
 }
 
 /** A random idempotency key. `crypto.randomUUID` is missing in pages without https. */

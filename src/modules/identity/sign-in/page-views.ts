@@ -17,7 +17,11 @@ export type PageRefusal =
 
 const refusals: Readonly<Record<PageRefusal, readonly [status: number, title: string, text: string]>> = {
   unknown_connection: [404, "This sign-in does not exist", "The address is wrong, or the sign-in was turned off."],
-  invalid_link: [403, "This link is not valid", "A link works once and within ten minutes. Create a new one."],
+  invalid_link: [
+    403,
+    "This link is not valid",
+    "A link works once and within ten minutes. The command service login-link creates a new one.",
+  ],
   invalid_state: [400, "This sign-in cannot be continued", "It has expired or was used before. Start again."],
   other_browser: [
     403,
@@ -69,8 +73,10 @@ ${workspace !== "" && choices.length === 0 && html`<p role="alert">This workspac
 ${
   choices.length === 0 &&
   html`<form method="get" action="/auth/sign-in"><label for="workspace">Workspace</label>
-<input id="workspace" name="workspace" value="${workspace}" autocomplete="organization" autocapitalize="none" spellcheck="false" required maxlength="64">
-${returnTo !== "" && html`<input type="hidden" name="return_to" value="${returnTo}">`}<button>Continue</button></form>`
+<p class="quiet" id="workspace-hint">The short name of your organization, as in the address of its console: acme in /workspaces/acme.</p>
+<input id="workspace" name="workspace" value="${workspace}" aria-describedby="workspace-hint" autocomplete="organization" autocapitalize="none" spellcheck="false" required maxlength="64">
+${returnTo !== "" && html`<input type="hidden" name="return_to" value="${returnTo}">`}<button>Continue</button></form>
+${workspace === "" && html`<p class="quiet">No identity provider yet? Open the link that the service prints when it starts, or create one with <code>service login-link</code>.</p>`}`
 }`;
   return { title: "Sign in", main };
 }

@@ -69,7 +69,13 @@ test("a name is unique within its environment and free again after its pool is a
   const tenantId = await newTenant();
   const { id } = await createPool({ tenantId }, { name: "one" });
   const again = () => createPool({ tenantId }, { name: "one" });
-  await assert.rejects(again(), (error) => classifyDatabaseError(error)?.code === "ALREADY_EXISTS");
+  await assert.rejects(again(), (error) => {
+    const refusal = classifyDatabaseError(error);
+    assert.equal(refusal?.code, "ALREADY_EXISTS");
+    const message = "is taken by another record with the same environment_id";
+    assert.deepEqual(refusal.violations, [{ field: "name", rule: "unique", message }]);
+    return true;
+  });
   await createPool({ tenantId }, { name: "one", environmentId: await environmentId(tenantId, "staging") });
   await remove({ tenantId }, id);
   await again();

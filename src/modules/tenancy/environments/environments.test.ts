@@ -93,7 +93,10 @@ test("every operation reports a deleted environment and another tenant's environ
   const environmentId = await idOf(tenantId, "staging");
   const refused = async (choice: ContextChoice) => {
     const request = { environmentId };
-    const none = failsWith("NOT_FOUND", /^No such environment\.$/);
+    const none = failsWith(
+      "NOT_FOUND",
+      /^No such environment\. GET \/api\/v2\/environments lists them with their ids\.$/,
+    );
     await assert.rejects(perform(db, choice, handlers.getEnvironment, GetEnvironmentRequestSchema, request), none);
     await assert.rejects(
       perform(db, choice, handlers.updateEnvironment, UpdateEnvironmentRequestSchema, request),

@@ -122,7 +122,7 @@ function wrongNumberMessage(wanted: string, json: unknown, problems?: Problems):
 export function createEnumReader(desc: DescEnum): Reader {
   if (desc.typeName === "google.protobuf.NullValue") return () => 0;
   const numbers = new Map<unknown, number>(desc.values.map((value) => [value.name, value.number]));
-  const names = [...numbers.keys()];
+  const names = offeredNames(desc);
   const more = names.length > allowedNamesMax ? ", …" : "";
   const allowed = `must be one of ${names.slice(0, allowedNamesMax).join(", ")}${more}`;
   const known = new Set<unknown>(numbers.values());
@@ -133,6 +133,13 @@ export function createEnumReader(desc: DescEnum): Reader {
       return json + 0;
     return problems.add("type.enum", `${allowed}, not ${typeof json === "string" ? quoted(json) : describeType(json)}`);
   };
+}
+
+/** The names of an enum to offer a caller: all except the one for an absent value. */
+export function offeredNames(desc: DescEnum): string[] {
+  const names = desc.values.map(({ name }) => name);
+  const chosen = names.filter((name) => !name.endsWith("_UNSPECIFIED"));
+  return chosen.length === 0 ? names : chosen;
 }
 
 function quoted(text: string): string {
