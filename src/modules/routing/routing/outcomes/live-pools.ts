@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import { type Database, mayBeCommitted } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
@@ -49,6 +49,8 @@ interface Entry {
   readonly health: Map<string, RecipientHealth>;
   /** Recipients with unsaved changes. */
   readonly unsaved: Set<string>;
+  /** Recipients whose changes are being saved. */
+  readonly saving: Set<string>;
   refreshAtMs: number;
   refreshing: Promise<void> | undefined;
 }
@@ -88,7 +90,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     live.refresh(
       states.map((state) => ({
         recipientId: state.recipientId,
-        ejectedUntilMs: state.ejectedUntil?.getTime() ?? 0,
+        ejectedUntilMs: Math.max(state.ejectedUntil?.getTime() ?? 0, unsavedEjection(entry, state.recipientId)),
         deprioritizedUntilMs: state.deprioritizedUntil?.getTime() ?? 0,
         latencyMs: state.latencyMs ?? Number.NaN,
         cost: state.cost ?? Number.NaN,
@@ -97,7 +99,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
     );
     for (const state of states) {
       // Unsaved local changes are newer than the stored state.
-      if (entry.unsaved.has(state.recipientId)) continue;
+      if (isUnsaved(entry, state.recipientId)) continue;
       entry.health.set(state.recipientId, {
         ...unknownHealth,
         consecutiveFailures: state.consecutiveFailures,
@@ -142,6 +144,7 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       canary: undefined,
       health: new Map(),
       unsaved: new Set(),
+      saving: new Set(),
       refreshAtMs: 0,
       refreshing: undefined,
     };
@@ -186,7 +189,10 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       }),
     );
     if (changes.length === 0) return;
-    for (const { unsaved } of entries.values()) unsaved.clear();
+    for (const { unsaved, saving: underWay } of entries.values()) {
+      for (const recipientId of unsaved) underWay.add(recipientId);
+      unsaved.clear();
+    }
     const fresh = ejected.splice(0);
     try {
       const { wake } = await db.transaction(async (tx) => {
@@ -196,6 +202,11 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       wake();
     } catch (error) {
       log.warn({ err: error }, "the state of recipients could not be saved");
+      // The next save includes them. An event that may have been recorded is not recorded twice.
+      for (const { poolId, recipientId } of changes) entries.get(poolId)?.unsaved.add(recipientId);
+      if (!mayBeCommitted(error)) ejected.unshift(...fresh);
+    } finally {
+      for (const each of entries.values()) each.saving.clear();
     }
   }
 
@@ -265,4 +276,13 @@ export function createLivePools({ db, clock, log, events, entriesMax = 5000 }: P
       await saving;
     },
   };
+}
+
+function isUnsaved({ unsaved, saving }: Entry, recipientId: string): boolean {
+  return unsaved.has(recipientId) || saving.has(recipientId);
+}
+
+/** When an ejection ends that the stored state may not include; 0 for none. */
+function unsavedEjection(entry: Entry, recipientId: string): number {
+  return isUnsaved(entry, recipientId) ? (entry.health.get(recipientId)?.ejectedUntilMs ?? 0) : 0;
 }
