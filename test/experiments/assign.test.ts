@@ -41,6 +41,16 @@ test("concurrent first calls for one unit agree on one exposure", async () => {
   for (const each of all) assert.deepEqual(each, all[0]);
 });
 
+test("an id or a key with a suffix is not the experiment without it", async () => {
+  const { id, key } = await startExperiment(party);
+  await assign(party, id, "ada");
+  await party.refused("NOT_FOUND", "POST", `/api/experiments/${id}%20more/assign`, { unit: "ada" });
+  const pool = await party.pool();
+  await party.rule(pool, { type: "assign_experiment", experiment_key: `${key} more` });
+  const { experiments } = await party.route(pool, { key: "ada" });
+  assert.deepEqual(experiments, {});
+});
+
 test("targeting, allocation and layer keep units out without storing anything", async (t) => {
   const sql = connect(service.databaseUrl, 1);
   t.after(() => sql.end({ timeout: 1 }));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { CreatePoolRequestSchema, UpdatePoolRequestSchema } from "../../gen/service/api/pool_pb.ts";
-import { createPools, hasQueuedWork, recipientLoadStore } from "../../src/modules/routing/pools/index.ts";
+import { closeEmptyQueue, createPools, recipientLoadStore } from "../../src/modules/routing/pools/index.ts";
 import { createEnvironments } from "../../src/modules/tenancy/environments/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
@@ -28,7 +28,7 @@ async function startNode() {
     events,
     cursors,
     loads: recipientLoadStore,
-    hasWork: hasQueuedWork,
+    closeQueue: closeEmptyQueue,
     urlRefusal,
   });
   after(async () => {

@@ -108,6 +108,20 @@ async function replay(decisionId: string) {
   return (await own.ok("POST", `/api/decisions/${decisionId}:replay`, {})).data;
 }
 
+test("a redirected item names the matching rules of all its pools, in order", async () => {
+  const target = await own.pool();
+  const source = await own.pool();
+  const raise = { type: "set_priority", priority: 5 };
+  const first = await own.rule(source, raise, { priority: 1, stop_on_match: false });
+  const second = await own.rule(source, { type: "redirect_pool", pool_id: target }, { priority: 2 });
+  const third = await own.rule(target, raise);
+  const routed = await own.route(source);
+  assert.deepEqual(routed.matched_rule_ids, [first, second, third]);
+  const { data: stored } = await own.ok("GET", `/api/decisions/${routed.decision_id}`);
+  assert.deepEqual(stored.matched_rule_ids, [first, second, third]);
+  assert.equal((await replay(routed.decision_id)).identical, true);
+});
+
 test("decisions that were redirected, held, rejected or refused by admission replay with the same result", async () => {
   const target = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
   await own.recipient(target);

@@ -15,7 +15,7 @@ import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
 import { createAnomalies } from "./anomaly/index.ts";
 import { createPoolArtifacts } from "./artifacts/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
-import { createPools, hasQueuedWork, recipientLoadStore } from "./pools/index.ts";
+import { closeEmptyQueue, createPools, recipientLoadStore } from "./pools/index.ts";
 import { createQueues } from "./queues/index.ts";
 import {
   type AssignExperiments,
@@ -49,7 +49,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Parts) {
     ...parts,
     db: parts.side,
     loads: recipientLoadStore,
-    hasWork: hasQueuedWork,
+    closeQueue: closeEmptyQueue,
     urlRefusal: egress.urlRefusal,
   });
   const live = createLivePools(parts);

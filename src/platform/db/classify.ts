@@ -15,6 +15,12 @@ const byState: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   "53300": ["UNAVAILABLE", "The database accepts no more connections."],
 };
 
+/** The errors that callers see for violated check constraints. */
+const byConstraint: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  // A node can use a deleted pool for a second, until it knows of the change.
+  queue_depths_closed: ["CONFLICT", "The pool was just deleted."],
+};
+
 /** Error codes of callers that got no connection. Nothing was sent for them. */
 const busy = new Set(["CONNECTION_QUEUE_FULL", "CONNECTION_QUEUE_TIMEOUT"]);
 
@@ -27,7 +33,8 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   const state = (error as { code?: unknown } | null)?.code;
   if (typeof state !== "string") return undefined;
   if (state === "23505") return taken(error as { detail?: unknown });
-  const known = byState[state];
+  const { constraint } = error as { constraint?: string };
+  const known = byState[state] ?? (constraint === undefined ? undefined : byConstraint[constraint]);
   if (known !== undefined) return fail(known[0], { public: known[1], cause: error });
   if (unreachable.test(state)) {
     return fail("UNAVAILABLE", {

@@ -25,20 +25,21 @@ export function createSnapshots({ side, changes }: Parts): Snapshots {
   const byId = createTenantCache<string, Found>({
     changes,
     async load(name) {
-      const [tenantId, id] = name.split(" ") as [TenantId, string];
+      const [tenantId, id] = partsOf(name);
       const experiment = await experimentStore(side.sql).find(tenantId, id);
       return { compiled: experiment && compileExperiment(experiment) };
     },
-    tenantOf: (name) => name.split(" ")[0],
+    tenantOf: (name) => partsOf(name)[0],
   });
   const byKey = createTenantCache<string, Found>({
     changes,
     async load(name) {
-      const [tenantId, environmentId, key] = name.split(" ") as [TenantId, string, string];
+      const [tenantId, rest] = partsOf(name);
+      const [environmentId, key] = partsOf(rest);
       const experiment = await experimentStore(side.sql).findByKey(tenantId, environmentId, key);
       return { compiled: experiment && compileExperiment(experiment) };
     },
-    tenantOf: (name) => name.split(" ")[0],
+    tenantOf: (name) => partsOf(name)[0],
   });
   return {
     find(tenantId, id) {
@@ -49,4 +50,10 @@ export function createSnapshots({ side, changes }: Parts): Snapshots {
       return (await byKey.get(`${tenantId} ${environmentId} ${key}`)).compiled;
     },
   };
+}
+
+/** The part of a name before its first space, and the rest. The last part comes from callers and can contain any character. */
+function partsOf(name: string): [TenantId, string] {
+  const at = name.indexOf(" ");
+  return [name.slice(0, at) as TenantId, name.slice(at + 1)];
 }

@@ -18,7 +18,7 @@ import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
-import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
+import { closeEmptyQueue, createPools, recipientLoadStore } from "../pools/index.ts";
 import { windowsNeeded } from "./domain/window.ts";
 import { createAnomalies } from "./index.ts";
 import { createOutcomeFixture, type OutcomeInput } from "./testing/outcome-fixture.ts";
@@ -40,7 +40,7 @@ function newNode() {
     events,
     cursors,
     loads: recipientLoadStore,
-    hasWork: hasQueuedWork,
+    closeQueue: closeEmptyQueue,
     urlRefusal,
   };
   const pools = createPools(parts);

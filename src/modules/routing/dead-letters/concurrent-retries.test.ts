@@ -12,7 +12,7 @@ import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
-import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
+import { closeEmptyQueue, createPools, recipientLoadStore } from "../pools/index.ts";
 import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const callers = 32;
@@ -24,7 +24,7 @@ const pools = createPools({
   events: recordedEvents(),
   cursors: createCursors(randomBytes(32)),
   loads: recipientLoadStore,
-  hasWork: hasQueuedWork,
+  closeQueue: closeEmptyQueue,
   urlRefusal,
 });
 const { handlers, newPool, newLetters, newLetter, depthOf, ...module } = createDeadLetterFixture(db, pools);

@@ -22,7 +22,7 @@ import {
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
-import { createPools, hasQueuedWork, recipientLoadStore } from "../pools/index.ts";
+import { closeEmptyQueue, createPools, recipientLoadStore } from "../pools/index.ts";
 import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const db = await testDatabase();
@@ -32,7 +32,7 @@ const pools = createPools({
   events: recordedEvents(),
   cursors: createCursors(randomBytes(32)),
   loads: recipientLoadStore,
-  hasWork: hasQueuedWork,
+  closeQueue: closeEmptyQueue,
   urlRefusal,
 });
 const module = createDeadLetterFixture(db, pools);

@@ -30,7 +30,7 @@ import { decodeSnapshot, encodeChunk, encodeSnapshotHead, listChunks } from "./s
 import { createSnapshots, type Snapshots } from "./snapshots/snapshots.ts";
 import { poolVersionHandlers } from "./versions/version-handler.ts";
 import { createPoolVersionService } from "./versions/version-service.ts";
-import type { HasWork, RecipientLoadReader } from "./work-store.ts";
+import type { CloseQueue, RecipientLoadReader } from "./work-store.ts";
 
 export { type DeliveryAction, renderActionInput } from "./domain/delivery-action.ts";
 export type { Pool, PoolId, PoolStatus } from "./domain/pool.ts";
@@ -61,7 +61,7 @@ export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
-export { type HasWork, hasQueuedWork, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
+export { type CloseQueue, closeEmptyQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
 interface Parts {
   readonly db: Database;
@@ -69,7 +69,7 @@ interface Parts {
   readonly events: EventRecorder;
   readonly cursors: Cursors;
   readonly loads: RecipientLoadReader;
-  readonly hasWork: HasWork;
+  readonly closeQueue: CloseQueue;
   /** Returns the reason why a URL must not be called, or undefined if it may be called. */
   readonly urlRefusal: (url: string) => string | undefined;
 }
@@ -84,11 +84,11 @@ export interface PoolReader extends Snapshots {
 export type Pools = ReturnType<typeof createPools>;
 
 /** Creates the pools module. */
-export function createPools({ db, changes, events, cursors, loads, hasWork, urlRefusal }: Parts) {
+export function createPools({ db, changes, events, cursors, loads, closeQueue, urlRefusal }: Parts) {
   const snapshots = createSnapshots({ db, changes });
   const access = createPoolAccess(changes, snapshots);
   const recipients = createRecipientService({ access, events, urlRefusal });
-  const poolService = createPoolService({ access, events, hasWork });
+  const poolService = createPoolService({ access, events, closeQueue });
   const ruleService = createRuleService({ access, events });
   const versions = createPoolVersionService({ access, events });
   const reader: PoolReader = {

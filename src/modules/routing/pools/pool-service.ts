@@ -11,19 +11,19 @@ import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
 import type { PoolAccess } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
 import { recordPoolVersion } from "./versions/version-recorder.ts";
-import type { HasWork } from "./work-store.ts";
+import type { CloseQueue } from "./work-store.ts";
 
 interface Parts {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
-  readonly hasWork: HasWork;
+  readonly closeQueue: CloseQueue;
 }
 
 /** Operations on pools. */
 export type PoolService = ReturnType<typeof createPoolService>;
 
 /** Creates the pool service. */
-export function createPoolService({ access, events, hasWork }: Parts) {
+export function createPoolService({ access, events, closeQueue }: Parts) {
   async function environmentOf(context: Context, environmentId: string) {
     const environment = await poolStore(context.sql).environment(context.tenantId, environmentId);
     if (environment === undefined) throw notFound("environment");
@@ -103,7 +103,7 @@ export function createPoolService({ access, events, hasWork }: Parts) {
       const pool = await access.read(context, poolId);
       if (pool.status === "archived") return pool;
       const archived = await setStatus(context, pool, "archived");
-      if (await hasWork(sql, tenantId, pool.id)) {
+      if (!(await closeQueue(sql, tenantId, pool.id))) {
         throw fail("FAILED_PRECONDITION", {
           public: "The pool still has queued or leased items: drain its queue first.",
         });

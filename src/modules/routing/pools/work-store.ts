@@ -15,8 +15,14 @@ export interface RecipientLoadReader {
   ): Promise<ReadonlyMap<RecipientId, RecipientLoad>>;
 }
 
-/** Returns whether a pool has queued or leased items. */
-export type HasWork = (sql: Sql, tenantId: TenantId, poolId: PoolId) => Promise<boolean>;
+/**
+ * Closes the queue of a pool, so that no node can queue items in it any more. Returns false, and closes nothing, if the pool
+ * has queued or leased items.
+ */
+export type CloseQueue = (sql: Sql, tenantId: TenantId, poolId: PoolId) => Promise<boolean>;
+
+/** The number of rows over which the queue spreads a pool's depth counter. */
+const depthShards = 16;
 
 /** Reads loads from the tables of the queue. */
 export const recipientLoadStore: RecipientLoadReader = {
@@ -42,13 +48,21 @@ export const recipientLoadStore: RecipientLoadReader = {
 /** The columns of a pause; all null without one. */
 type NullablePause = { readonly [K in keyof RecipientPause]: RecipientPause[K] | null };
 
-/** Checks the tables of the queue for items of a pool. */
-export const hasQueuedWork: HasWork = async (sql, tenantId, poolId) => {
+/** Closes the depth counters of a pool. Every statement that queues items increments one of them. */
+export const closeEmptyQueue: CloseQueue = async (sql, tenantId, poolId) => {
+  // Locks every counter, so that the check sees the items of all statements that have begun to queue some.
+  await sql`
+    insert into queue_depths (tenant_id, pool_id, shard, depth)
+    select ${tenantId}, ${poolId}, shard, 0 from generate_series(0, ${depthShards - 1}::int) shard order by shard
+    on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth`;
   const [row] = await sql<{ found: boolean }[]>`
     select
       exists (select from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId}
         and state in ('pending', 'held', 'ready'))
       or exists (select from queue_items where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'leased')
       as found`;
-  return row!.found;
+  if (row!.found) return false;
+  await sql`
+    update queue_depths set depth = 0, closed = true where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+  return true;
 };

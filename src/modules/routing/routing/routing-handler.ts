@@ -28,7 +28,7 @@ import { createMessageChecker } from "../../../platform/validation/index.ts";
 import { fromItemOffer, type ItemsAfter, readItemOffers } from "../queues/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
-import type { Evidence, EvidenceTraceStep } from "./domain/evidence.ts";
+import { type Evidence, type EvidenceTraceStep, matchedRuleIds } from "./domain/evidence.ts";
 import { noRequirements, type RoutableItem } from "./domain/item.ts";
 import { rejectionOf } from "./rejection.ts";
 import { isRefused, outcomeOf, type RoutedItem, type RouteInput } from "./route-outcome.ts";
@@ -191,7 +191,7 @@ function fromRoutedItem(routed: RoutedItem, nowMs: number, dryRun: boolean): Dec
     retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: isRefused(routed) ? "" : decision.recipientId,
     queueItemId: dryRun || work === undefined || work.delivery === "none" ? "" : id,
-    matchedRuleIds: evidence.ruleIds as string[],
+    matchedRuleIds: matchedRuleIds(evidence) as string[],
     trace: evidence.trace.map(fromStep),
     snapshotDigest: snapshot.digest,
     seed: BigInt(seed),
@@ -228,7 +228,7 @@ function fromStored(stored: StoredDecision): DecisionMessage {
     retryAfterS: evidence.retryAfterMs / 1000,
     recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
-    matchedRuleIds: evidence.ruleIds as string[],
+    matchedRuleIds: matchedRuleIds(evidence) as string[],
     trace: evidence.trace as never,
     snapshotDigest: stored.snapshotDigest.toString("hex"),
     seed: BigInt(stored.seed),

@@ -52,7 +52,14 @@ export function createBuiltinProviders(from: URL = folder): BuiltinProviders {
   return {
     keys,
     get,
-    withMessages: () => (senders ??= loadSenders()),
+    withMessages() {
+      senders ??= loadSenders().catch((error) => {
+        // The next call reads the files again.
+        senders = undefined;
+        throw error;
+      });
+      return senders;
+    },
     async all() {
       for (const key of keys) {
         if (compiled.has(key)) continue;

@@ -85,7 +85,12 @@ export function createCatalogue({
   function sharedSnapshot(): Promise<CatalogueSnapshot> {
     shared ??= builtin
       .all()
-      .then((providers) => new CatalogueSnapshot(providers.map((provider) => ({ provider, source: "builtin" }))));
+      .then((providers) => new CatalogueSnapshot(providers.map((provider) => ({ provider, source: "builtin" }))))
+      .catch((error) => {
+        // The next call reads the providers again.
+        shared = undefined;
+        throw error;
+      });
     return shared;
   }
 
@@ -150,7 +155,12 @@ export function createCatalogue({
         manifests.own.size === 0
           ? sharedSnapshot()
           : sharedSnapshot().then((snapshot) => snapshot.with([...manifests.own.values()]));
-      return manifests.snapshot;
+      try {
+        return await manifests.snapshot;
+      } catch (error) {
+        manifests.snapshot = undefined;
+        throw error;
+      }
     },
 
     isBuiltin: (key) => builtin.keys.has(key),

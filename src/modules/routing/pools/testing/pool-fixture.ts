@@ -14,7 +14,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../../platform/egress/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { createPools, hasQueuedWork, recipientLoadStore } from "../index.ts";
+import { closeEmptyQueue, createPools, recipientLoadStore } from "../index.ts";
 
 /** Creates the pools module on its own database, with helpers for tests. */
 export async function createPoolFixture() {
@@ -28,7 +28,7 @@ export async function createPoolFixture() {
     events,
     cursors,
     loads: recipientLoadStore,
-    hasWork: hasQueuedWork,
+    closeQueue: closeEmptyQueue,
     urlRefusal,
   });
   const { handlers } = pools;

@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { classifyDatabaseError } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import { closeEmptyQueue, type PoolId } from "../../pools/index.ts";
 import type { AcceptRequest } from "./accept-request.ts";
 import { insertAcceptedBatches } from "./accept-store.ts";
 import { createAcceptor } from "./acceptor.ts";
@@ -70,4 +72,45 @@ test("a call with one item does not wait for the statement of a call with many i
     assert.equal(await acceptor.accept(requestOf(freshTenant(), [ulid(Date.now())])), "accepted");
   });
   await assert.rejects(held!, "the id was taken");
+});
+
+const itemsOf = (tenantId: TenantId) => db.sql`select id from queue_items where tenant_id = ${tenantId}`;
+
+test("the queue of a deleted pool takes no items, and calls to other pools in the same statement are accepted", async () => {
+  const acceptor = createAcceptor({ db, constrained: {} as never, wake: () => {} });
+  const [deleted, other] = [freshTenant(), freshTenant()];
+  assert.equal(await db.transaction((sql) => closeEmptyQueue(sql, deleted, poolId as PoolId)), true);
+  const results = await Promise.allSettled(
+    [other, deleted, other].map((tenantId) => acceptor.accept(requestOf(tenantId, [ulid(Date.now())]))),
+  );
+  const shown = results.map((each) =>
+    each.status === "fulfilled" ? each.value : classifyDatabaseError(each.reason)?.code,
+  );
+  assert.deepEqual(shown, ["accepted", "CONFLICT", "accepted"]);
+  assert.equal((await itemsOf(deleted)).length, 0);
+});
+
+test("a queue is not closed before a statement that queues an item in it has ended", async () => {
+  const tenantId = freshTenant();
+  let closing: Promise<boolean> | undefined;
+  await db.transaction(async (sql) => {
+    await insertAcceptedBatches(sql, [requestOf(tenantId, [ulid(Date.now())]).toBatch([])], 7);
+    closing = db.transaction((tx) => closeEmptyQueue(tx, tenantId, poolId as PoolId));
+    await untilBlocked(db.sql);
+  });
+  assert.equal(await closing, false, "the pool has an item");
+});
+
+test("an item that is queued while its pool is deleted is refused", async () => {
+  const acceptor = createAcceptor({ db, constrained: {} as never, wake: () => {} });
+  const tenantId = freshTenant();
+  let accepting: Promise<unknown> | undefined;
+  await db.transaction(async (sql) => {
+    assert.equal(await closeEmptyQueue(sql, tenantId, poolId as PoolId), true);
+    accepting = acceptor.accept(requestOf(tenantId, [ulid(Date.now())]));
+    accepting.catch(() => {});
+    await untilBlocked(db.sql);
+  });
+  await assert.rejects(accepting!, { constraint: "queue_depths_closed" });
+  assert.equal((await itemsOf(tenantId)).length, 0);
 });

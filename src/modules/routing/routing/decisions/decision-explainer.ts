@@ -10,7 +10,7 @@ import {
 } from "../../pools/index.ts";
 import { compilePool } from "../domain/compilation/compiled-pool.ts";
 import { describeDecision, describeStep } from "../domain/decision-text.ts";
-import type { Evidence } from "../domain/evidence.ts";
+import { type Evidence, matchedRuleIds } from "../domain/evidence.ts";
 import { RecipientJudge } from "../domain/recipient-verdict.ts";
 import type { DecisionService } from "./decision-service.ts";
 import { evidenceOf, type FoundDecision, itemOf } from "./decision-store.ts";
@@ -128,12 +128,13 @@ function unknownRecipient(about: string, snapshot: PoolSnapshot | undefined): st
     : `${about} was not a recipient of the pool when the decision was made.`;
 }
 
-function linksOf({ id, poolId, recipientId }: FoundDecision, { ruleIds, existingItemId }: Evidence) {
+function linksOf({ id, poolId, recipientId }: FoundDecision, evidence: Evidence) {
+  const { existingItemId } = evidence;
   return [
     ...linkTo("decision", id, `/api/decisions/${id}`),
     ...linkTo("pool", poolId, `/api/pools/${poolId}`),
     ...linkTo("recipient", recipientId, `/api/recipients/${recipientId}`),
-    ...ruleIds.flatMap((ruleId) => linkTo("rule", ruleId, `/api/rules/${ruleId}`)),
+    ...matchedRuleIds(evidence).flatMap((ruleId) => linkTo("rule", ruleId, `/api/rules/${ruleId}`)),
     ...linkTo("existing_item", existingItemId, `/api/queues/${poolId}/items/${existingItemId}`, true),
   ];
 }

@@ -8,6 +8,7 @@ export interface Evidence {
   readonly message: string;
   /** When a rejected item may be sent again, from the decision on; 0 if unknown. */
   readonly retryAfterMs: number;
+  /** The rules of the last pool that matched; see `matchedRuleIds`. */
   readonly ruleIds: readonly string[];
   readonly experimentKeys: readonly string[];
   /** The variants that the item got in experiments. */
@@ -41,6 +42,16 @@ interface Decided {
 export type EvidenceTraceStep = Omit<TraceStep, "step"> & {
   readonly step: TraceStep["step"] | "admission" | "redirect" | "experiment" | "canary" | "dependency" | "pool";
 };
+
+/** The rules that matched in the pools that redirected an item and in the last one, in order. */
+export function matchedRuleIds({ trace, ruleIds }: Pick<Evidence, "trace" | "ruleIds">): readonly string[] {
+  const redirectedAt = trace.findLastIndex(({ step }) => step === "redirect");
+  if (redirectedAt < 0) return ruleIds;
+  const earlier = trace
+    .slice(0, redirectedAt)
+    .flatMap(({ step, result, id = "" }) => (step === "rule" && result === "matched" ? [id] : []));
+  return [...earlier, ...ruleIds];
+}
 
 /** The columns of a decision from which evidence is expanded. */
 interface DecisionRow {
