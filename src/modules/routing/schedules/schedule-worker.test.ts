@@ -165,8 +165,9 @@ async function storeItem(tenantId: TenantId): Promise<string> {
   return id;
 }
 
-/** Stores a run that somebody fired. */
+/** Stores a run that somebody fired after all runs so far. */
 async function fireByHand(tenantId: TenantId, scheduleId: string): Promise<void> {
+  nowMs++;
   const time = new Date(clock.now());
   const fired = { tenantId, scheduleId, id: ulid(clock.now()), time, cause: "manual", state: "starting" } as const;
   await runStore(db.sql).insertRuns([{ ...fired, request: {}, dueAt: time, errorCode: "", errorMessage: "" }], time);
