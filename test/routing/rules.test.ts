@@ -71,10 +71,14 @@ test("redirect_pool: the other pool's own rules and recipients apply", async () 
   const { pool, gold } = await poolOfTwo();
   const named = await own.rule(pool, { type: "route", recipient_id: gold });
   const front = await own.pool();
-  await own.rule(front, { type: "redirect_pool", pool_id: pool }, { condition: "item.type == 'hard'" });
+  const redirecting = await own.rule(
+    front,
+    { type: "redirect_pool", pool_id: pool },
+    { condition: "item.type == 'hard'" },
+  );
   const decision = await own.route(front, { type: "hard" });
   assert.deepEqual([decision.pool_id, decision.recipient_id], [pool, gold]);
-  assert.deepEqual(decision.matched_rule_ids, [named]);
+  assert.deepEqual(decision.matched_rule_ids, [redirecting, named]);
   assert.equal((await own.item(pool, decision.queue_item_id)).pool_id, pool);
   assert.equal((await own.route(front, { type: "easy" })).pool_id, front);
 });
