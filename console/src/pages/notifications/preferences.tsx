@@ -2,7 +2,6 @@ import { createNotificationWorkflowService } from "@client/gen/notification-work
 import type { ChannelDecision } from "@client/gen/preference";
 import { createSubscriberService, type Subscriber } from "@client/gen/subscriber";
 import { useQuery } from "../../core/query";
-import { setQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
@@ -10,6 +9,7 @@ import { words } from "../../ui/format";
 import { filterOf, Ready } from "../../ui/page";
 import { Notice, Status, type Tone } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
+import { WorkflowSelect } from "./workflow-select";
 
 const subscribers = createSubscriberService(transport);
 const workflows = createNotificationWorkflowService(transport);
@@ -46,18 +46,7 @@ export function Preferences({ subscriber }: { readonly subscriber: Subscriber })
   return (
     <>
       <div class="filters">
-        <select
-          aria-label="Workflow"
-          class="select"
-          onChange={(event) => setQuery({ workflow: event.currentTarget.value })}
-          value={workflow ?? ""}
-        >
-          {(list.data?.items ?? []).map(({ workflow_key, name }) => (
-            <option key={workflow_key} selected={workflow_key === workflow} value={workflow_key}>
-              {name || workflow_key}
-            </option>
-          ))}
-        </select>
+        <WorkflowSelect choices={list.data?.items ?? []} selected={workflow} />
         <span class="soft">Higher layers win over lower ones, unless a lower one is read-only.</span>
       </div>
       {list.data?.items.length === 0 && (

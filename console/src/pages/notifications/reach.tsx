@@ -1,12 +1,13 @@
 import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
 import { createSubscriberService, type ReachReason, type Subscriber } from "@client/gen/subscriber";
 import { useQuery } from "../../core/query";
-import { href, setQuery } from "../../core/router";
+import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { words } from "../../ui/format";
 import { filterOf, Ready } from "../../ui/page";
 import { Ago, Notice, Status, type Tone } from "../../ui/text";
+import { WorkflowSelect } from "./workflow-select";
 
 const subscribers = createSubscriberService(transport);
 const workflows = createNotificationWorkflowService(transport);
@@ -26,18 +27,7 @@ export function Reach({ subscriber: { id } }: { readonly subscriber: Subscriber 
   return (
     <>
       <div class="filters">
-        <select
-          aria-label="Workflow"
-          class="select"
-          onChange={(event) => setQuery({ workflow: event.currentTarget.value })}
-          value={workflow ?? ""}
-        >
-          {(list.data?.items ?? []).map(({ workflow_key, name }) => (
-            <option key={workflow_key} selected={workflow_key === workflow} value={workflow_key}>
-              {name || workflow_key}
-            </option>
-          ))}
-        </select>
+        <WorkflowSelect choices={list.data?.items ?? []} selected={workflow} />
       </div>
       <Ready query={answer}>
         {({ summary, verdict, reasons, past_deliveries }) => (
