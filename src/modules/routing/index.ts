@@ -15,8 +15,8 @@ import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
 import { createAnomalies } from "./anomaly/index.ts";
 import { createPoolArtifacts } from "./artifacts/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
-import { closeEmptyQueue, createPools, recipientLoadStore } from "./pools/index.ts";
-import { createQueues } from "./queues/index.ts";
+import { createPools, recipientLoadStore } from "./pools/index.ts";
+import { closeEmptyQueue, createQueues } from "./queues/index.ts";
 import {
   type AssignExperiments,
   createAcceptance,

@@ -12,7 +12,8 @@ import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
-import { closeEmptyQueue, createPools, recipientLoadStore } from "../pools/index.ts";
+import { createPools, recipientLoadStore } from "../pools/index.ts";
+import { closeEmptyQueue } from "../queues/index.ts";
 import { createDeadLetterFixture } from "./testing/dead-letter-fixture.ts";
 
 const callers = 32;

@@ -61,7 +61,7 @@ export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
-export { type CloseQueue, closeEmptyQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
+export { type CloseQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
 interface Parts {
   readonly db: Database;

@@ -52,6 +52,7 @@ import type { EndedItem } from "./transitions/transition-store.ts";
 import { createUnassignedItems } from "./unassigned-items.ts";
 import { createItemWaits } from "./waits/item-waits.ts";
 
+export { closeEmptyQueue } from "./close-queue.ts";
 export type { CompletionService, WorkReport } from "./completion/completion-service.ts";
 export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
 export type { DependencyCheck } from "./dependencies/dependency-check.ts";

@@ -14,7 +14,8 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../../platform/egress/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { closeEmptyQueue, createPools, recipientLoadStore } from "../index.ts";
+import { closeEmptyQueue } from "../../queues/index.ts";
+import { createPools, recipientLoadStore } from "../index.ts";
 
 /** Creates the pools module on its own database, with helpers for tests. */
 export async function createPoolFixture() {

@@ -5,7 +5,8 @@ import { freshTenant, testDatabase } from "../../../../../test/harness/context.t
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { classifyDatabaseError } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { closeEmptyQueue, type PoolId } from "../../pools/index.ts";
+import type { PoolId } from "../../pools/index.ts";
+import { closeEmptyQueue } from "../close-queue.ts";
 import type { AcceptRequest } from "./accept-request.ts";
 import { insertAcceptedBatches } from "./accept-store.ts";
 import { createAcceptor } from "./acceptor.ts";
