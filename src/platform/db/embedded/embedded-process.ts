@@ -13,6 +13,10 @@ const SUCCESS = "exit code 0";
 const DISK_FULL = "No space left on device";
 /** The time to read the last lines of an ended program. */
 const LAST_LINES_MS = 1000;
+/** The time in which a server whose recovery failed usually ends by itself. */
+const FAILED_RECOVERY_MS = 1000;
+/** The first line of the process that recovers a server, with its process id. */
+const RECOVERY = /\[(\d+)\] LOG: +database system was /;
 
 /** A PostgreSQL program to run, with its working folder. */
 export interface Program {
@@ -107,9 +111,27 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/**
+ * Ends a server whose recovery failed.
+ *
+ * After a crash, the server restarts itself with a process that recovers its data. When that process fails late, PostgreSQL 18
+ * neither ends nor recovers: it refuses all connections until somebody stops it.
+ */
+function endFailedRecovery({ child, onLine }: Running): void {
+  let recovery: string | undefined;
+  onLine((line) => {
+    recovery = line.includes(READY) ? undefined : (RECOVERY.exec(line)?.[1] ?? recovery);
+    if (recovery === undefined || !line.includes(`[${recovery}] FATAL: `)) return;
+    // Not SIGQUIT: the server must not end as if it had been stopped.
+    const timer = setTimeout(() => child.kill("SIGKILL"), FAILED_RECOVERY_MS);
+    child.once("exit", () => clearTimeout(timer));
+  });
+}
+
 /** Starts a server and waits until it accepts connections. */
 export async function startServer(program: Program): Promise<Server> {
   const running = start(program);
+  endFailedRecovery(running);
   const ready = new Promise<"ready">((resolve) =>
     running.onLine((line) => {
       if (line.includes(READY)) resolve("ready");
