@@ -146,6 +146,17 @@ test("a pool is disabled, enabled and archived, and an archived pool is listed o
   assert.equal((await rest.call("PATCH", `/api/pools/${id}`, { name: "back" })).status, 412);
 });
 
+test("a request that does not say whether to enable or disable a pool is refused and changes nothing", async () => {
+  const { id } = await must("POST", "/api/pools", { name: fresh() });
+  const refused = await rest.call("POST", `/api/pools/${id}:set_enabled`, {});
+  assert.deepEqual([refused.status, refused.body.errorCode], [400, "INVALID_ARGUMENT"], refused.text);
+  assert.equal(refused.body.violations[0].field, "enabled");
+  const viaConnect = await rest.call("POST", "/service.api.PoolService/SetPoolEnabled", { poolId: id });
+  assert.equal(viaConnect.status, 400, viaConnect.text);
+  const { status, record_version } = await must("GET", `/api/pools/${id}`);
+  assert.deepEqual([status, record_version], ["STATUS_ACTIVE", 1]);
+});
+
 test("recipients are added, paused, resumed, changed and removed", async () => {
   const pool = await must("POST", "/api/pools", { name: fresh() });
   const path = `/api/pools/${pool.id}/recipients`;
@@ -248,7 +259,7 @@ test("another tenant's calls do not affect a pool and its recipients", async () 
   for (const [method, path, body] of [
     ["GET", `/api/pools/${pool.id}`],
     ["DELETE", `/api/pools/${pool.id}`],
-    ["POST", `/api/pools/${pool.id}:set_enabled`, {}],
+    ["POST", `/api/pools/${pool.id}:set_enabled`, { enabled: false }],
     ["POST", `/api/pools/${pool.id}/recipients:batch`, { recipients: [{ name: "y" }] }],
     ["POST", `/api/recipients/${recipient.id}/pause`],
   ] as const) {

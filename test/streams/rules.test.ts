@@ -48,7 +48,7 @@ async function openStream(client: StreamClient, pins: object = {}) {
     subscribe: (cursor: number) => client.subscribe(runId, id, cursor, AbortSignal.timeout(15_000)),
     ack: (consumer: string, sequence: number) => client.ack(runId, id, consumer, sequence),
     close: () => client.close(runId, id),
-    hold: (held: boolean) => client.hold(runId, id, held, held ? "case 4711" : ""),
+    hold: (held: boolean | undefined) => client.hold(runId, id, held, held ? "case 4711" : ""),
     get: () => client.get(runId, id),
   };
 }
@@ -258,10 +258,11 @@ for (const protocol of ["REST", "gRPC", "Connect"]) {
     assert.deepEqual(sequencesOf(await stream.read(0)), [1]);
   });
 
-  rule("a legal hold keeps records until it is released", async (client) => {
+  rule("a legal hold keeps records until it is released explicitly", async (client) => {
     const stream = await openStream(client);
     await stream.fill(2);
     assert.equal(await stream.hold(true), true);
+    await refusal("INVALID_ARGUMENT", stream.hold(undefined));
     await prune(stream.key, 8);
     assert.deepEqual(sequencesOf(await stream.read(0)), [1, 2]);
     assert.equal(await stream.hold(false), false);

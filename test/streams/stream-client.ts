@@ -55,7 +55,7 @@ export interface StreamClient {
   subscribe(runId: string, streamId: string, cursor: number, signal: AbortSignal): AsyncIterable<ReadRecord>;
   ack(runId: string, streamId: string, consumerId: string, sequence: number): Promise<number>;
   close(runId: string, streamId: string): Promise<string>;
-  hold(runId: string, streamId: string, held: boolean, reason: string): Promise<boolean>;
+  hold(runId: string, streamId: string, held: boolean | undefined, reason: string): Promise<boolean>;
 }
 
 /** A client over REST and server-sent events. */
@@ -186,9 +186,10 @@ export function rpcStreams(protocol: "gRPC" | "Connect", baseUrl: string, key: s
     },
     close: async (runId, streamId) =>
       (await call(client.closeWorkflowStream({ runId, streamId }, { headers }))).stream!.status,
-    hold: async (runId, streamId, held, reason) =>
-      (await call(client.setWorkflowStreamLegalHold({ runId, streamId, held, reason }, { headers }))).stream!.hold !==
-      undefined,
+    async hold(runId, streamId, held, reason) {
+      const request = { runId, streamId, ...(held !== undefined && { held }), reason };
+      return (await call(client.setWorkflowStreamLegalHold(request, { headers }))).stream!.hold !== undefined;
+    },
   };
 }
 

@@ -530,8 +530,8 @@ export type UpdatePoolRequest = {
 export type SetPoolEnabledRequest = {
   /** The pool's id. */
   readonly pool_id: string;
-  /** Whether it accepts and leases items. */
-  readonly enabled?: boolean;
+  /** Whether it accepts and leases items. Required, so that nobody disables a pool by mistake. */
+  readonly enabled: boolean;
 };
 
 /** Selects the pool to archive. */

@@ -438,8 +438,8 @@ export type SetWorkflowStreamLegalHoldRequest = {
   readonly run_id: string;
   /** The id or the name of the stream. */
   readonly stream_id: string;
-  /** Whether the stream is held. */
-  readonly held?: boolean;
+  /** Whether the stream is held. Required, so that nobody releases a hold by mistake. */
+  readonly held: boolean;
   /** Why; required to set a hold. */
   readonly reason?: string;
 };

@@ -56,7 +56,7 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
     },
 
     async setPoolEnabled(context, { poolId, enabled }) {
-      const pool = await service.setPoolEnabled(context, poolId, enabled);
+      const pool = await service.setPoolEnabled(context, poolId, enabled!);
       return create(SetPoolEnabledResponseSchema, { pool: await withMembers(context, pool) });
     },
 

@@ -109,7 +109,7 @@ export function streamHandlers({ service, appends, subscriptions }: Parts): Hand
     },
 
     async setWorkflowStreamLegalHold(context, { runId, streamId, held, reason }) {
-      const { definition, state } = await service.setLegalHold(context, runId, streamId, held, reason);
+      const { definition, state } = await service.setLegalHold(context, runId, streamId, held!, reason);
       return create(SetWorkflowStreamLegalHoldResponseSchema, { stream: fromStream(definition, state) });
     },
   };
