@@ -1543,7 +1543,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.PurgeDeadLettersResponse": "The result.",
   "service.api.PurgeDeadLettersResponse.purged_count": "The number of deleted items.",
   "service.api.PurgeDeadLettersResponse.remaining_count": "The number of items that the same request would still delete; one call deletes 100,000 at most.",
-  "service.api.DeadLetterService": "Dead letters: items whose last attempt failed.",
+  "service.api.DeadLetterService": "Dead letters: items whose last attempt failed. Those of a deleted pool can be read, quarantined and purged, but not retried.",
   "service.api.DeadLetterService.ListDeadLetters": "Lists a pool's dead letters, newest first. Quarantined ones are listed only on request.",
   "service.api.DeadLetterService.GetDeadLetterStats": "Counts a pool's dead letters.",
   "service.api.DeadLetterService.RetryDeadLetters": "Retries the named items, up to the maximum number of retries.",

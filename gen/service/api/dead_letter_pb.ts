@@ -595,7 +595,7 @@ export const PurgeDeadLettersResponseSchema: GenMessage<PurgeDeadLettersResponse
   messageDesc(file_service_api_dead_letter, 14);
 
 /**
- * Dead letters: items whose last attempt failed.
+ * Dead letters: items whose last attempt failed. Those of a deleted pool can be read, quarantined and purged, but not retried.
  *
  * @generated from service service.api.DeadLetterService
  */

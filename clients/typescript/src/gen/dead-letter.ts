@@ -5,7 +5,7 @@ import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { ItemFailure } from "./queue.ts";
 
-/** Dead letters: items whose last attempt failed. */
+/** Dead letters: items whose last attempt failed. Those of a deleted pool can be read, quarantined and purged, but not retried. */
 export interface DeadLetterService {
   /** Lists a pool's dead letters, newest first. Quarantined ones are listed only on request. */
   list(request: ListDeadLettersRequest, options?: CallOptions): List<DeadLetter>;

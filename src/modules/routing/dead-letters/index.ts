@@ -4,7 +4,8 @@
  * letter: the record of such an item; the item itself stays in the queue's tables. retry: requeues the item, up to its
  * maximum number of retries and if its pool's constraints admit it; the letter stays and counts the retries. It follows
  * the item when a rule or a fallback redirects it to another pool.
- * quarantine: excludes the letter from retries. purge: deletes the letter and its item.
+ * quarantine: excludes the letter from retries. purge: deletes the letter and its item. The letters of a deleted pool can
+ * be read, quarantined and purged, but not retried.
  */
 import type { DeadLetterService as Rpc } from "../../../../gen/service/api/dead_letter_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";

@@ -21,7 +21,7 @@ const depthShards = 16;
 /** Dependencies of the dead letter service. */
 export interface DeadLetterParts {
   readonly events: Pick<EventRecorder, "record">;
-  readonly pools: Pick<PoolReader, "requirePool">;
+  readonly pools: Pick<PoolReader, "requireKnownPool" | "requireRetryPool">;
   /** Signals the queue that a pool has ready items; called after the commit. */
   readonly wake: (tenantId: TenantId, poolId: string) => void;
   /** Applies the pool's constraints to items that are requeued. */
@@ -154,7 +154,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     context: Context,
     { snapshot }: { readonly snapshot: PoolSnapshot },
   ): Promise<PoolSnapshot> {
-    const current = await pools.requirePool(context, snapshot.pool.id);
+    const current = await pools.requireRetryPool(context, snapshot.pool.id);
     if (!isDeepStrictEqual(current.pool.config.admission, snapshot.pool.config.admission)) throw new PrepareAgain();
     return current;
   }
@@ -166,18 +166,18 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       state: DeadLetterState,
       page: Page,
     ): Promise<PageRows<DeadLetter>> {
-      await pools.requirePool(context, poolId);
+      await pools.requireKnownPool(context, poolId);
       return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
     },
 
     async getStats(context: Context, poolId: string): Promise<Stats> {
-      await pools.requirePool(context, poolId);
+      await pools.requireKnownPool(context, poolId);
       return deadLetterStore(context.sql).stats(context.tenantId, poolId);
     },
 
     /** Evaluates the groups of named letters, before the transaction that requeues them. */
     async prepareRetry(context: Context, poolId: string, queueItemIds: readonly string[]): Promise<RetryPlan> {
-      const snapshot = await pools.requirePool(context, poolId);
+      const snapshot = await pools.requireRetryPool(context, poolId);
       if (!readmission().appliesTo(snapshot)) return { snapshot, readmission: undefined };
       return { snapshot, readmission: await readmission().prepare(context.sql, snapshot, queueItemIds) };
     },
@@ -206,7 +206,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
 
     /** Evaluates the groups of the oldest letters after a position, before the transaction that requeues them. */
     async prepareRetryAll(context: Context, poolId: string, from: ScanProgress = scanStart): Promise<RetryAllPlan> {
-      const snapshot = await pools.requirePool(context, poolId);
+      const snapshot = await pools.requireRetryPool(context, poolId);
       if (!readmission().appliesTo(snapshot)) return { snapshot, page: undefined };
       const { sql, tenantId } = context;
       const letters = await deadLetterStore(sql).oldestRetryable(tenantId, poolId, from.after, constrainedMax);
@@ -246,7 +246,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       release: boolean,
       reason: string,
     ): Promise<{ changed: number; skipped: readonly SkippedLetter[] }> {
-      await pools.requirePool(context, poolId);
+      await pools.requireKnownPool(context, poolId);
       const { sql, tenantId } = context;
       const store = deadLetterStore(sql);
       const found = await store.lock(tenantId, poolId, queueItemIds);
@@ -263,7 +263,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       poolId: string,
       { olderThan, includeQuarantined }: PurgeFilter,
     ): Promise<{ purged: number; remaining: number }> {
-      await pools.requirePool(context, poolId);
+      await pools.requireKnownPool(context, poolId);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
       const removals: RemovalFilter[] = [{ state: "failed", failedBefore: olderThan }];

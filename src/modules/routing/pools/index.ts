@@ -8,6 +8,7 @@
  * time, without recipients; it never changes. side: the canary's or the baseline's view of a pool while a canary is running.
  */
 
+import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql, TenantChanges } from "../../../platform/db/index.ts";
@@ -78,6 +79,13 @@ interface Parts {
 export interface PoolReader extends Snapshots {
   /** Returns a pool. Throws NOT_FOUND if it does not exist and PERMISSION_DENIED if its environment is off limits. */
   requirePool(caller: Caller, poolId: string): PoolSnapshot | Promise<PoolSnapshot>;
+  /**
+   * Returns a pool like requirePool, but undefined if the pool was deleted. The ended items and the dead letters of a
+   * deleted pool remain, and whoever might use the pool may read them.
+   */
+  requireKnownPool(caller: Caller, poolId: string): Promise<PoolSnapshot | undefined>;
+  /** Returns the pool in which dead letters are requeued. Throws FAILED_PRECONDITION if it was deleted. */
+  requireRetryPool(caller: Caller, poolId: string): Promise<PoolSnapshot>;
 }
 
 /** The pools module. */
@@ -98,6 +106,21 @@ export function createPools({ db, changes, events, cursors, loads, closeQueue, u
       return found instanceof Promise
         ? found.then((pool) => requireUsablePool(caller, pool))
         : requireUsablePool(caller, found);
+    },
+    async requireKnownPool(caller, poolId) {
+      const found = await snapshots.snapshot(caller.tenantId, poolId);
+      if (found !== undefined) return requireUsablePool(caller, found);
+      const stored = await poolStore(db.sql).find(caller.tenantId, poolId);
+      requireUsablePool(caller, stored?.status === "archived" ? stored : undefined);
+      return undefined;
+    },
+    async requireRetryPool(caller, poolId) {
+      const found = await reader.requireKnownPool(caller, poolId);
+      if (found !== undefined) return found;
+      throw fail("FAILED_PRECONDITION", {
+        public:
+          "The pool was deleted, so its dead letters cannot be retried. They can still be read and purged. Route their work to another pool as new items.",
+      });
     },
   };
   return {

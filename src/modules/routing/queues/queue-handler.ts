@@ -82,7 +82,7 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
     async listQueueItems(context, request) {
       const { sql, tenantId } = context;
       const { poolId, state, recipientId } = request;
-      await pools.requirePool(context, poolId);
+      await pools.requireKnownPool(context, poolId);
       if (state !== "" && !itemStates.some((each) => each === state)) {
         throw invalid("state", "in", `must be one of ${itemStates.join(", ")}`);
       }

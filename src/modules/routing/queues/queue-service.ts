@@ -50,7 +50,7 @@ export function createQueueService(parts: Parts) {
   const { pools, waits, events, wake, wakeReady, recall, onOffered, onOfferEnded, onEnded } = parts;
 
   async function itemOf(context: Context, poolId: string, id: string): Promise<QueueItem> {
-    await pools.requirePool(context, poolId);
+    await pools.requireKnownPool(context, poolId);
     const item = await queueStore(context.sql).findItem(context.tenantId, poolId, id);
     if (item === undefined) throw notFound("queue item");
     return item;

@@ -17,7 +17,10 @@ interface ItemChoice {
 }
 
 /** The module on a real database, with a clock that the test sets and recorded wake-ups. */
-export function createDeadLetterFixture(db: Database, pools: Pick<PoolReader, "requirePool">) {
+export function createDeadLetterFixture(
+  db: Database,
+  pools: Pick<PoolReader, "requireKnownPool" | "requireRetryPool">,
+) {
   const events = recordedEvents();
   const woken: string[] = [];
   const clock = { at: Date.UTC(2030, 0, 15), now: () => clock.at };

@@ -19,7 +19,7 @@ interface Parts {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
-  readonly pools: Pick<PoolReader, "requirePool">;
+  readonly pools: Pick<PoolReader, "requirePool" | "requireRetryPool">;
   readonly jobs: Pick<JobRunner, "wake">;
   readonly call: OperationCaller;
   /** Waits until recently leased items of a pool are with a worker or wait again. */

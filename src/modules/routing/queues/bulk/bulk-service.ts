@@ -19,7 +19,7 @@ import {
 import { itemScan } from "./item-scan.ts";
 
 interface Parts {
-  readonly pools: Pick<PoolReader, "requirePool">;
+  readonly pools: Pick<PoolReader, "requirePool" | "requireRetryPool">;
   readonly events: EventRecorder;
   /** Has the jobs run that were enqueued. */
   readonly wakeJobs: () => void;
@@ -41,19 +41,23 @@ export function createBulkService({ pools, events, wakeJobs }: Parts) {
     return requireAccess(context, await bulkStore(context.sql).find(context.tenantId, id));
   }
 
+  function requirePool(context: Context, poolId: string, { action }: BulkSelection) {
+    return action === "retry" ? pools.requireRetryPool(context, poolId) : pools.requirePool(context, poolId);
+  }
+
   return {
     getOperation,
 
     /** Counts the items that an operation would change. */
     async preview(context: Context, poolId: string, selection: BulkSelection): Promise<BulkCount> {
-      await pools.requirePool(context, poolId);
+      await requirePool(context, poolId, selection);
       checkSelection(selection);
       return countMatching(context.sql, context, poolId, selection);
     },
 
     async start(context: Context, { poolId, maxItems, reason, ...selection }: NewOperation): Promise<BulkOperation> {
       const { sql, tenantId, nowMs, principal, afterCommit } = context;
-      const { environmentKey } = await pools.requirePool(context, poolId);
+      const { environmentKey } = await requirePool(context, poolId, selection);
       checkSelection(selection);
       const store = bulkStore(sql);
       await store.lockTenant(tenantId);

@@ -34,7 +34,7 @@ export interface ExplainedDependency {
 
 /** Creates the handler of AdmissionService/ExplainAdmission. */
 export function explanationHandlers(
-  pools: Pick<PoolReader, "requirePool">,
+  pools: Pick<PoolReader, "requireKnownPool">,
 ): Pick<Handlers<typeof AdmissionService>, "explainAdmission"> {
   return {
     async explainAdmission(context, { poolId, queueItemId }) {
@@ -46,18 +46,20 @@ export function explanationHandlers(
 
 /** Explains what holds an item. */
 export async function explainItem(
-  pools: Pick<PoolReader, "requirePool">,
+  pools: Pick<PoolReader, "requireKnownPool">,
   context: Context,
   poolId: string,
   itemId: string,
 ): Promise<ItemExplanation> {
   const { sql, tenantId, nowMs } = context;
-  const { pool } = await pools.requirePool(context, poolId);
+  const snapshot = await pools.requireKnownPool(context, poolId);
   const item = await findAdmittedItem(sql, tenantId, poolId, itemId);
   if (item === undefined) throw notFound("queue item");
   const refs = refsOf(item);
   const status = { ...item, dueAtMs: item.dueAt?.getTime(), refs };
-  const explanation = explain(status, pool.config.admission, await readGroupStates(sql, tenantId, refs), nowMs);
+  // All items of a deleted pool have ended, so no constraint applies to them.
+  const constraints = snapshot?.pool.config.admission ?? {};
+  const explanation = explain(status, constraints, await readGroupStates(sql, tenantId, refs), nowMs);
   const { constraint } = explanation;
   const ahead = constraint === undefined ? 0 : await countAhead(sql, tenantId, constraint, item);
   return { ...explanation, item, ahead, dependencies: await explainDependencies(context, itemId) };

@@ -7,7 +7,7 @@ import { findPoolOfItem } from "./explanation-store.ts";
 import { offerSteps } from "./offer-steps.ts";
 
 /** Explains queue items: their attempts, and what holds those that wait. */
-export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Explainer {
+export function createItemExplainer(pools: Pick<PoolReader, "requireKnownPool">): Explainer {
   return {
     kind: "queue_item",
     scope: "queue:read",
@@ -17,13 +17,14 @@ export function createItemExplainer(pools: Pick<PoolReader, "requirePool">): Exp
       if (poolId === undefined) return undefined;
       const explanation = await explainItem(pools, context, poolId, id);
       const item = (await queueStore(sql).findItem(tenantId, poolId, id))!;
-      const nameOf = createRecipientNames(context, await pools.requirePool(context, poolId));
+      const pool = await pools.requireKnownPool(context, poolId);
+      const nameOf = createRecipientNames(context, pool);
       return {
         status: item.state,
         summary: summaryOf(item, nameOf),
         steps: stepsOf(item, nameOf),
         waits: waitsOf(item, explanation),
-        remedies: remediesOf(item),
+        remedies: remediesOf(item, pool === undefined),
         links: linksOf(item),
       };
     },
@@ -147,8 +148,9 @@ function dependencyWait({ after }: QueueItem, { dependencies }: ItemExplanation)
   return { code: "dependency", message, remedy: `It continues when they have ended, ${otherwise}.`, until: undefined };
 }
 
-function remediesOf({ state, poolId }: QueueItem): readonly string[] {
+function remediesOf({ state, poolId }: QueueItem, isPoolDeleted: boolean): readonly string[] {
   if (state !== "dead_lettered") return [];
+  if (isPoolDeleted) return ["Its pool was deleted. Correct the cause, then route a new item to another pool."];
   return [`Correct the cause, then retry the dead letter: see GET /api/dlq/${poolId}.`];
 }
 

@@ -100,7 +100,7 @@ async function retriesWith(
     platformTenantId: () => "",
     wake: () => {},
     readmission: () => readmission,
-    pools: { requirePool: async () => snapshotNow() },
+    pools: { requireKnownPool: async () => snapshotNow(), requireRetryPool: async () => snapshotNow() },
   });
   const letters = ids.map((queueItemId) => ({
     poolId,

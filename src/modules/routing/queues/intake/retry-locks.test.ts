@@ -22,6 +22,7 @@ test("retries that name letters in opposite orders and leases at the same time n
   const { tenantId, poolId } = pool;
   const snapshot = stage.snapshots.get(poolId)!;
   const config = { ...snapshot.pool.config, queue: { ttlS: 3600, ageingS: 60 } };
+  const requirePool = async () => ({ ...snapshot, pool: { ...snapshot.pool, config } }) as PoolSnapshot;
   const deadLetters = createDeadLetters({
     sql: db.sql,
     events: recordedEvents(),
@@ -30,7 +31,7 @@ test("retries that name letters in opposite orders and leases at the same time n
     platformTenantId: () => "",
     wake: () => {},
     readmission: () => createReadmission(stage.admissionOf, createEventLoopShares()),
-    pools: { requirePool: async () => ({ ...snapshot, pool: { ...snapshot.pool, config } }) as PoolSnapshot },
+    pools: { requireKnownPool: requirePool, requireRetryPool: requirePool },
   });
   const ids: string[] = [];
   for (let nth = 0; nth < 12; nth++) ids.push((await stage.enqueue(pool, { key: `first ${nth}` })).id);

@@ -47,13 +47,14 @@ export function admissionStage(db: Database) {
   const acceptor = createConstrainedAcceptor(db, () => {});
   const events = recordedEvents();
   const woken: string[] = [];
-  const pools: Pick<PoolReader, "requirePool"> = {
+  const pools: Pick<PoolReader, "requirePool" | "requireKnownPool"> = {
     async requirePool({ tenantId, principal }, poolId) {
       const found = snapshots.get(poolId);
       if (found?.pool.tenantId !== tenantId) throw notFound("pool");
       if (!mayUseEnvironment(principal, found.environmentKey)) throw fail("PERMISSION_DENIED");
       return found;
     },
+    requireKnownPool: async (caller, poolId) => pools.requirePool(caller, poolId),
   };
   const handlers = {
     ...admissionHandlers({
