@@ -3851,7 +3851,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.RuleAction": "The action of a rule whose condition is true. Each type has its own fields.",
   "service.api.RuleAction.type": "route (to one recipient only), require (only recipients for which the condition is true), prefer (those first), set_priority, redirect_pool, hold, reject or assign_experiment.",
   "service.api.RuleAction.recipient_id": "route: the recipient, in the same pool.",
-  "service.api.RuleAction.priority": "set_priority: the item's new priority.",
+  "service.api.RuleAction.priority": "set_priority: the item's new priority. A redirect keeps it: the item arrives in the other pool with it.",
   "service.api.RuleAction.pool_id": "redirect_pool: the other pool, in the same environment.",
   "service.api.RuleAction.hold_s": "hold: the number of seconds.",
   "service.api.RuleAction.reason": "reject: the message for the caller.",

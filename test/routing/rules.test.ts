@@ -83,6 +83,41 @@ test("redirect_pool: the other pool's own rules and recipients apply", async () 
   assert.equal((await own.route(front, { type: "easy" })).pool_id, front);
 });
 
+test("a redirected item keeps the priority that a rule set, unless a rule of the other pool sets one", async () => {
+  const target = await own.pool({ config: { queue: { order: "strict_priority" } } });
+  const on = { stop_on_match: false };
+  const seen = await own.rule(target, { type: "prefer" }, { condition: "item.priority == 7", priority: 1, ...on });
+  const later = { condition: "item.type == 'own'", priority: 2 };
+  await own.rule(target, { type: "set_priority", priority: 9 }, later);
+  const raise = { type: "set_priority", priority: 7 };
+  const byRule = await own.pool();
+  await own.rule(byRule, raise, { priority: 1, ...on });
+  await own.rule(byRule, { type: "redirect_pool", pool_id: target }, { priority: 2 });
+  const byFallback = await own.pool({
+    config: { fallback: { on_no_match: "redirect_pool", redirect_pool_id: target } },
+  });
+  await own.rule(byFallback, raise);
+  const direct = await own.route(target, { priority: 1 });
+  const redirected = await own.route(byRule, { priority: 1 });
+  const unroutable = await own.route(byFallback);
+  const replaced = await own.route(byRule, { type: "own" });
+  assert.ok(redirected.matched_rule_ids.includes(seen), "conditions of the other pool see the new priority");
+  const leased = await own.lease(target, { max_items: 4 });
+  assert.deepEqual(
+    leased.map(({ queue_item_id, priority }) => [queue_item_id, priority]),
+    [
+      [replaced.queue_item_id, 9],
+      [redirected.queue_item_id, 7],
+      [unroutable.queue_item_id, 7],
+      [direct.queue_item_id, 1],
+    ],
+  );
+  for (const { decision_id } of [redirected, unroutable, replaced]) {
+    const { data } = await own.ok("POST", `/api/decisions/${decision_id}:replay`, {});
+    assert.deepEqual([data.identical, data.differences], [true, []]);
+  }
+});
+
 test("hold: the item is not leased before its time, and is then assigned to a recipient", async () => {
   const pool = await own.pool();
   const recipient = await own.recipient(pool);

@@ -144,7 +144,7 @@ export type RuleAction = Message<"service.api.RuleAction"> & {
   recipientId: string;
 
   /**
-   * set_priority: the item's new priority.
+   * set_priority: the item's new priority. A redirect keeps it: the item arrives in the other pool with it.
    *
    * @generated from field: optional int32 priority = 3;
    */

@@ -45,7 +45,7 @@ export type RuleActionInput = {
   readonly type: "route" | "require" | "prefer" | "set_priority" | "redirect_pool" | "hold" | "reject" | "assign_experiment";
   /** route: the recipient, in the same pool. */
   readonly recipient_id?: string;
-  /** set_priority: the item's new priority. */
+  /** set_priority: the item's new priority. A redirect keeps it: the item arrives in the other pool with it. */
   readonly priority?: number;
   /** redirect_pool: the other pool, in the same environment. */
   readonly pool_id?: string;
@@ -65,7 +65,7 @@ export type RuleAction = {
   readonly type: string;
   /** route: the recipient, in the same pool. */
   readonly recipient_id: string;
-  /** set_priority: the item's new priority. */
+  /** set_priority: the item's new priority. A redirect keeps it: the item arrives in the other pool with it. */
   readonly priority?: number;
   /** redirect_pool: the other pool, in the same environment. */
   readonly pool_id: string;

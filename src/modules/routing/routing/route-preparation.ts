@@ -103,7 +103,7 @@ export function createPreparation(parts: PreparationParts) {
     const { id, hops } = before;
     const side = sideOf(requireActive(target), input.item.key);
     const earlier = target.canary === undefined ? before : withCanaryStep(before, target.canary, side, input);
-    const redirect = (poolId: string, steps: readonly EvidenceTraceStep[], experiments: Earlier["experiments"]) => {
+    const redirect = (poolId: string, { priority }: Decision, { steps, experiments }: Omit<Earlier, "id" | "hops">) => {
       if (hops === redirectsMax)
         throw failed(
           `The rules redirected the item more than ${redirectsMax} times: check the redirect rules of its pools.`,
@@ -113,7 +113,7 @@ export function createPreparation(parts: PreparationParts) {
           throw failed(`The rules redirected the item to the pool ${poolId}, which does not exist.`);
         const step = { step: "redirect", id: poolId, result: "redirected" } as const;
         const after = { id, steps: [...steps, step], experiments, hops: hops + 1 };
-        return decideIn(next, context, input, dryRun, budget, after);
+        return decideIn(next, context, withPriority(input, priority), dryRun, budget, after);
       });
     };
     return andThen(live.view(side), (first) => {
@@ -124,7 +124,8 @@ export function createPreparation(parts: PreparationParts) {
         const view = { pool: pending.pool, live: first.live };
         const { snapshot } = view.pool;
         if (decision.outcome === "redirected") {
-          return redirect(decision.redirectPoolId, [...earlier.steps, ...decision.trace], earlier.experiments);
+          const { steps, experiments } = earlier;
+          return redirect(decision.redirectPoolId, decision, { steps: [...steps, ...decision.trace], experiments });
         }
         const finish = (experiments: Earlier["experiments"], steps: Earlier["steps"]): RoutedItem => {
           if (input.after !== undefined) requireQueued(snapshot, decision);
@@ -135,10 +136,11 @@ export function createPreparation(parts: PreparationParts) {
           return { id, tenantId, input, snapshot, view, decision, seed, evidence, work, admission, verdict };
         };
         if (dryRun || decision.experimentKeys.length === 0) return finish(earlier.experiments, earlier.steps);
-        return assignAll(context, snapshot, decision.experimentKeys, input, earlier).then(({ steps, ...found }) =>
-          found.poolId === undefined
-            ? finish(found.experiments, steps)
-            : redirect(found.poolId, [...steps, ...decision.trace], found.experiments),
+        return assignAll(context, snapshot, decision.experimentKeys, input, earlier).then(
+          ({ poolId, steps, experiments }) =>
+            poolId === undefined
+              ? finish(experiments, steps)
+              : redirect(poolId, decision, { steps: [...steps, ...decision.trace], experiments }),
         );
       });
     });
@@ -287,6 +289,11 @@ interface Earlier {
   readonly steps: readonly EvidenceTraceStep[];
   readonly experiments: Evidence["experiments"];
   readonly hops: number;
+}
+
+/** The item as the next pool gets it: with the priority that the rules of the redirecting pool set. */
+function withPriority(input: RouteInput, priority: number): RouteInput {
+  return input.item.priority === priority ? input : { ...input, item: { ...input.item, priority } };
 }
 
 /** Notes the side of a canary. An item without a key is not part of it. */
