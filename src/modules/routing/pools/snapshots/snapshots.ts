@@ -23,6 +23,8 @@ interface Parts {
   readonly changes: TenantChanges;
   /** Maximum number of pools, recipients and rules cached in total. */
   readonly recordsMax?: number;
+  /** Maximum number of tenants whose state is kept. */
+  readonly tenantsMax?: number;
   /** A monotonic clock. */
   readonly monotonicMs?: () => number;
 }
@@ -37,6 +39,7 @@ interface CacheEntry {
   used: boolean;
 }
 
+/** What is known of a tenant. It may be dropped at any time: cached pools are then verified again before they are used. */
 interface TenantState {
   /** Incremented whenever something of the tenant changes. */
   generation: number;
@@ -45,6 +48,7 @@ interface TenantState {
   all: { readonly checkedIn: number; readonly pools: TenantPools } | undefined;
   /** Reads in progress by pool; "" for all pools. */
   readonly reading: Map<string, { readonly startedIn: number; readonly result: Promise<unknown> }>;
+  used: boolean;
 }
 
 /** How long a call may get the previous snapshot after a change. */
@@ -61,12 +65,15 @@ export function createSnapshots({
   db,
   changes,
   recordsMax = 1_000_000,
+  tenantsMax = 100_000,
   monotonicMs = () => performance.now(),
 }: Parts): Snapshots {
   const store = snapshotStore(db);
   const cache = new Map<PoolId, CacheEntry>();
   const tenants = new Map<TenantId, TenantState>();
   let records = 0;
+  /** Above all generations of dropped states, so that what was verified in one of them never counts as current. */
+  let firstGeneration = 0;
 
   changes.onChange((tenantId) => {
     const state = tenants.get(tenantId as TenantId);
@@ -76,10 +83,25 @@ export function createSnapshots({
   function stateOf(tenantId: TenantId): TenantState {
     let state = tenants.get(tenantId);
     if (state === undefined) {
-      state = { generation: 0, beganAtMs: new Map(), all: undefined, reading: new Map() };
+      dropUnusedStates();
+      const generation = firstGeneration;
+      state = { generation, beganAtMs: new Map(), all: undefined, reading: new Map(), used: true };
       tenants.set(tenantId, state);
     }
+    state.used = true;
     return state;
+  }
+
+  /** Makes room for one state. Drops the oldest ones; states used since the last pass get a second chance. */
+  function dropUnusedStates(): void {
+    for (const [tenantId, state] of tenants) {
+      if (tenants.size < tenantsMax) return;
+      tenants.delete(tenantId);
+      if (state.used) {
+        state.used = false;
+        tenants.set(tenantId, state);
+      } else firstGeneration = Math.max(firstGeneration, state.generation + 1);
+    }
   }
 
   function findEntry(tenantId: TenantId, poolId: PoolId): CacheEntry | undefined {
@@ -97,7 +119,8 @@ export function createSnapshots({
   function evict(poolId: PoolId, { tenantId, records: freed }: CacheEntry): void {
     cache.delete(poolId);
     records -= freed;
-    stateOf(tenantId).all = undefined;
+    const state = tenants.get(tenantId);
+    if (state !== undefined) state.all = undefined;
   }
 
   function add(tenantId: TenantId, revision: number, snapshot: PoolSnapshot): CacheEntry {
@@ -209,7 +232,7 @@ export function createSnapshots({
     },
     async refresh(tenantId, poolId) {
       if (findEntry(tenantId, poolId) !== undefined) await refreshPool(tenantId, poolId).catch(() => {});
-      if (stateOf(tenantId).all !== undefined) await refreshAll(tenantId).catch(() => {});
+      if (tenants.get(tenantId)?.all !== undefined) await refreshAll(tenantId).catch(() => {});
     },
   };
 

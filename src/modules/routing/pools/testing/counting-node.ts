@@ -3,7 +3,10 @@ import type { Database } from "../../../../platform/db/index.ts";
 import { createSnapshots } from "../snapshots/snapshots.ts";
 
 /** Creates the snapshot cache of a node that counts its database reads; the test announces changes to it. */
-export function createCountingNode(db: Database, recordsMax?: number) {
+export function createCountingNode(
+  db: Database,
+  limits: { readonly recordsMax?: number; readonly tenantsMax?: number } = {},
+) {
   const queries = { revisions: 0, loads: 0 };
   const next: { before?: () => Promise<unknown>; after?: () => Promise<unknown> } = {};
   const counted: Database = {
@@ -29,7 +32,7 @@ export function createCountingNode(db: Database, recordsMax?: number) {
   const snapshots = createSnapshots({
     db: counted,
     changes: own,
-    ...(recordsMax !== undefined && { recordsMax }),
+    ...limits,
     monotonicMs: () => clock.nowMs,
   });
   return {
