@@ -11,6 +11,7 @@ export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError, isDataError, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
+export { writePersistently } from "./persistent-write.ts";
 export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";

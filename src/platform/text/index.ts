@@ -6,4 +6,5 @@ export { nearestName } from "./nearest-name.ts";
 export { encodePart } from "./percent-encoding.ts";
 export { formatQuantity } from "./quantity.ts";
 export { secretLengthMin, secretProblem } from "./secret-text.ts";
+export { storableText } from "./storable-text.ts";
 export { isTimestampText, timestampSource } from "./timestamp.ts";

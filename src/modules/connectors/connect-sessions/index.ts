@@ -13,6 +13,7 @@ import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Connections } from "../connections/index.ts";
@@ -44,6 +45,7 @@ interface Parts {
   readonly cursors: Cursors;
   readonly keyring: Keyring | undefined;
   readonly events: EventRecorder;
+  readonly log: Log;
   readonly metrics: Metrics;
   readonly catalogue: Pick<Catalogue, "provider" | "providerByDigest">;
   readonly configs: ProviderConfigs;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Json } from "../../../../platform/document/index.ts";
+import { storableText } from "../../../../platform/text/index.ts";
 import type { Connections, OpenConnection } from "../../connections/index.ts";
 import type { GuardedHttp, HttpRequest, PageState, Redactor } from "../../manifests/index.ts";
 import type { ActionMetrics } from "../action-metrics.ts";
@@ -221,9 +222,8 @@ class ActionExecution {
   }
 }
 
-/** PostgreSQL stores no NUL characters, and other control characters help nobody. */
 function plainText(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f]+/g, " ").trim();
+  return storableText(text).trim();
 }
 
 const refusal = { httpStatus: 0, notSent: true, mayHaveTakenEffect: false } as const;

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { KeyedCall } from "../../../../chain/call.ts";
-import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
+import { createBatcher, type Database, type Sql, writePersistently } from "../../../../platform/db/index.ts";
 import { keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -28,9 +27,6 @@ interface Parts {
   readonly events: EventRecorder;
   readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
 }
-
-const settleTries = 4;
-const settleRetryMs = 250;
 
 /** Stores the beginnings and outcomes of executions, many per commit. */
 export type ExecutionWriter = ReturnType<typeof createExecutionWriter>;
@@ -106,18 +102,12 @@ export function createExecutionWriter({ db, log, events, quotas }: Parts) {
 
     /** Commits the outcome of an execution. A lost connection is no reason to lose an outcome, so it is tried again. */
     async settle(settlement: ExecutionSettlement): Promise<void> {
-      for (let nth = 1; ; nth++) {
-        try {
-          if (!(await settlements.run(settlement))) {
-            log.warn({ execution_id: settlement.id }, "the outcome of a connector action was stored before");
-          }
-          return;
-        } catch (error) {
-          if (nth === settleTries) throw error;
-          log.warn({ err: error, execution_id: settlement.id }, "storing the outcome of a connector action failed");
-          await delay(settleRetryMs * 2 ** (nth - 1));
-        }
-      }
+      const stored = await writePersistently(
+        () => settlements.run(settlement),
+        (error) =>
+          log.warn({ err: error, execution_id: settlement.id }, "storing the outcome of a connector action failed"),
+      );
+      if (!stored) log.warn({ execution_id: settlement.id }, "the outcome of a connector action was stored before");
     },
 
     /** Resolves when nothing is being stored. */

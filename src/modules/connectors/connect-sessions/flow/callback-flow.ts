@@ -1,6 +1,7 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
+import { storableText } from "../../../../platform/text/index.ts";
 import { isProofFault } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { isExpectedIssuer, safeCode } from "../domain/callback-check.ts";
@@ -92,7 +93,7 @@ export function createCallbackFlow(parts: Parts) {
     const captured: Record<string, string> = {};
     for (const [name, parameter] of auth.capturedQuery) {
       const value = query.get(parameter);
-      if (value !== null) captured[name] = value.slice(0, 256);
+      if (value !== null) captured[name] = storableText(value.slice(0, 256));
     }
     return { ...values, kind: "callback", code, captured };
   }

@@ -3,7 +3,9 @@ import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import { type Database, writePersistently } from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
+import type { EventContext } from "../../../operations/index.ts";
 import type { Connections, GrantRefusal } from "../../connections/index.ts";
 import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
@@ -19,6 +21,7 @@ import { type HeldCallback, openValues, type SealedValues, sealValues } from "./
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Log;
   readonly keyring: Keyring | undefined;
   readonly catalogue: Pick<Catalogue, "providerByDigest">;
   readonly connections: Pick<Connections, "storeGrant">;
@@ -38,7 +41,7 @@ const grantErrors: Readonly<Record<GrantRefusal, SessionError>> = {
 export type Completion = ReturnType<typeof createCompletion>;
 
 /** Creates the part that completes sessions. */
-export function createCompletion({ db, clock, keyring, catalogue, connections, ender, prover }: Parts) {
+export function createCompletion({ db, clock, log, keyring, catalogue, connections, ender, prover }: Parts) {
   /** Completions that are running on this node. Repeated calls wait for the first one. */
   const completing = new Map<string, Promise<void>>();
   const read = async (session: OpenSession): Promise<OpenSession> =>
@@ -50,7 +53,7 @@ export function createCompletion({ db, clock, keyring, catalogue, connections, e
    */
   async function finish(session: OpenSession, grant: ProvenGrant, providerName: string): Promise<OpenSession> {
     const nowMs = clock.now();
-    const finished = await ender.inTransaction(session, nowMs, async (context) => {
+    const store = async (context: EventContext) => {
       const current = await connectSessionStore(context.sql).lock(session.tenantId, session.id);
       if (current === undefined || current.recordVersion !== session.recordVersion) return undefined;
       if (hasEnded(statusAt(current, nowMs))) return undefined;
@@ -65,7 +68,12 @@ export function createCompletion({ db, clock, keyring, catalogue, connections, e
       return typeof stored === "string"
         ? ender.end(context, current, { status: "failed", errorCode: grantErrors[stored] })
         : ender.end(context, current, { status: "completed", resultConnectionId: stored.id });
-    });
+    };
+    // The provider accepts a code once: a grant that is not stored is lost.
+    const finished = await writePersistently(
+      () => ender.inTransaction(session, nowMs, store),
+      (error) => log.warn({ err: error, connect_session: session.id }, "storing a grant failed"),
+    );
     return finished ?? read(session);
   }
 

@@ -94,10 +94,14 @@ export function leaseStore(sql: Sql) {
       now: Date,
     ): Promise<boolean> {
       const { count } = await sql`
-        with held as (
+        -- The connection is locked before its lease, as by those who replace or revoke its grant, to avoid deadlocks.
+        with locked as (
+          select from connector_connections where tenant_id = ${tenantId} and id = ${id} for update
+        ), held as (
           update connector_refresh_leases set leased_until = clock_timestamp(), attempted_version = null, failures = 0,
             retry_at = null
           where tenant_id = ${tenantId} and connection_id = ${id} and fence = ${fence}::text::bigint
+            and exists (select from locked)
           returning 1)
         update connector_connections set ciphertext = ${grant.ciphertext}, key_id = ${grant.keyId},
           credential_version = credential_version + 1, expires_at = ${grant.expiresAt},

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
+import { type Database, type Signals, writePersistently } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Metrics } from "../../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -8,7 +8,7 @@ import { type ConnectionCache, topicOf } from "../connection-cache.ts";
 import { sealCredentials } from "../credentials/sealed-credentials.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
 import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
-import { type ConnectionRef, connectionStore } from "../store.ts";
+import { type ConnectionRef, connectionStore, type StoredGrant } from "../store.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
 import { createLeaseClaims, type RefreshTimes } from "./lease-claims.ts";
 import { type LeaseFailure, type LeaseRefusal, leaseStore, type RefreshLease } from "./lease-store.ts";
@@ -192,16 +192,28 @@ export function createRefresher(parts: Parts): Refresher {
       captured: { ...sealed.captured, ...grant.captured },
       scopes: grant.scopes ?? sealed.scopes,
     };
-    const { credentialVersion: version } = sealed;
-    if (!(await leases.storeGrant(ref, fence, version, stored, new Date(nowMs)))) {
-      // The lease ended before the answer came. If nobody has stored newer credentials, these are the only good ones.
-      const again = await claims.claim(ref, true);
-      if ("fence" in again && !(await leases.storeGrant(ref, again.fence, version, stored, new Date(nowMs)))) {
-        await leases.release(ref, again.fence);
-      }
-    }
+    // The provider may accept the spent grant no more. Without these tokens, the end user would have to grant access again.
+    await writePersistently(
+      () => storeTokens(ref, fence, sealed.credentialVersion, stored, new Date(nowMs)),
+      (error) => log.warn({ err: error, connection: ref.id }, "storing refreshed credentials failed"),
+    );
     cache.changed(ref);
     return { kind: "refreshed" };
+  }
+
+  async function storeTokens(
+    ref: ConnectionRef,
+    fence: string,
+    spentVersion: number,
+    grant: StoredGrant,
+    now: Date,
+  ): Promise<void> {
+    if (await leases.storeGrant(ref, fence, spentVersion, grant, now)) return;
+    // The lease ended before the answer came. If nobody has stored newer credentials, these are the only good ones.
+    const again = await claims.claim(ref, true);
+    if ("fence" in again && !(await leases.storeGrant(ref, again.fence, spentVersion, grant, now))) {
+      await leases.release(ref, again.fence);
+    }
   }
 
   async function markNeedsReauth(
@@ -213,8 +225,10 @@ export function createRefresher(parts: Parts): Refresher {
     const nowMs = clock.now();
     const actions: (() => unknown)[] = [];
     const outcome = await db.transaction(async (tx): Promise<RefreshOutcome | "lease_lost"> => {
-      if (!(await leaseStore(tx).release(ref, fence))) return "lease_lost";
       const store = connectionStore(tx);
+      // The connection is locked before its lease, as by those who replace or revoke its grant, to avoid deadlocks.
+      await store.lock(ref.tenantId, ref.id);
+      if (!(await leaseStore(tx).release(ref, fence))) return "lease_lost";
       // Whoever stored other credentials in the meantime knows better.
       const marked = await store.markNeedsReauth(ref, version, reason, new Date(nowMs));
       if (marked === undefined) {

@@ -153,7 +153,10 @@ export function textsOf(
   });
 }
 
+/** No token is known to live longer. Some providers send a time instead of a lifetime. */
+const lifetimeSMax = 100 * 366 * 86_400;
+
 /** When a token with this lifetime expires. */
 export function expiryOf(expiresInS: number | undefined, nowMs: number): Date | null {
-  return expiresInS === undefined ? null : new Date(nowMs + Math.floor(expiresInS * 1000));
+  return expiresInS === undefined ? null : new Date(nowMs + Math.floor(Math.min(expiresInS, lifetimeSMax) * 1000));
 }

@@ -1,4 +1,5 @@
 import type { Json } from "../../../../platform/document/index.ts";
+import { storableText } from "../../../../platform/text/index.ts";
 import type { HttpAnswer, TokenEndpoint, TokenExpiry } from "../../manifests/index.ts";
 import { valueAt } from "../../manifests/index.ts";
 
@@ -147,7 +148,9 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
 /** The granted scopes, whatever separates them. */
 export function scopesOf(scope: string | undefined): readonly string[] | undefined {
   if (scope === undefined) return undefined;
-  return scope.split(/[\s,]+/).filter((each) => each !== "");
+  return storableText(scope)
+    .split(/[\s,]+/)
+    .filter((each) => each !== "");
 }
 
 /** The texts of an answer at these pointers, for templates. Objects and lists are left out. */
@@ -155,7 +158,8 @@ export function capturedFrom(answer: Json, pointers: ReadonlyMap<string, string>
   const captured: Record<string, unknown> = {};
   for (const [name, pointer] of pointers) {
     const value = valueAt(answer, pointer);
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") captured[name] = value;
+    if (typeof value === "string") captured[name] = storableText(value);
+    if (typeof value === "number" || typeof value === "boolean") captured[name] = value;
   }
   return captured;
 }
@@ -164,7 +168,7 @@ export function capturedFrom(answer: Json, pointers: ReadonlyMap<string, string>
 export function accountAt(answer: Json, { id, label }: { readonly id: string; readonly label: string | undefined }) {
   const textOf = (pointer: string | undefined) => {
     const value = pointer === undefined ? undefined : valueAt(answer, pointer);
-    return typeof value === "string" || typeof value === "number" ? String(value) : "";
+    return typeof value === "string" || typeof value === "number" ? storableText(String(value)) : "";
   };
   return { id: textOf(id), label: textOf(label) };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
+import { storableText } from "../../../../platform/text/index.ts";
 import { type Catalogue, type Provider, type RegistrationSpec, type Trigger, valueAt } from "../../manifests/index.ts";
 import { backoffMs } from "../domain/backoff.ts";
 import { callbackPath, registrationBinding, type Secrets, urlKeyParameter } from "../domain/subscription.ts";
@@ -155,7 +156,9 @@ export function createRegistrar(parts: Parts): Registrar {
 }
 
 function idText(value: unknown): string | undefined {
-  return (typeof value === "string" && value !== "") || typeof value === "number" ? String(value) : undefined;
+  return (typeof value === "string" && value !== "") || typeof value === "number"
+    ? storableText(String(value))
+    : undefined;
 }
 
 function expiryOf({ expires }: RegistrationSpec, body: Parameters<typeof valueAt>[0], nowMs: number): Date | null {
