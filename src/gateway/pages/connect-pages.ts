@@ -1,5 +1,6 @@
 import { fail, invalid } from "../../errors/index.ts";
 import { type Clock, systemClock } from "../../platform/clock/clock.ts";
+import { parseForm } from "../../platform/text/index.ts";
 import { createCallbackGuard } from "../callbacks/callback-guard.ts";
 import type { PathHandler } from "../edge.ts";
 import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
@@ -95,5 +96,7 @@ async function formOf(exchange: Exchange): Promise<URLSearchParams> {
     throw invalid("Content-Type", "content_type", "must be application/x-www-form-urlencoded");
   }
   const body = await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, formBytesMax) });
-  return new URLSearchParams(body.toString("utf8"));
+  const members = parseForm(body.toString("utf8"));
+  if (members === undefined) throw invalid("body", "max_items", "must not have so many members");
+  return new URLSearchParams(members);
 }

@@ -1,6 +1,7 @@
 /** Text: helpers for messages that people read, and for texts in URLs. */
 
 export { durationSource, formatDuration, parseDuration } from "./duration.ts";
+export { parseForm } from "./form.ts";
 export { isHeaderName, isHeaderValue } from "./header-text.ts";
 export { nearestName } from "./nearest-name.ts";
 export { encodePart } from "./percent-encoding.ts";

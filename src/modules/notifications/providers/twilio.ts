@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { EgressResponse } from "../../../platform/egress/index.ts";
+import { parseForm } from "../../../platform/text/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { matching, oneLine, textOf } from "./domain/fields.ts";
@@ -102,7 +103,9 @@ function callback(
   { headers, rawBody, url }: ProviderCallback,
   nowMs: number,
 ): CallbackEvents {
-  const parameters = new URLSearchParams(rawBody.toString("utf8"));
+  const members = parseForm(rawBody.toString("utf8"));
+  if (members === undefined) return "refused";
+  const parameters = new URLSearchParams(members);
   const names = [...new Set(parameters.keys())].sort();
   const signed = names.map((name) =>
     [...new Set(parameters.getAll(name))]

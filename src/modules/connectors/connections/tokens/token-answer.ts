@@ -1,5 +1,5 @@
 import type { Json } from "../../../../platform/document/index.ts";
-import { storableText } from "../../../../platform/text/index.ts";
+import { parseForm, storableText } from "../../../../platform/text/index.ts";
 import type { HttpAnswer, TokenEndpoint, TokenExpiry } from "../../manifests/index.ts";
 import { valueAt } from "../../manifests/index.ts";
 
@@ -69,7 +69,7 @@ function parseBody(contentType: string, text: string): Json | undefined {
   } catch {
     // GitHub answers with a form unless the request asks for JSON.
     if (!/^application\/x-www-form-urlencoded|^text\/plain/i.test(contentType)) return undefined;
-    const form = Object.fromEntries(new URLSearchParams(text));
+    const form = Object.fromEntries(parseForm(text) ?? []);
     return "access_token" in form || "error" in form ? form : undefined;
   }
 }

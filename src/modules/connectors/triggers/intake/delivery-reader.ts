@@ -1,5 +1,6 @@
 import { CelError, type CelExpression, evaluateCondition } from "../../../../platform/cel/index.ts";
 import { isJsonObject, isTooDeep, type Json, type JsonObject } from "../../../../platform/document/index.ts";
+import { parseForm } from "../../../../platform/text/index.ts";
 import { readOutput, type Trigger, valueAt } from "../../manifests/index.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Delivery, ReadDelivery } from "./verification.ts";
@@ -41,7 +42,9 @@ function parseJson(text: string): Json | undefined {
 
 /** Some providers send JSON as the only member `payload` of a form. */
 function formMembers(text: string): Json {
-  const members = Object.fromEntries(new URLSearchParams(text));
+  const pairs = parseForm(text);
+  if (pairs === undefined) return null;
+  const members = Object.fromEntries(pairs);
   const names = Object.keys(members);
   if (names.length !== 1 || names[0] !== "payload") return members;
   return parseJson(members.payload!) ?? members;

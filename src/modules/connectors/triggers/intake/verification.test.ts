@@ -131,6 +131,37 @@ test("an HMAC with a key in base64 over headers and body is accepted", () => {
   assert.ok(!isAccepted(spec, { body: "{}", headers }, nowMs, "not base64!"));
 });
 
+test("a few signatures of a header are compared, and not thousands of them", () => {
+  const listed = verifySpec({ kind: "hmac", header: "x-signature", over: "{body}" });
+  const named = verifySpec({ kind: "hmac", header: "x-signature", member: "v1", over: "{body}" });
+  const body = '{"b":2}';
+  const wrong = (count: number) => Array.from({ length: count }, (_, at) => hmac(`${at}`));
+  for (const [count, isFound] of [
+    [0, true],
+    [4, true],
+    [100, false],
+  ] as const) {
+    const signatures = [...wrong(count), hmac(body)];
+    const list = signatures.join(" ");
+    const members = signatures.map((each) => `v1=${each}`).join(",");
+    assert.equal(isAccepted(listed, { body, headers: { "x-signature": list } }), isFound, `${count} in a list`);
+    assert.equal(isAccepted(named, { body, headers: { "x-signature": members } }), isFound, `${count} members`);
+  }
+});
+
+test("a form with too many members is not verified by its members", () => {
+  const spec = verifySpec({ kind: "hmac", header: "x-signature", over: "{sorted_form}" });
+  for (const [count, isRead] of [
+    [1000, true],
+    [1001, false],
+  ] as const) {
+    const body = Array(count).fill("a").join("&");
+    const headers = { "content-type": "application/x-www-form-urlencoded", "x-signature": hmac("a".repeat(count)) };
+    assert.equal(isAccepted(spec, { body, headers }), isRead, `${count}`);
+    assert.deepEqual(readDelivery(delivery({ body, headers })).body, isRead ? { a: "" } : null);
+  }
+});
+
 test("an Ed25519 signature is accepted with the right public key only", () => {
   const spec = verifySpec({
     ...{ kind: "ed25519", header: "x-signature-ed25519", over: "{timestamp}{body}" },

@@ -1,5 +1,6 @@
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify as verifySignature } from "node:crypto";
 import type { Json } from "../../../../platform/document/index.ts";
+import { parseForm } from "../../../../platform/text/index.ts";
 import { type SignatureTimestamp, type SignedPart, type VerifySpec, valueAt } from "../../manifests/index.ts";
 
 /** A request of a provider, unchanged. */
@@ -50,6 +51,9 @@ export function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
+/** Further signatures of a header are not compared, because anybody may send a header with thousands of them. */
+const signaturesMax = 10;
+
 function isSigned(spec: Signed, secret: string, delivery: ReadDelivery, nowMs: number): boolean {
   const header = delivery.headers[spec.header];
   if (header === undefined) return false;
@@ -57,8 +61,10 @@ function isSigned(spec: Signed, secret: string, delivery: ReadDelivery, nowMs: n
   if (timestamp === undefined) return false;
   if (spec.timestamp !== undefined && !isRecent(spec.timestamp, timestamp, nowMs)) return false;
   const text = signedText(spec.over, timestamp, delivery);
+  if (text === undefined) return false;
+  const matches = createMatcher(spec, secret, text);
   // A header can have several signatures while the provider rotates its key.
-  return signaturesOf(spec, header).some((signature) => matches(spec, secret, text, signature));
+  return signaturesOf(spec, header).slice(0, signaturesMax).some(matches);
 }
 
 function signaturesOf(spec: Signed, header: string): readonly string[] {
@@ -91,16 +97,22 @@ function isRecent(
   return Math.abs(nowMs - (unit === "epoch_s" ? atMs * 1000 : atMs)) <= toleranceS * 1000;
 }
 
-function signedText(over: readonly SignedPart[], timestamp: string, delivery: ReadDelivery): Buffer {
-  return Buffer.concat(
-    over.map((part) => {
-      const signed = signedPart(part, timestamp, delivery);
-      return typeof signed === "string" ? Buffer.from(signed) : signed;
-    }),
-  );
+/** Undefined for a form with too many members. */
+function signedText(over: readonly SignedPart[], timestamp: string, delivery: ReadDelivery): Buffer | undefined {
+  const parts: Buffer[] = [];
+  for (const part of over) {
+    const signed = signedPart(part, timestamp, delivery);
+    if (signed === undefined) return undefined;
+    parts.push(typeof signed === "string" ? Buffer.from(signed) : signed);
+  }
+  return Buffer.concat(parts);
 }
 
-function signedPart(part: SignedPart, timestamp: string, { rawBody, url, headers }: ReadDelivery): string | Buffer {
+function signedPart(
+  part: SignedPart,
+  timestamp: string,
+  { rawBody, url, headers }: ReadDelivery,
+): string | Buffer | undefined {
   switch (part.kind) {
     case "literal":
       return part.text;
@@ -118,11 +130,11 @@ function signedPart(part: SignedPart, timestamp: string, { rawBody, url, headers
 }
 
 /** The names and values of a form, sorted by name. Names that occur several times are sorted by value too. */
-function sortedForm(rawBody: Buffer): string {
-  const pairs = [...new URLSearchParams(rawBody.toString("utf8"))];
+function sortedForm(rawBody: Buffer): string | undefined {
+  const pairs = parseForm(rawBody.toString("utf8"));
   const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
   return pairs
-    .sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
+    ?.sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
     .map(([name, value]) => name + value)
     .join("");
 }
@@ -147,15 +159,22 @@ function isSignedInBody(
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function matches(spec: Signed, secret: string, text: Buffer, signature: string): boolean {
-  const given = bytesOf(signature, spec.kind === "ecdsa" ? "base64" : spec.encoding);
-  if (given === undefined) return false;
-  if (spec.kind === "ecdsa") return isEcdsaSignature(secret, text, given);
-  if (spec.kind === "ed25519") return isEd25519Signature(secret, spec.encoding, text, given);
+/** Creates a function that tells whether a signature is one of the text. */
+function createMatcher(spec: Signed, secret: string, text: Buffer): (signature: string) => boolean {
+  const isSignature = createByteMatcher(spec, secret, text);
+  return (signature) => {
+    const given = bytesOf(signature, spec.kind === "ecdsa" ? "base64" : spec.encoding);
+    return given !== undefined && isSignature(given);
+  };
+}
+
+function createByteMatcher(spec: Signed, secret: string, text: Buffer): (given: Buffer) => boolean {
+  if (spec.kind === "ecdsa") return (given) => isEcdsaSignature(secret, text, given);
+  if (spec.kind === "ed25519") return (given) => isEd25519Signature(secret, spec.encoding, text, given);
   const key = keyBytes(secret, spec.key);
-  if (key === undefined) return false;
+  if (key === undefined) return () => false;
   const expected = createHmac(spec.algorithm, key).update(text).digest();
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return (given) => given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function keyBytes(secret: string, form: "text" | "base64" | "hex"): Buffer | undefined {
