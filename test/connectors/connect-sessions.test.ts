@@ -200,6 +200,28 @@ test("a provider that cannot answer leaves the session open", async () => {
   assert.equal((await tenant.session(session.id)).status, "pending");
 });
 
+test("access that the provider has granted is not lost when the database fails while it is stored", async () => {
+  const session = await tenant.createSession({ ...keyed, end_user: { id: "u9" } });
+  const browser = new ScriptlessBrowser();
+  const page = await browser.openLink(session.connect_url);
+  await sql`create sequence lost_inserts`;
+  await sql`
+    create function lose_insert() returns trigger language plpgsql as $$
+    begin
+      if nextval('lost_inserts') <= 2 then raise exception 'lost' using errcode = '08006'; end if;
+      return new;
+    end $$`;
+  await sql`
+    create trigger lose_insert before insert on connector_connections for each row execute function lose_insert()`;
+  try {
+    assert.match((await browser.submit(page, filled, "/submit")).text, /Account connected/);
+  } finally {
+    await sql`drop trigger lose_insert on connector_connections`;
+  }
+  const { status, result_connection_id: id } = await tenant.session(session.id);
+  assert.deepEqual([status, (await tenant.connection(id)).status], ["completed", "active"]);
+});
+
 test("the end user chooses among providers and ways to connect, without scripts", async () => {
   const session = await tenant.createSession({ allowed_provider_keys: ["plain", "keyed"] });
   const browser = new ScriptlessBrowser();
