@@ -45,8 +45,24 @@ test("a search finds words and their beginnings in names, titles, tags and descr
   assert.ok((await search("'; drop table --")).length === 0);
   assert.ok((await search("!!!")).length > 0, "no words: everything");
   const publisher = market.newPublisher();
-  await publish(tenant, publisher, workflowPack(publisher, "one", { title: "Refunds for partners" }));
+  await publish(tenant, publisher, workflowPack(publisher, "one", { title: "Refunds for partnerships" }));
   assert.deepEqual((await search("refund")).toSorted(), ["refund-approval", "sample-workflow"]);
+  assert.deepEqual(
+    await search("a refund of the partner"),
+    ["sample-workflow"],
+    "words without a meaning of their own",
+  );
+  for (const [word, name] of [
+    ["escalation", "incident-escalation"],
+    ["incident", "incident-escalation"],
+    ["fulfilment", "order-fulfilment"],
+    ["partnerships", "sample-workflow"],
+  ] as const) {
+    for (let length = 1; length <= word.length; length++) {
+      const typed = word.slice(0, length);
+      assert.ok((await search(typed)).includes(name), `${typed} is the beginning of ${word}`);
+    }
+  }
 });
 
 test("packs are filtered by kind, publisher and installation", async () => {

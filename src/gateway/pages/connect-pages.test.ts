@@ -71,7 +71,7 @@ test("other methods, bodies and paths are refused before the page sees them", as
   assert.equal((await send(`/connect/${id}/submit`, { method: "POST", body: "{}" })).status, 400);
   const large = new URLSearchParams({ a: "x".repeat(256 * 1024) });
   assert.equal((await send(`/connect/${id}/submit`, { method: "POST", body: large })).status, 413);
-  const many = new URLSearchParams(Array.from({ length: 1001 }, () => ["a", ""]));
+  const many = new URLSearchParams(Array.from({ length: 1001 }, (): [string, string] => ["a", ""]));
   assert.equal((await send(`/connect/${id}/submit`, { method: "POST", body: many })).status, 400);
   for (const path of ["/connect/", "/connect/short", `/connect/${id}/other`, `/connect/${id.toLowerCase()}`]) {
     assert.equal((await send(path)).status, 404, path);

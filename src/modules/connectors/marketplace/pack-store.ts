@@ -56,11 +56,29 @@ export interface FoundPack {
 export function packStore(sql: Sql) {
   const headColumns = sql`version, digest, key_id, yanked, yank_reason, published_at`;
 
+  /** Words by their stems, and as they are: the beginning of a word need not be one of its stem. */
+  const wordsOf = (text: Fragment) => sql`(to_tsvector('english', ${text}) || to_tsvector('simple', ${text}))`;
+
   /** The words of a pack by their weight: name and title, tags, description. */
   const searchVector = (name: Fragment, title: Fragment, tags: Fragment, description: Fragment) => sql`
-    (setweight(to_tsvector('english', ${name} || ' ' || ${title}), 'A') ||
-     setweight(to_tsvector('english', ${tags}), 'B') ||
-     setweight(to_tsvector('english', ${description}), 'C'))`;
+    (setweight(${wordsOf(sql`${name} || ' ' || ${title}`)}, 'A') ||
+     setweight(${wordsOf(tags)}, 'B') ||
+     setweight(${wordsOf(description)}, 'C'))`;
+
+  /**
+   * The search for all words. Every word matches as a prefix, so that results appear while somebody types. Words such as "a" and
+   * "for" do not matter, except for the last one: it may be the beginning of another word.
+   */
+  function searchQuery(words: readonly string[]): Fragment {
+    const queries = words.map((word, at) => {
+      const stem = sql`to_tsquery('english', ${`${word}:*`})`;
+      const either = sql`(${stem} || to_tsquery('simple', ${`${word}:*`}))`;
+      return at === words.length - 1
+        ? either
+        : sql`(case when numnode(${stem}) = 0 then ''::tsquery else ${either} end)`;
+    });
+    return queries.reduce((all, each) => sql`${all} && ${each}`);
+  }
 
   return {
     /** Serializes the publication of a tenant's packs. */
@@ -158,10 +176,7 @@ export function packStore(sql: Sql) {
       { offset, limit }: { readonly offset: number; readonly limit: number },
     ): Promise<{ readonly packs: FoundPack[]; readonly total: number }> {
       const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
-      // Every word matches as a prefix, so that results appear while somebody types.
-      const wanted = words.map((word) => `${word}:*`).join(" & ");
-      const matches = sql`e.search @@ to_tsquery('english', ${wanted})`;
-      const rank = sql`ts_rank(e.search, to_tsquery('english', ${wanted})) desc,`;
+      const wanted = words.length === 0 ? undefined : searchQuery(words);
       const shipped = builtIn.map(({ publisher, name, kind, title, description, tags, deprecatedBy }) => ({
         ...{ publisher, name, kind, title, description, tags: tags.join(" "), deprecated_by: deprecatedBy },
       }));
@@ -177,7 +192,7 @@ export function packStore(sql: Sql) {
         from (${entries}) e
         left join marketplace_installations i
           on i.tenant_id = ${tenantId} and i.publisher = e.publisher and i.name = e.name
-        where true ${wanted === "" ? sql`` : sql`and ${matches}`}
+        where true ${wanted === undefined ? sql`` : sql`and e.search @@ (${wanted})`}
           ${kind === "" ? sql`` : sql`and e.kind = ${kind}`}
           ${publisher === "" ? sql`` : sql`and e.publisher = ${publisher}`}
           ${installed === undefined ? sql`` : sql`and (i.id is not null) = ${installed}`}`;
@@ -186,7 +201,7 @@ export function packStore(sql: Sql) {
         select e.publisher, e.name, e.deprecated_by, e.summary, i.id as installation_id,
           i.version as installed_version
         ${matched}
-        order by ${wanted === "" ? sql`` : rank} e.name, e.publisher offset ${offset} limit ${limit}`;
+        order by ${wanted === undefined ? sql`` : sql`ts_rank(e.search, ${wanted}) desc,`} e.name, e.publisher offset ${offset} limit ${limit}`;
       return { packs, total: counted!.total };
     },
   };
