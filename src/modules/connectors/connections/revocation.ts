@@ -37,6 +37,8 @@ export function revokeGrantJob({ db, clock, metrics, openForTokens, tokens, refr
 
   async function revoke(sealed: SealedConnection, isLast: boolean): Promise<"succeeded" | "failed" | "not_offered"> {
     const opened = await openForTokens(sealed, clock.now());
+    // Another node may have the master key that this one lacks.
+    if (opened === "decrypt_failed" && !isLast) throw new Error("The credentials cannot be decrypted.");
     if (typeof opened === "string") return "failed";
     if (opened.auth.mode !== "oauth2") return "not_offered";
     const result = await tokens.revoke(opened.auth, opened.call);

@@ -110,7 +110,7 @@ function logIn(http: GuardedHttp, auth: TwoStepAuth, call: TokenCall): Promise<T
       accessToken: token.token,
       ...(token.expiresIn !== undefined && { expiresIn: token.expiresIn }),
     };
-    const standard = standardAnswer(answer, { pointers, errorIn2xx: undefined }, token.expires);
+    const standard = standardAnswer(answer, { pointers, errorIn2xx: undefined }, token.expires, nowMs);
     if (standard.kind !== "standard") throw unusableAnswer(standard);
     // Wrong credentials are refused in a form that only the provider knows.
     if (standard.status === 400) return refusal(isLoginRefusal(answer.status) ? "invalid_grant" : standard.body.error!);

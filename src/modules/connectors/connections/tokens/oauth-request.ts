@@ -134,7 +134,7 @@ function standardFetch(
       body: isJson ? JSON.stringify(Object.fromEntries(parameters)) : parameters.toString(),
     } as const;
     const answer = await http.send(call.provider, call.account.settings, request, limitsOf(call));
-    const standard = standardAnswer(answer, endpoint, expires);
+    const standard = standardAnswer(answer, endpoint, expires, call.nowMs);
     if (standard.kind !== "standard") throw unusableAnswer(standard);
     kept.answer = standard.original;
     return Response.json(standard.body, { status: standard.status });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scopesOf, standardAnswer, type TokenPointers } from "./token-answer.ts";
 
+const nowMs = 1_800_000_000_000;
 const standard: TokenPointers = {
   errorIn2xx: undefined,
   pointers: {
@@ -19,7 +20,7 @@ function read(
 ) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const answer = { status, headers: { "content-type": "application/json", ...headers }, body: Buffer.from(text) };
-  const { original: _, ...result } = { original: undefined, ...standardAnswer(answer, pointers, { unit }) };
+  const { original: _, ...result } = { original: undefined, ...standardAnswer(answer, pointers, { unit }, nowMs) };
   return result;
 }
 
@@ -87,6 +88,17 @@ test("a provider that cannot answer now is unavailable, and what is no token ans
   assert.deepEqual(read(429, "slow down", { headers: { "retry-after": "7" } }), {
     ...{ kind: "unavailable", code: "rate_limited", retryAfterMs: 7000 },
   });
+  const waits: [string, number | undefined][] = [
+    [new Date(nowMs + 90_000).toUTCString(), 90_000],
+    [new Date(nowMs - 90_000).toUTCString(), 0],
+    ["999999999", 3_600_000],
+    ["soon", undefined],
+  ];
+  for (const [text, retryAfterMs] of waits) {
+    assert.deepEqual(read(503, "<html>", { headers: { "retry-after": text } }), {
+      ...{ kind: "unavailable", code: "http_503", retryAfterMs },
+    });
+  }
   assert.deepEqual(read(503, "<html>"), { kind: "unavailable", code: "http_503", retryAfterMs: undefined });
   assert.deepEqual(read(403, "<html>"), { kind: "unavailable", code: "http_403", retryAfterMs: undefined });
   assert.deepEqual(read(200, "<html>"), { kind: "malformed" });

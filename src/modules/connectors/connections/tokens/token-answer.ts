@@ -31,9 +31,12 @@ export function standardAnswer(
   { status, headers, body }: HttpAnswer,
   { pointers, errorIn2xx }: TokenPointers,
   { unit }: Pick<TokenExpiry, "unit">,
+  nowMs: number,
 ): StandardAnswer {
-  if (status === 429) return { kind: "unavailable", code: "rate_limited", retryAfterMs: retryAfterMs(headers) };
-  if (status >= 500) return { kind: "unavailable", code: `http_${status}`, retryAfterMs: retryAfterMs(headers) };
+  if (status === 429 || status >= 500) {
+    const code = status === 429 ? "rate_limited" : `http_${status}`;
+    return { kind: "unavailable", code, retryAfterMs: retryAfterMs(headers, nowMs) };
+  }
   const original = parseBody(headers["content-type"] ?? "", body.toString("utf8"));
   const isSuccess = status >= 200 && status < 300;
   if (original === undefined) {
@@ -137,12 +140,13 @@ function standardError(code: string): string {
   return /^[a-z0-9_.-]{1,64}$/.test(known) ? known : "failed";
 }
 
+const retryAfterMsMax = 3_600_000;
+
 /** Reads a Retry-After header: seconds or an HTTP date. */
-function retryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
-  const text = headers["retry-after"];
-  if (text === undefined) return undefined;
-  const seconds = Number(text);
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3600) * 1000 : undefined;
+function retryAfterMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {
+  const text = headers["retry-after"]?.trim() ?? "";
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), retryAfterMsMax);
 }
 
 /** The granted scopes, whatever separates them. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { beforeEach, test } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -9,7 +10,14 @@ import {
 import { failsWith, freshTenant, perform } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { leaseStore } from "../refresh/lease-store.ts";
-import { insertConfig, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
+import {
+  insertConfig,
+  keyringOf,
+  nodesDatabase,
+  oauth2On,
+  providerOn,
+  startNode,
+} from "../testing/connection-nodes.ts";
 import { json, startTokenServer } from "../testing/token-server.ts";
 
 const url = await nodesDatabase();
@@ -56,11 +64,10 @@ const testConnection = (tenantId: TenantId, id: string) =>
 const revoke = async (tenantId: TenantId, id: string) =>
   (await perform(db, { tenantId }, connections.handlers.revokeConnection, RevokeConnectionRequestSchema, { id }))
     .connection!;
-const revocationJob = connections.jobs.find(({ kind }) => kind === "connector.revoke_grant")!;
-const runRevocation = (tenantId: TenantId, connectionId: string, attempt = 1) =>
-  revocationJob.handler({
-    ...{ tenantId, id: "j", payload: { connectionId }, attempt, signal: new AbortController().signal },
-  });
+const runRevocation = (tenantId: TenantId, connectionId: string, attempt = 1, by = connections) =>
+  by.jobs
+    .find(({ kind }) => kind === "connector.revoke_grant")!
+    .handler({ ...{ tenantId, id: "j", payload: { connectionId }, attempt, signal: new AbortController().signal } });
 const rowOf = async (id: string) =>
   (
     await db.sql<{ ciphertext: string; keyId: string; providerRevocation: string; status: string }[]>`
@@ -152,6 +159,21 @@ test("a revocation is repeated while the provider is unavailable, and in the end
   assert.notEqual((await rowOf(id)).ciphertext, "");
   await runRevocation(tenantId, id, 6);
   assert.deepEqual(await rowOf(id), { ciphertext: "", keyId: "", providerRevocation: "failed", status: "revoked" });
+});
+
+test("a revocation is left to other nodes by one that lacks the master key", async () => {
+  const tenantId = freshTenant();
+  const { id, refreshToken } = await grant(tenantId);
+  await revoke(tenantId, id);
+  const keyless = await startNode({ url, providers, keyring: keyringOf(randomBytes(32).toString("base64")) });
+  await assert.rejects(runRevocation(tenantId, id, 1, keyless.connections), /cannot be decrypted/);
+  assert.equal((await rowOf(id)).providerRevocation, "pending");
+  await runRevocation(tenantId, id, 2);
+  assert.deepEqual(
+    server.requests.map(({ path, fields }) => [path, fields.token]),
+    [["/revoke", refreshToken]],
+  );
+  assert.equal((await rowOf(id)).providerRevocation, "succeeded");
 });
 
 test("a provider that offers no revocation is not called", async () => {
