@@ -288,6 +288,28 @@ test("a connector pack is upgraded by a new version of its manifest, and rolled 
   assert.deepEqual(await dumpTenant(market.db, tenant.id), before);
 });
 
+test("a list of installations shows each one with its permissions and records, and without its changes", async () => {
+  const tenant = await market.newTenant();
+  const publisher = market.newPublisher();
+  await publish(tenant, publisher, workflowPack(publisher, "one"), rulesPack(publisher, 1));
+  for (const name of ["sample-workflow", "sample-rules"]) await install(tenant, `${publisher.name}/${name}`);
+  const listed = await tenant.call("GET", `${installations}?per_page=100`);
+  assert.equal(listed.total, 2);
+  assert.deepEqual(
+    listed.data.map(({ name, records }: Json) => [name, records.length > 0]),
+    [
+      ["sample-workflow", true],
+      ["sample-rules", true],
+    ],
+  );
+  for (const each of listed.data) {
+    const { changes, ...shown } = await tenant.ok("GET", `${installations}/${each.id}`);
+    const { changes: none, ...inList } = each;
+    assert.deepEqual(inList, shown);
+    assert.deepEqual([changes.length, none], [1, []]);
+  }
+});
+
 test("installs, upgrades, rollbacks and uninstalls are recorded as events", async () => {
   const tenant = await market.newTenant();
   const publisher = market.newPublisher();

@@ -207,11 +207,11 @@ function fromKey({ createdAt, revokedAt, ...key }: PublisherKey): PublisherKeyMe
 }
 
 function fromInstallation(view: InstallationView): InstallationMessage {
-  const { installation, pack, records, changes } = view;
+  const { installation, permissions, records, changes } = view;
   const { tenantId, id, publisher, name, kind, version, digest, slots } = installation;
   return create(InstallationSchema, {
     ...{ tenantId, id, publisher, name, kind, version, digest, slots: slots as never },
-    permissions: fromPermissions(pack.permissions),
+    permissions: fromPermissions(permissions),
     records: records.map(({ key, kind: recordKind, recordId }) => ({ key, kind: recordKind, recordId })),
     canRollBack: view.canRollBack,
     availableVersion: view.availableVersion,

@@ -34,6 +34,12 @@ export interface InstalledRecord {
   readonly base: JsonObject;
 }
 
+/** An installation without its document. */
+export type InstallationHead = Omit<Installation, "document">;
+
+/** A record without what the pack wrote. */
+export type RecordHead = Omit<InstalledRecord, "base">;
+
 /** What a change did to an installation. */
 export type ChangeOperation = "install" | "upgrade" | "rollback" | "uninstall";
 

@@ -8,9 +8,10 @@ import type { CatalogueService } from "../catalogue-service.ts";
 import type {
   Installation,
   InstallationChange,
-  InstalledRecord,
+  InstallationHead,
   PackConflict,
   PlannedChange,
+  RecordHead,
 } from "../domain/installation.ts";
 import { type Pack, packName, type SignedPack } from "../domain/pack.ts";
 import type { PageNumber } from "../domain/page-number.ts";
@@ -69,9 +70,9 @@ export interface InstallPlan {
 
 /** An installation as callers see it. */
 export interface InstallationView {
-  readonly installation: Installation;
-  readonly pack: Pack;
-  readonly records: readonly InstalledRecord[];
+  readonly installation: InstallationHead;
+  readonly permissions: Permissions;
+  readonly records: readonly RecordHead[];
   readonly canRollBack: boolean;
   readonly availableVersion: string;
   /** Newest first; empty in lists. */
@@ -101,17 +102,27 @@ export function createInstallationService({ db, events, catalogue, owners, slots
     return installation;
   }
 
-  async function view(context: Context, installation: Installation, withChanges: boolean): Promise<InstallationView> {
+  async function view(context: Context, installation: Installation): Promise<InstallationView> {
     const { sql, tenantId } = context;
-    const { id, publisher, name, changeId } = installation;
+    const { id } = installation;
     const store = installationStore(sql);
+    const records = (await store.recordHeads(tenantId, [id])).get(id) ?? [];
+    const changes = await store.changes(tenantId, id, changesShownMax);
+    return { ...(await listed(context, installation, packOf(installation).permissions, records)), changes };
+  }
+
+  async function listed(
+    context: Context,
+    installation: InstallationHead,
+    permissions: Permissions,
+    records: readonly RecordHead[],
+  ): Promise<InstallationView> {
+    const { publisher, name, changeId } = installation;
     return {
-      installation,
-      pack: packOf(installation),
-      records: await store.records(tenantId, id),
-      canRollBack: await store.isUpgrade(tenantId, changeId),
+      ...{ installation, permissions, records },
+      canRollBack: await installationStore(context.sql).isUpgrade(context.tenantId, changeId),
       availableVersion: await catalogue.newestVersion(context, publisher, name),
-      changes: withChanges ? await store.changes(tenantId, id, changesShownMax) : [],
+      changes: [],
     };
   }
 
@@ -174,7 +185,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
       const { values, missing } = await resolveSlots(context, signed.pack.slots, given);
       requireNoneMissing(missing);
       const { installation } = await install(context, signed, values);
-      return view(context, installation, true);
+      return view(context, installation);
     },
 
     async upgradePack(context: Context, { id, version, slots: given, onConflict, accepted }: UpgradeRequest) {
@@ -192,19 +203,19 @@ export function createInstallationService({ db, events, catalogue, owners, slots
       const result = await upgrade(context, current, signed, { slots: values, winner, added });
       if (result.conflicts.length > 0) metrics.conflicted(onConflict, result.conflicts.length);
       if (onConflict === "refuse" && result.conflicts.length > 0) throw conflictFailure(pack, result.conflicts);
-      const upgraded = await view(context, result.installation, true);
+      const upgraded = await view(context, result.installation);
       return { upgraded, plan: planOf(pack, current, result, []) };
     },
 
     async rollBackPack(context: Context, id: string, discardChanges: boolean): Promise<InstallationView> {
       const current = await lockInstallation(context, id);
-      return view(context, await rollBack(context, current, discardChanges), true);
+      return view(context, await rollBack(context, current, discardChanges));
     },
 
     async uninstallPack(context: Context, id: string, keepRecords: boolean): Promise<InstallationView> {
       const { sql, tenantId, nowMs, principal } = context;
       const current = await lockInstallation(context, id);
-      const shown = await view(context, current, true);
+      const shown = await view(context, current);
       await requireAcceptedBy(context, current, "");
       if (!keepRecords) {
         owners.requireScopes(
@@ -226,20 +237,28 @@ export function createInstallationService({ db, events, catalogue, owners, slots
     async getInstallation(context: Context, id: string): Promise<InstallationView> {
       const installation = await installationStore(context.sql).find(context.tenantId, id);
       if (installation === undefined) throw notFound("installation");
-      return view(context, installation, true);
+      return view(context, installation);
     },
 
     async listInstallations(context: Context, kind: string, { offset, limit }: PageNumber) {
       const { sql, tenantId } = context;
       const store = installationStore(sql);
       const views: InstallationView[] = [];
-      for (const each of await store.list(tenantId, kind, offset, limit)) views.push(await view(context, each, false));
+      const found = await store.list(tenantId, kind, offset, limit);
+      const records = await store.recordHeads(
+        tenantId,
+        found.map(({ id }) => id),
+      );
+      for (const { permissions, ...each } of found) {
+        const declared = { ...noPermissions, ...permissions };
+        views.push(await listed(context, each, declared, records.get(each.id) ?? []));
+      }
       return { installations: views, total: await store.count(tenantId, kind) };
     },
   };
 
   /** Deletes records in reverse order. Throws if something that stays refers to one of them. */
-  async function removeRecords(context: Context, records: readonly InstalledRecord[]): Promise<void> {
+  async function removeRecords(context: Context, records: readonly RecordHead[]): Promise<void> {
     const uses: RecordUse[] = [];
     const own = new Set<string>();
     for (const { kind, key, recordId } of records.toReversed()) {

@@ -1,11 +1,14 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, readRowImages, type Sql } from "../../../../platform/db/index.ts";
+import type { Permissions } from "../../../pack-records.ts";
 import type {
   ChangeOperation,
   Installation,
   InstallationChange,
+  InstallationHead,
   InstallationId,
   InstalledRecord,
+  RecordHead,
   UpgradeImages,
 } from "../domain/installation.ts";
 
@@ -19,13 +22,20 @@ export interface NewChange {
   readonly images?: UpgradeImages | undefined;
 }
 
+/** An installation in a list. */
+export interface ListedInstallation extends InstallationHead {
+  /** The permissions as the document declares them. */
+  readonly permissions: Partial<Permissions> | null;
+}
+
 /** How many records an installation has at most. */
 const recordsMax = 1000;
 
 /** The SQL queries of installations. */
 export function installationStore(sql: Sql) {
-  const columns = sql`tenant_id, id, publisher, name, kind, version, digest, document, slots, change_id, created_at,
+  const headColumns = sql`tenant_id, id, publisher, name, kind, version, digest, slots, change_id, created_at,
     updated_at, record_version`;
+  const columns = sql`${headColumns}, document`;
   return {
     /** Serializes all changes of a tenant's installations. */
     async lockTenant(tenantId: TenantId): Promise<void> {
@@ -71,9 +81,10 @@ export function installationStore(sql: Sql) {
       return row!.count;
     },
 
-    async list(tenantId: TenantId, kind: string, offset: number, limit: number): Promise<Installation[]> {
-      return sql<Installation[]>`
-        select ${columns} from marketplace_installations
+    /** Lists installations without their documents, which can have a megabyte each. */
+    async list(tenantId: TenantId, kind: string, offset: number, limit: number): Promise<ListedInstallation[]> {
+      return sql<ListedInstallation[]>`
+        select ${headColumns}, document -> 'permissions' as permissions from marketplace_installations
         where tenant_id = ${tenantId} and (${kind} = '' or kind = ${kind})
         order by id offset ${offset} limit ${limit}`;
     },
@@ -94,6 +105,14 @@ export function installationStore(sql: Sql) {
       return sql<InstalledRecord[]>`
         select key, kind, record_id, base from marketplace_installation_records
         where tenant_id = ${tenantId} and installation_id = ${id} order by position limit ${recordsMax}`;
+    },
+
+    /** The records of installations without what the pack wrote, in the order of each pack. */
+    async recordHeads(tenantId: TenantId, ids: readonly InstallationId[]): Promise<Map<InstallationId, RecordHead[]>> {
+      const rows = await sql<(RecordHead & { readonly installationId: InstallationId })[]>`
+        select installation_id, key, kind, record_id from marketplace_installation_records
+        where tenant_id = ${tenantId} and installation_id = any(${ids as InstallationId[]}) order by installation_id, position`;
+      return Map.groupBy(rows, ({ installationId }) => installationId);
     },
 
     async replaceRecords(tenantId: TenantId, id: InstallationId, records: readonly InstalledRecord[]): Promise<void> {
