@@ -19,7 +19,7 @@ export function billingFixture(db: Database, usageSources: readonly UsageSource[
   const { config } = loadConfig({ overrides: ["server.internal_addr="] });
   const newNode = () =>
     createBilling({
-      ...{ config, db, clock, events, usageSources },
+      ...{ config, db, clock, events, usageSources, log: { error() {} } },
       ...announcedChanges(),
       cursors: createCursors(randomBytes(32)),
       metrics: createMetrics(),

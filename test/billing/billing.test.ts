@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  type BillingSubscription,
-  CancelSubscriptionRequestSchema,
-  type CancelSubscriptionResponse,
   Effective,
   PreviewSubscriptionRequestSchema,
   type PreviewSubscriptionResponse,
   SetSubscriptionRequestSchema,
-  type SetSubscriptionResponse,
 } from "../../gen/service/api/billing_subscription_pb.ts";
 import {
   EntitlementSource_Kind,
@@ -18,28 +13,12 @@ import {
   type GetEntitlementsResponse,
   IssueEntitlementSnapshotRequestSchema,
 } from "../../gen/service/api/entitlement_pb.ts";
+import type { Invoice } from "../../gen/service/api/invoice_pb.ts";
+import { GetUsageRequestSchema, type GetUsageResponse, Meter_Aggregation } from "../../gen/service/api/meter_pb.ts";
 import {
-  type Invoice,
-  Invoice_Status,
-  ListInvoicesRequestSchema,
-  type ListInvoicesResponse,
-  PreviewInvoiceRequestSchema,
-  type PreviewInvoiceResponse,
-} from "../../gen/service/api/invoice_pb.ts";
-import {
-  CreateMeterRequestSchema,
-  GetUsageRequestSchema,
-  type GetUsageResponse,
-  Meter_Aggregation,
-  RecordUsageRequestSchema,
-  type RecordUsageResponse,
-} from "../../gen/service/api/meter_pb.ts";
-import {
-  CreatePlanRequestSchema,
   CreatePlanVersionRequestSchema,
   type CreatePlanVersionResponse,
   PlanTerms_Interval,
-  type PlanTermsSchema,
   Price_Model,
 } from "../../gen/service/api/plan_pb.ts";
 import type { UsageSource } from "../../src/modules/usage-source.ts";
@@ -48,6 +27,7 @@ import { ulid } from "../../src/platform/ids/ulid.ts";
 import { failsWith, freshTenant, testDatabase } from "../harness/context.ts";
 import { fc } from "../harness/random.ts";
 import { sized } from "../harness/run-size.ts";
+import { billingCalls, flat, monthly, msOf } from "./billing-calls.ts";
 import { billingFixture } from "./billing-fixture.ts";
 
 const db = await testDatabase();
@@ -73,78 +53,14 @@ const { handlers } = node;
 const plans = handlers["service.api.PlanService"];
 const meters = handlers["service.api.MeterService"];
 const subscriptions = handlers["service.api.BillingSubscriptionService"];
-const invoices = handlers["service.api.InvoiceService"];
 const entitlements = handlers["service.api.EntitlementService"];
 
-let serial = 0;
-const fresh = (stem: string) => `${stem}${serial++}`;
-
-type Terms = MessageInitShape<typeof PlanTermsSchema>;
-const monthly = { currency: "EUR", interval: PlanTerms_Interval.MONTH };
-const flat = (amount: bigint) => ({ key: "base", name: "Base", model: Price_Model.FLAT, amount });
-
-async function newPlan(terms: Partial<Terms> = {}, selfService = true): Promise<string> {
-  const key = fresh("plan");
-  const request = { key, name: key, selfService, terms: { ...monthly, ...terms } as never };
-  await call(platformTenantId, plans.createPlan, CreatePlanRequestSchema, request, true);
-  return key;
-}
-
-async function newMeter(aggregation: Meter_Aggregation = Meter_Aggregation.SUM, options: object = {}): Promise<string> {
-  const key = fresh("meter");
-  const request = { key, name: key, aggregation, ...options };
-  await call(platformTenantId, meters.createMeter, CreateMeterRequestSchema, request, true);
-  return key;
-}
-
-async function subscribe(tenantId: TenantId, planKey: string, choice: object = {}): Promise<BillingSubscription> {
-  const request = { planKey, ...choice };
-  const platform = "overrides" in choice;
-  const { subscription } = await call<typeof SetSubscriptionRequestSchema, SetSubscriptionResponse>(
-    ...[tenantId, subscriptions.setSubscription, SetSubscriptionRequestSchema, request, platform],
-  );
-  return subscription!;
-}
-
-type Report = MessageInitShape<typeof RecordUsageRequestSchema>["events"];
-function record(tenantId: TenantId, reported: Report): Promise<RecordUsageResponse> {
-  return call(tenantId, meters.recordUsage, RecordUsageRequestSchema, { events: reported });
-}
-
-function usageOf(tenantId: TenantId, meterKey: string): Promise<GetUsageResponse> {
-  const until = timestampFromMs(clock.nowMs + 1);
-  return call(tenantId, meters.getUsage, GetUsageRequestSchema, { meterKey, until });
-}
-
-async function previewOf(tenantId: TenantId, periodStartMs?: number): Promise<Invoice> {
-  const periodStart = periodStartMs === undefined ? undefined : timestampFromMs(periodStartMs);
-  const request = periodStart === undefined ? {} : { periodStart };
-  const { invoice } = await call<typeof PreviewInvoiceRequestSchema, PreviewInvoiceResponse>(
-    ...[tenantId, invoices.previewInvoice, PreviewInvoiceRequestSchema, request],
-  );
-  return invoice!;
-}
-
-async function issuedTo(tenantId: TenantId): Promise<Invoice[]> {
-  const response = await call<typeof ListInvoicesRequestSchema, ListInvoicesResponse>(
-    ...[tenantId, invoices.listInvoices, ListInvoicesRequestSchema, { status: Invoice_Status.ISSUED }],
-  );
-  return response.invoices;
-}
-
-/** Runs everything that is due at the time of the clock. */
-async function runJobs(on = node): Promise<void> {
-  await on.renewAll(clock.nowMs, never);
-  await on.collector.collect(clock.nowMs, never);
-  await on.issueAll(clock.nowMs, never);
-}
+const { newPlan, newMeter, subscribe, cancel, record, usageOf, previewOf, issuedTo, runJobs } = billingCalls(fixture);
 
 /** What an invoice says about money. */
 const moneyOf = ({ currency, lines, total, periodStart, periodEnd }: Invoice) => ({
   ...{ currency, lines, total, periodStart, periodEnd },
 });
-
-const msOf = (time: { seconds: bigint } | undefined) => Number(time!.seconds) * 1000;
 
 test("usage that is sent twice counts once: in one call, in later calls and in concurrent ones", async () => {
   const tenantId = freshTenant();
@@ -333,9 +249,7 @@ test("the invoice of a period equals its last preview, whatever happened in the 
         if (action === "plan") await subscribe(tenantId, choices[plan]!);
         else if (action === "usage") await record(tenantId, [{ meterKey, transactionId: `t${at}`, quantity }]);
         else {
-          await call<typeof CancelSubscriptionRequestSchema, CancelSubscriptionResponse>(
-            ...[tenantId, subscriptions.cancelSubscription, CancelSubscriptionRequestSchema, {}],
-          ).catch(failsWith("FAILED_PRECONDITION"));
+          await cancel(tenantId).catch(failsWith("FAILED_PRECONDITION"));
         }
       }
       const preview = await previewOf(tenantId, startMs);
@@ -445,8 +359,9 @@ test("a subscription grants what its plan and its overrides say, and a denied it
   assert.deepEqual(granted.limits, { route: 200n, "workflow.run": 5n });
   assert.equal(granted.source!.ref, `${planKey}@1`);
   assert.deepEqual(await node.readLimits(tenantId), { route: 200, "workflow.run": 5 });
-  await call(tenantId, subscriptions.cancelSubscription, CancelSubscriptionRequestSchema, {});
+  await cancel(tenantId);
   assert.deepEqual([(await current()).allow, (await current()).deny], [[], ["a"]]);
+  assert.deepEqual(await node.readLimits(tenantId), { route: 200, "workflow.run": 5 }, "a cancellation lifts no limit");
 });
 
 test("entitlements that an operator controls are not replaced by a change of the plan, until the operator returns them", async () => {

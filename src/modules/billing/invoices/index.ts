@@ -10,6 +10,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Meters } from "../meters/index.ts";
@@ -24,6 +25,7 @@ import { createInvoiceService } from "./service.ts";
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
   readonly cursors: Cursors;
   readonly metrics: Metrics;
   readonly events: EventRecorder;

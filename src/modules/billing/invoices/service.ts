@@ -3,6 +3,7 @@ import { runAfterCommit } from "../../../chain/execute.ts";
 import { fail } from "../../../errors/index.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Meters } from "../meters/index.ts";
@@ -14,6 +15,7 @@ import { invoiceStore } from "./store.ts";
 
 interface Parts {
   readonly db: Database;
+  readonly log: Pick<Log, "error">;
   readonly operators: Operators;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
@@ -32,7 +34,7 @@ export type InvoiceService = ReturnType<typeof createInvoiceService>;
 
 /** Creates the service of invoices. */
 export function createInvoiceService(parts: Parts) {
-  const { db, operators, events, metrics, subscriptions, meters, calculate } = parts;
+  const { db, log, operators, events, metrics, subscriptions, meters, calculate } = parts;
   const issuedTotal = metrics.counter({ name: "billing_invoices_issued_total", help: "Invoices that were issued." });
 
   async function store(context: EventContext, period: Period, status: "preview" | "issued", draft: Draft) {
@@ -101,13 +103,24 @@ export function createInvoiceService(parts: Parts) {
       return invoice;
     },
 
-    /** Issues the invoices of all periods whose usage is complete. Several nodes can call this concurrently. */
+    /**
+     * Issues the invoices of all periods whose usage is complete. Several nodes can call this concurrently. An invoice that
+     * cannot be issued is tried again by the next call, and delays no others.
+     */
     async issueAll(nowMs: number, signal: AbortSignal): Promise<void> {
-      const due = await subscriptions().findClosedPeriods(db.sql, new Date(nowMs - lateUsageMs), batchSize);
-      for (const period of due) {
-        if (signal.aborted) return;
-        if (await meters.isSettled(period.endsAt)) await issue(period, nowMs);
-      }
+      const before = new Date(nowMs - lateUsageMs);
+      let due: Period[] = [];
+      do {
+        due = await subscriptions().findClosedPeriods(db.sql, before, batchSize, due.at(-1));
+        for (const period of due) {
+          if (signal.aborted) return;
+          if (!(await meters.isSettled(period.endsAt))) continue;
+          await issue(period, nowMs).catch((error: unknown) => {
+            const { tenantId, startsAt } = period;
+            log.error({ err: error, tenant_id: tenantId, period_start: startsAt }, "issuing an invoice failed");
+          });
+        }
+      } while (due.length === batchSize);
     },
   };
 }

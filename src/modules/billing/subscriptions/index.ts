@@ -12,6 +12,7 @@ import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { NewSnapshot } from "../entitlements/index.ts";
 import type { Operators } from "../operators.ts";
 import type { Plans } from "../plans/index.ts";
+import type { Period } from "./domain/subscription.ts";
 import { type DraftInvoice, subscriptionHandlers } from "./handler.ts";
 import { renewalJob } from "./jobs.ts";
 import { createRenewals } from "./renewal.ts";
@@ -63,8 +64,8 @@ export function createSubscriptions({ draft, ...parts }: Parts) {
     findPeriod: (sql: Sql, tenantId: TenantId, startsAt: Date) => subscriptionStore(sql).findPeriod(tenantId, startsAt),
     findSegments: (sql: Sql, tenantId: TenantId, period: { startsAt: Date; endsAt: Date }) =>
       subscriptionStore(sql).findSegments(tenantId, period),
-    findClosedPeriods: (sql: Sql, before: Date, limit: number) =>
-      subscriptionStore(sql).findEndedPeriods("closed", before, limit),
+    findClosedPeriods: (sql: Sql, before: Date, limit: number, after: Period | undefined) =>
+      subscriptionStore(sql).findEndedPeriods("closed", before, limit, after),
     markInvoiced: (sql: Sql, tenantId: TenantId, startsAt: Date) =>
       subscriptionStore(sql).setPeriodState(tenantId, startsAt, "invoiced"),
   };

@@ -23,11 +23,11 @@ export type Renewals = ReturnType<typeof createRenewals>;
 
 /** Creates the renewals. */
 export function createRenewals({ plans, events, issueFromPlan }: Parts) {
-  /** What a subscription grants now. */
+  /** What a subscription grants now. A canceled one grants nothing, and its limits stay: it never allows more. */
   async function snapshotOf(context: EventContext, subscription: Subscription): Promise<NewSnapshot> {
     const { planKey, planVersion, status, overrides, periodEnd } = subscription;
     const { terms } = await plans.findVersion(context.sql, subscription);
-    const plan = status === "active" ? { allow: terms.entitlements, limits: terms.limits } : { allow: [], limits: {} };
+    const plan = { allow: status === "active" ? terms.entitlements : [], limits: terms.limits };
     return {
       ...planGrants(plan, status === "active" ? overrides : { ...overrides, allow: [] }),
       sourceKind: "plan",
@@ -64,7 +64,7 @@ export function createRenewals({ plans, events, issueFromPlan }: Parts) {
 
     /**
      * Closes the periods of a locked subscription that have ended, and starts the next one with the scheduled change. A
-     * canceled subscription gets no next period.
+     * canceled subscription gets no next period, unless a plan is scheduled for it.
      */
     async renew(context: EventContext, locked: Subscription): Promise<Subscription> {
       const { sql, nowMs } = context;
@@ -73,7 +73,7 @@ export function createRenewals({ plans, events, issueFromPlan }: Parts) {
       while (current.periodEnd.getTime() <= nowMs) {
         const { tenantId, periodEnd, scheduled } = current;
         await store.setPeriodState(tenantId, current.periodStart, "closed");
-        if (current.status === "canceled") return current;
+        if (current.status === "canceled" && scheduled === null) return current;
         if (scheduled?.planKey === "") {
           await store.endSegment(tenantId, periodEnd);
           current = await store.update({ ...current, status: "canceled", scheduled: null }, new Date(nowMs));
@@ -116,7 +116,7 @@ export function createRenewals({ plans, events, issueFromPlan }: Parts) {
     await store.insertPeriod({ tenantId, startsAt: periodEnd, endsAt, currency: terms.currency, state: "open" });
     return {
       ...current,
-      ...{ planKey: ref.planKey, planVersion: ref.planVersion, scheduled: null },
+      ...{ planKey: ref.planKey, planVersion: ref.planVersion, status: "active", scheduled: null },
       ...{ anchorAt, periodNumber, periodStart: periodEnd, periodEnd: endsAt },
     };
   }

@@ -38,6 +38,9 @@ interface Parts {
   readonly renewals: Renewals;
 }
 
+/** The largest number of segments of a period. */
+const segmentsMax = 100;
+
 const noGrants: Grants = { allow: [], deny: [], limits: {} };
 
 /** The operations on subscriptions. */
@@ -111,10 +114,21 @@ export function createSubscriptionService({ plans, operators, events, renewals }
     const ref = { planKey: version.planKey, planVersion: version.version };
     const isSamePlan = current.planKey === ref.planKey && current.planVersion === ref.planVersion;
     if (!isSamePlan || current.status === "canceled") {
-      await store.endSegment(current.tenantId, now);
-      await store.insertSegment(current.tenantId, ulid(nowMs), { ...ref, startsAt: now, endsAt: null });
+      await requireFewChanges(sql, current);
+      const startsAt = await store.nextSegmentStart(current.tenantId, now);
+      await store.endSegment(current.tenantId, startsAt);
+      await store.insertSegment(current.tenantId, ulid(nowMs), { ...ref, startsAt, endsAt: null });
     }
     return store.update({ ...current, ...ref, status: "active", overrides, scheduled: null }, now);
+  }
+
+  /** Every change adds lines to the invoice, so their number is bounded. */
+  async function requireFewChanges(sql: Sql, { tenantId, periodStart, periodEnd }: Subscription): Promise<void> {
+    const segments = await subscriptionStore(sql).findSegments(tenantId, { startsAt: periodStart, endsAt: periodEnd });
+    if (segments.length < segmentsMax) return;
+    throw fail("FAILED_PRECONDITION", {
+      public: `The plan was changed ${segmentsMax - 1} times in this period, which is the maximum. Change it at the end of the period: EFFECTIVE_PERIOD_END.`,
+    });
   }
 
   /** A period has one currency and one length. */
@@ -180,7 +194,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
         await recordChange(context, "changed", changed);
         return changed;
       }
-      await store.endSegment(tenantId, now);
+      await store.endSegment(tenantId, await store.nextSegmentStart(tenantId, now));
       const canceled = await store.update({ ...current, status: "canceled", scheduled: null }, now);
       await events.record(context, "billing.subscription.canceled", canceled.id, { effective: "now" }, tenantId);
       await renewals.issue(context, canceled);

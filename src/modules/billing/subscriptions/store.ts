@@ -68,6 +68,14 @@ export function subscriptionStore(sql: Sql) {
         values (${tenantId}, ${id}, ${segment.planKey}, ${segment.planVersion}, ${segment.startsAt}, ${segment.endsAt})`;
     },
 
+    /** When the next segment can start: now, or the end of the last one if a clock was set back since. */
+    async nextSegmentStart(tenantId: TenantId, now: Date): Promise<Date> {
+      const [row] = await sql<{ at: Date }[]>`
+        select greatest(${now}::timestamptz, max(starts_at), max(ends_at)) as at from billing_segments
+        where tenant_id = ${tenantId}`;
+      return row!.at;
+    },
+
     async endSegment(tenantId: TenantId, endsAt: Date): Promise<void> {
       await sql`
         update billing_segments set ends_at = ${endsAt} where tenant_id = ${tenantId} and ends_at is null`;
@@ -101,11 +109,17 @@ export function subscriptionStore(sql: Sql) {
       return row;
     },
 
-    /** Periods that have ended before a time and are open or closed, oldest first. */
-    async findEndedPeriods(state: "open" | "closed", before: Date, limit: number): Promise<Period[]> {
+    /** Periods that have ended before a time and are open or closed, oldest first; those after one, if it is given. */
+    async findEndedPeriods(
+      state: "open" | "closed",
+      before: Date,
+      limit: number,
+      after?: Pick<Period, "endsAt" | "tenantId">,
+    ): Promise<Period[]> {
       return sql<Period[]>`
         select ${periodColumns} from billing_periods where state = ${state} and state <> 'invoiced' and ends_at <= ${before}
-        order by ends_at limit ${limit}`;
+          ${after === undefined ? sql`` : sql`and (ends_at, tenant_id) > (${after.endsAt}, ${after.tenantId})`}
+        order by ends_at, tenant_id limit ${limit}`;
     },
 
     /** The end of the last invoiced period; undefined without one. */
