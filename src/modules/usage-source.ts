@@ -23,8 +23,8 @@ export interface UsageSource {
     | "service.executions"
     | "service.storage";
   /**
-   * count: how often something happened in the window. Measuring a past window again gives the same result, or a greater
-   * one if a call was committed late. gauge: the current state, whatever the window.
+   * count: how often something happened in the window. Measuring a past window again gives the same result, a greater one
+   * if a call was committed late, or a smaller one if something was undone. gauge: the current state, whatever the window.
    */
   readonly kind: "count" | "gauge";
   /** Measures all tenants with usage. */

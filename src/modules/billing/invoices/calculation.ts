@@ -9,7 +9,7 @@ import { type RatedSegment, rateLines, totalOf } from "./domain/invoice-lines.ts
 
 interface Parts {
   readonly plans: Pick<Plans, "findVersions">;
-  readonly meters: Pick<Meters, "aggregate" | "watermark">;
+  readonly meters: Pick<Meters, "aggregateMany" | "watermark">;
 }
 
 /** Calculates what a period with some segments costs, given the usage so far. */
@@ -32,17 +32,19 @@ export function createCalculation({ plans, meters }: Parts): Calculate {
       fromMs: startsAt.getTime(),
       untilMs: endsAt?.getTime() ?? whole.untilMs,
     }));
-    const usage = new Map<string, bigint>();
     const keyOf = (meterKey: string, fromMs: number, untilMs: number) => `${meterKey}|${fromMs}|${untilMs}`;
-    for (const { terms, fromMs, untilMs } of rated) {
-      const part = { fromMs: Math.max(fromMs, whole.fromMs), untilMs: Math.min(untilMs, whole.untilMs) };
-      for (const { meterKey } of terms.prices) {
-        if (meterKey === "") continue;
-        const range = { from: new Date(part.fromMs), until: new Date(part.untilMs) };
-        const quantity = await meters.aggregate(sql, tenantId, meterKey, range);
-        usage.set(keyOf(meterKey, part.fromMs, part.untilMs), quantity);
-      }
-    }
+    const wanted = rated.flatMap(({ terms, fromMs, untilMs }) => {
+      const from = new Date(Math.max(fromMs, whole.fromMs));
+      const until = new Date(Math.min(untilMs, whole.untilMs));
+      return terms.prices.flatMap(({ meterKey }) => (meterKey === "" ? [] : [{ meterKey, from, until }]));
+    });
+    const quantities = await meters.aggregateMany(sql, tenantId, wanted);
+    const usage = new Map(
+      wanted.map(({ meterKey, from, until }, at) => [
+        keyOf(meterKey, from.getTime(), until.getTime()),
+        quantities[at]!,
+      ]),
+    );
     const lines = rateLines(
       whole,
       rated,
@@ -53,7 +55,7 @@ export function createCalculation({ plans, meters }: Parts): Calculate {
       throw fail("FAILED_PRECONDITION", { public: "The usage or the total is too large for an invoice." });
     }
     const asOf = new Date(nowMs);
-    const counted = (await meters.watermark())?.countedUntil ?? period.startsAt;
+    const counted = (await meters.watermark(sql))?.countedUntil ?? period.startsAt;
     return { currency: period.currency, lines, total, asOf, watermark: counted < asOf ? counted : asOf };
   };
 }

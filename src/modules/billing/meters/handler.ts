@@ -97,7 +97,7 @@ export function meterHandlers(parts: Parts): Handlers<typeof Rpc> {
       return create(GetUsageResponseSchema, {
         since: timestampFromDate(range.from),
         until: timestampFromDate(range.until),
-        watermark: optionalTime((await collector.watermark())?.countedUntil),
+        watermark: optionalTime((await collector.watermark(sql))?.countedUntil),
         usage: found.map(fromUsage),
       });
     },

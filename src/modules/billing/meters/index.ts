@@ -55,12 +55,12 @@ export function createMeters({ db, sources, ...parts }: Parts) {
       const active = (await meters.all(sql)).filter(({ status }) => status === "active");
       return new Set(active.map(({ key }) => key).filter((key) => keys.includes(key)));
     },
-    aggregate: usage.aggregate,
+    aggregateMany: usage.aggregateMany,
     /** The time up to which the service has counted its own meters. */
     watermark: collector.watermark,
     /** Whether the service has counted its own usage before a time for the last time. */
     async isSettled(until: Date): Promise<boolean> {
-      const settled = (await collector.watermark())?.settledUntil;
+      const settled = (await collector.watermark(db.sql))?.settledUntil;
       return settled !== undefined && settled.getTime() >= windowEnd(until.getTime());
     },
   };

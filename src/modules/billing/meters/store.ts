@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import type { Aggregation, Meter } from "./domain/meter.ts";
 import type { UsageRecord } from "./domain/usage.ts";
 
@@ -101,6 +101,24 @@ export function usageStore(sql: Sql) {
       return { quantity: BigInt(row!.quantity), events: BigInt(row!.events) };
     },
 
+    /** The usage of meters with one aggregation in ranges, in the given order. All or none are fed by the service. */
+    async aggregateMany(tenantId: TenantId, wanted: readonly (Range & { readonly meter: Meter })[]): Promise<bigint[]> {
+      const { serviceFed, aggregation } = wanted[0]!.meter;
+      const aggregate = serviceFed ? serviceAggregate(sql, aggregation) : aggregateOf(aggregation);
+      const [table, time] = serviceFed ? ["billing_service_usage", "window_start"] : ["billing_usage", "at"];
+      const rows = await sql<{ quantity: string }[]>`
+        select found.quantity from unnest(${wanted.map(({ meter }) => meter.key)}::text[],
+          ${wanted.map(({ from }) => from.toISOString())}::timestamptz[],
+          ${wanted.map(({ until }) => until.toISOString())}::timestamptz[]) with ordinality
+          as wanted(key, since, until, nth)
+        cross join lateral (
+          select ${aggregate} as quantity from ${sql(table!)}
+          where tenant_id = ${tenantId} and meter_key = wanted.key
+            and ${sql(time!)} >= wanted.since and ${sql(time!)} < wanted.until) found
+        order by wanted.nth`;
+      return rows.map(({ quantity }) => BigInt(quantity));
+    },
+
     async aggregateGroups(tenantId: TenantId, { key, aggregation }: Meter, range: Range): Promise<GroupAggregate[]> {
       const rows = await sql<{ dimensions: Record<string, string>; quantity: string; events: string }[]>`
         select dimensions, ${aggregateOf(aggregation)} as quantity, count(*)::text as events from billing_usage
@@ -137,10 +155,26 @@ export function serviceUsageStore(sql: Sql) {
         where known.quantity <> excluded.quantity`;
     },
 
+    /** Deletes the usage of all tenants but the given ones in the windows of a range. */
+    async deleteOthers(meterKey: string, { from, until }: Range, tenantIds: readonly TenantId[]): Promise<void> {
+      // A loose index scan reads one row per tenant, because the index starts with the tenant.
+      await sql`
+        with recursive counted as (
+          (select tenant_id from billing_service_usage order by tenant_id limit 1)
+          union all
+          select next.tenant_id from counted cross join lateral (
+            select tenant_id from billing_service_usage where tenant_id > counted.tenant_id
+            order by tenant_id limit 1) next
+        )
+        delete from billing_service_usage usage using counted
+        where usage.tenant_id = counted.tenant_id and meter_key = ${meterKey}
+          and window_start >= ${from} and window_start < ${until}
+          and usage.tenant_id <> all(${[...tenantIds]}::text[])`;
+    },
+
     async aggregate(tenantId: TenantId, { key, aggregation }: Meter, { from, until }: Range): Promise<Aggregate> {
-      const aggregate = aggregation === "max" ? sql`max(quantity)` : sql`sum(quantity)`;
       const [row] = await sql<{ quantity: string; events: string }[]>`
-        select coalesce(${aggregate}, 0)::text as quantity, count(*)::text as events from billing_service_usage
+        select ${serviceAggregate(sql, aggregation)} as quantity, count(*)::text as events from billing_service_usage
         where tenant_id = ${tenantId} and meter_key = ${key} and window_start >= ${from} and window_start < ${until}`;
       return { quantity: BigInt(row!.quantity), events: BigInt(row!.events) };
     },
@@ -153,6 +187,10 @@ export function serviceUsageStore(sql: Sql) {
       return deleted.count;
     },
   };
+}
+
+function serviceAggregate(sql: Sql, aggregation: Aggregation): Fragment {
+  return aggregation === "max" ? sql`coalesce(max(quantity), 0)::text` : sql`coalesce(sum(quantity), 0)::text`;
 }
 
 /** The text that identifies a record among the usage of a tenant. */

@@ -24,6 +24,11 @@ export interface UsageResult {
   readonly rejected: readonly { readonly record: UsageRecord; readonly reason: string }[];
 }
 
+/** A meter, and the range whose usage is wanted. */
+export interface WantedUsage extends Range {
+  readonly meterKey: string;
+}
+
 /** The usage of a meter, with its breakdown. */
 export interface MeterUsage extends Aggregate {
   readonly meter: Meter;
@@ -85,10 +90,20 @@ export function createUsageService({ meters, operators, metrics, holdInvoices }:
       return usage;
     },
 
-    /** The aggregated usage of a meter in a range; 0 if the meter does not exist. */
-    async aggregate(sql: Sql, tenantId: TenantId, meterKey: string, range: Range): Promise<bigint> {
-      const meter = (await meters.all(sql)).find(({ key }) => key === meterKey);
-      return meter === undefined ? 0n : (await usageStore(sql).aggregate(tenantId, meter, range)).quantity;
+    /** The aggregated usage of meters in ranges, in the given order; 0 if a meter does not exist. */
+    async aggregateMany(sql: Sql, tenantId: TenantId, wanted: readonly WantedUsage[]): Promise<bigint[]> {
+      const known = new Map((await meters.all(sql)).map((meter) => [meter.key, meter]));
+      const places = wanted.flatMap(({ meterKey, ...range }, at) => {
+        const meter = known.get(meterKey);
+        return meter === undefined ? [] : [{ at, meter, ...range }];
+      });
+      const quantities = wanted.map(() => 0n);
+      // One statement for each kind of aggregate: a period has as many ranges as its plan was changed.
+      for (const group of Map.groupBy(places, ({ meter }) => `${meter.serviceFed} ${meter.aggregation}`).values()) {
+        const found = await usageStore(sql).aggregateMany(tenantId, group);
+        for (const [nth, { at }] of group.entries()) quantities[at] = found[nth]!;
+      }
+      return quantities;
     },
   };
 }

@@ -9,7 +9,7 @@ export interface Collector {
   /** Counts all windows that can be counted at a time. Several nodes can call this concurrently. */
   collect(nowMs: number, signal: AbortSignal): Promise<void>;
   /** The time up to which everything is counted, and counted for the last time; undefined before the first collection. */
-  watermark(): Promise<Progress | undefined>;
+  watermark(sql: Sql): Promise<Progress | undefined>;
 }
 
 interface Parts {
@@ -30,22 +30,34 @@ export function createCollector({ db, sources }: Parts): Collector {
       const progress = await store.lock(source.meterKey, new Date(windowStart(nowMs)));
       const next = nextWindows(progress, nowMs);
       if (next === undefined) return false;
-      await countWindows(tx, source, next.fromMs, next.untilMs);
+      const isRecount = next.progress.settledUntil > progress.settledUntil;
+      await countWindows(tx, source, next, isRecount);
       await store.move(source.meterKey, next.progress);
       return true;
     });
   }
 
   /** Counts the windows of a range. A range without usage is measured once, so that a node catches up quickly. */
-  async function countWindows(tx: Sql, source: UsageSource, fromMs: number, untilMs: number): Promise<void> {
-    const from = new Date(fromMs);
-    const usage = await source.measure(tx, { from, until: new Date(untilMs) });
-    if (usage.length === 0) return;
+  async function countWindows(
+    tx: Sql,
+    source: UsageSource,
+    { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+    isRecount: boolean,
+  ): Promise<void> {
+    const range = { from: new Date(fromMs), until: new Date(untilMs) };
+    const usage = await source.measure(tx, range);
     const windows = (untilMs - fromMs) / windowMs;
-    if (windows === 1) return serviceUsageStore(tx).setMany(source.meterKey, from, usage);
-    const middleMs = fromMs + Math.floor(windows / 2) * windowMs;
-    await countWindows(tx, source, fromMs, middleMs);
-    await countWindows(tx, source, middleMs, untilMs);
+    if (usage.length > 0 && windows > 1) {
+      const middleMs = fromMs + Math.floor(windows / 2) * windowMs;
+      await countWindows(tx, source, { fromMs, untilMs: middleMs }, isRecount);
+      await countWindows(tx, source, { fromMs: middleMs, untilMs }, isRecount);
+      return;
+    }
+    const store = serviceUsageStore(tx);
+    const counted = usage.map(({ tenantId }) => tenantId);
+    // What the first count has found may be gone, such as a held message that was cancelled.
+    if (isRecount) await store.deleteOthers(source.meterKey, range, counted);
+    if (usage.length > 0) await store.setMany(source.meterKey, range.from, usage);
   }
 
   /** Measures a gauge once per window. The past cannot be measured, so missed windows stay empty. */
@@ -68,8 +80,8 @@ export function createCollector({ db, sources }: Parts): Collector {
         else while (!signal.aborted && (await countNext(source, nowMs)));
       }
     },
-    watermark: () =>
-      collectionStore(db.sql).watermark(sources.filter(({ kind }) => kind === "count").map(({ meterKey }) => meterKey)),
+    watermark: (sql) =>
+      collectionStore(sql).watermark(sources.filter(({ kind }) => kind === "count").map(({ meterKey }) => meterKey)),
   };
 }
 
