@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { freshName, newSender, type ResponseData, type Sender, serveChannel } from "./sender-fixture.ts";
+import { freshName, newSender, type ResponseData, type Sender, serveChannel, shown } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -174,6 +174,37 @@ for (const kind of ["unsubscribed", "complained"]) {
     // A late event about the former address does not affect the new one.
     await tellOf(first.delivery_id);
     assert.equal((await send()).outcome, "sent");
+  });
+}
+
+for (const path of ["trigger", "trigger:batch"]) {
+  test(`a rejection suppresses the address that was used, not one that replaces it meanwhile, after a ${path}`, async () => {
+    const sender = await newSender(node);
+    const [old, corrected] = ["+4930901830", "+4930901831"];
+    const receiver = await startReceiver(async ({ body }) => {
+      if (JSON.parse(body).to !== old) return { status: 200 };
+      await sender.subscriber({ external_id, phone: corrected });
+      return { status: 410 };
+    });
+    await serveChannel(sender, "sms", "http_sms", {
+      settings: { url: receiver.url, from: "S" },
+      credentials: { token: "t" },
+    });
+    const { id, external_id } = await sender.subscriber({ phone: old });
+    const workflow_key = await sender.workflow({ channels: { sms: { body: "B" } } });
+    const trigger = { workflow_key, subscriber_id: id };
+    const body = path === "trigger" ? trigger : { triggers: [trigger] };
+    await sender.ok("POST", `/api/v2/notifications/${path}`, body);
+    await shown(
+      () => sender.deliveries(`subscriber_id=${id}`),
+      ([delivery]) => delivery?.failure_code === "recipient_rejected",
+    );
+    const { data } = (await sender.rest.call("GET", "/api/v2/notification/suppressions")).body;
+    assert.deepEqual(
+      data.map(({ identity }: ResponseData) => identity),
+      [old],
+    );
+    assert.equal((await sender.trigger(trigger)).outcomes[0].outcome, "sent");
   });
 }
 

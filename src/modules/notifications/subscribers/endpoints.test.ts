@@ -118,7 +118,7 @@ test("another subscriber's address is refused, even if that subscriber is inacti
 /** Suppresses an endpoint as a provider's report does. */
 async function suppress(tenantId: TenantId, endpointId: string, nowMs: number): Promise<void> {
   const cause = { reason: "bounced", deliveryId: "", providerKey: "" } as const;
-  const address = { endpointId, subscriberId: "", channel: "email", usedAt: new Date(nowMs), ...cause } as const;
+  const address = { endpointId, subscriberId: "", channel: "email", used: { at: new Date(nowMs) }, ...cause } as const;
   await subscribers.suppress(db.sql, tenantId, [address], nowMs);
 }
 

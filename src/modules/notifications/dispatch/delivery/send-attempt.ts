@@ -106,7 +106,8 @@ export function createMessageSender({ prepare, connections, providers, clock }: 
       return { done: { ...route, kind: "sent", providerAttempts: 1, providerMessageId, observed }, failover: false };
     }
     const { phase, code, detail, failover, retryable, retryAfterMs, suppressEndpoint, mayHaveArrived } = result;
-    const outcome = { failure: { phase, code, detail }, retryable, retryAfterMs, suppressEndpoint, mayHaveArrived };
+    const unreachableIdentity = suppressEndpoint ? message.to.identity : "";
+    const outcome = { failure: { phase, code, detail }, retryable, retryAfterMs, unreachableIdentity, mayHaveArrived };
     return { done: { ...route, kind: "failed", providerAttempts: 1, ...outcome }, failover };
   }
 
@@ -129,7 +130,7 @@ export function createMessageSender({ prepare, connections, providers, clock }: 
 function combineFailures(failures: readonly FailedMessage[]): FailedMessage {
   const last = failures.at(-1)!;
   const providerAttempts = attemptsIn(failures);
-  if (last.mayHaveArrived || last.suppressEndpoint) return { ...last, providerAttempts };
+  if (last.mayHaveArrived || last.unreachableIdentity !== "") return { ...last, providerAttempts };
   const waits = failures.flatMap(({ retryable, retryAfterMs }) => (retryable ? [retryAfterMs ?? 0] : []));
   const retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
   return { ...failures[0]!, providerAttempts, retryable: waits.length > 0, retryAfterMs };

@@ -35,10 +35,11 @@ export type SettleableDelivery = Pick<
   | "deadLetterId"
 >;
 
-/** A delivery's settlement, and whether it suppresses the address. */
+/** A delivery's settlement, and the address that it suppresses. */
 export interface DeliverySettlement extends Settlement {
   readonly delivery: SettleableDelivery;
-  readonly suppressEndpoint: boolean;
+  /** "" for none. */
+  readonly unreachableIdentity: string;
 }
 
 /** The settlements of one call or attempt, which are committed together. */
@@ -87,7 +88,7 @@ export function createSettler(parts: Parts) {
         return { owned, recorded: await reporter.record(tx, settlements.filter(isOwned).map(reportOf)) };
       });
       recorded.wake();
-      reporter.count(settlements.map(reportOf));
+      reporter.count(settlements.filter(({ delivery }) => owned.has(delivery.id)).map(reportOf));
       for (const { delivery, status, row } of settlements) {
         if (!owned.has(delivery.id)) {
           log.warn({ delivery_id: delivery.id, outcome: status }, "a notification was settled after its lease expired");
@@ -100,10 +101,10 @@ export function createSettler(parts: Parts) {
   /** Suppresses addresses that a provider has reported as permanently unreachable. */
   async function suppress(tx: Sql, settlements: readonly DeliverySettlement[]): Promise<void> {
     const nowMs = clock.now();
-    const suppressed = settlements.filter(({ suppressEndpoint }) => suppressEndpoint);
+    const suppressed = settlements.filter(({ unreachableIdentity }) => unreachableIdentity !== "");
     for (const [tenantId, own] of Map.groupBy(suppressed, ({ delivery }) => delivery.tenantId)) {
-      const addresses = own.map(({ delivery, row }) => ({
-        ...{ ...delivery, deliveryId: delivery.id, usedAt: new Date(nowMs), reason: "unreachable" as const },
+      const addresses = own.map(({ delivery, row, unreachableIdentity: identity }) => ({
+        ...{ ...delivery, deliveryId: delivery.id, used: { identity }, reason: "unreachable" as const },
         providerKey: row.provider_key ?? delivery.providerKey,
       }));
       await subscribers.suppress(tx, tenantId, addresses, nowMs);
@@ -151,7 +152,7 @@ export function createSettler(parts: Parts) {
   return {
     /** Converts an attempt's result to a settlement. */
     settlementOf(delivery: SettleableDelivery, result: AttemptResult, decided?: Resolution): DeliverySettlement {
-      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
+      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, unreachableIdentity: "" };
       const reason = decided && { reason: decided.reasonCode, layer: decided.winningLayer };
       const route = { ...reason, ...routeFields(result), provider_attempts: result.providerAttempts };
       switch (result.kind) {
@@ -168,7 +169,7 @@ export function createSettler(parts: Parts) {
           return { ...base, status: "sent", row: { ...route, ...storedFields(result) } };
         case "failed": {
           const { row, ...rest } = failed(delivery, result);
-          return { ...base, ...rest, row: { ...reason, ...row }, suppressEndpoint: result.suppressEndpoint };
+          return { ...base, ...rest, row: { ...reason, ...row }, unreachableIdentity: result.unreachableIdentity };
         }
       }
     },
@@ -184,7 +185,7 @@ export function createSettler(parts: Parts) {
         ...(failure && failureFields(failure)),
         ...(delivery.reconciliationRequired && { ...routeFields(delivery), reconciliation_required: true }),
       };
-      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, suppressEndpoint: false };
+      const base = { delivery, waitMs: 0, newDeadLetterId: undefined, unreachableIdentity: "" };
       return { ...base, status: "skipped", row };
     },
 
@@ -194,7 +195,7 @@ export function createSettler(parts: Parts) {
         ...{ reason: decided.reasonCode, layer: decided.winningLayer, held: true },
         ...(delivery.reconciliationRequired && { ...routeFields(delivery), reconciliation_required: true }),
       };
-      return { delivery, status: "queued", waitMs, row, newDeadLetterId: undefined, suppressEndpoint: false };
+      return { delivery, status: "queued", waitMs, row, newDeadLetterId: undefined, unreachableIdentity: "" };
     },
 
     /**

@@ -45,7 +45,8 @@ export interface FailedMessage extends Route {
   readonly failure: DeliveryFailure;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
-  readonly suppressEndpoint: boolean;
+  /** The address if it is permanently unreachable, or else "". */
+  readonly unreachableIdentity: string;
   /** Whether the provider may have it nevertheless. No other provider may receive it then. */
   readonly mayHaveArrived: boolean;
 }
@@ -148,7 +149,7 @@ export function failedMessage(route: Route, failure: DeliveryFailure): FailedMes
     failure,
     retryable: false,
     retryAfterMs: undefined,
-    suppressEndpoint: false,
+    unreachableIdentity: "",
     mayHaveArrived: false,
   };
 }

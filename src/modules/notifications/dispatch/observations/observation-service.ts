@@ -58,7 +58,8 @@ export function createObservationService(parts: Parts) {
     const store = observationStore(tx);
     const added = await store.add(tenantId, observations);
     if (added.length === 0) return added;
-    const changed = deliveries.filter(({ id }) => added.some(({ deliveryId }) => deliveryId === id));
+    const observed = new Set(added.map(({ deliveryId }) => deliveryId));
+    const changed = deliveries.filter(({ id }) => observed.has(id));
     const seen = Map.groupBy(
       await store.summariesOf(
         tenantId,
@@ -79,7 +80,7 @@ export function createObservationService(parts: Parts) {
         ...delivery,
         deliveryId,
         providerKey,
-        usedAt: sentAt ?? new Date(nowMs),
+        used: { at: sentAt ?? new Date(nowMs) },
         reason: suppressionReason(cause.kind),
       };
     });

@@ -45,8 +45,9 @@ export function suppressionStore(sql: Sql) {
     },
 
     /**
-     * Suppresses the addresses of endpoints and profiles; returns the new suppressions. A profile's address counts only if it
-     * has not changed since it was used. Rows are inserted in the order of their key to avoid deadlocks.
+     * Suppresses the addresses of endpoints and profiles; returns the new suppressions. If the address of a profile is not
+     * given, it counts only if it has not changed since it was used. Rows are inserted in the order of their key to avoid
+     * deadlocks.
      */
     async insertUsed(
       tenantId: TenantId,
@@ -58,7 +59,8 @@ export function suppressionStore(sql: Sql) {
         endpoint_id: each.endpointId,
         subscriber_id: each.subscriberId,
         channel: each.channel,
-        used_at: each.usedAt,
+        identity: "identity" in each.used ? each.used.identity : "",
+        used_at: "at" in each.used ? each.used.at : null,
         reason: each.reason,
         delivery_id: each.deliveryId,
         provider_key: each.providerKey,
@@ -66,17 +68,20 @@ export function suppressionStore(sql: Sql) {
       return sql<Suppression[]>`
         with input as (
           select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(id text, endpoint_id text,
-            subscriber_id text, channel text, used_at timestamptz, reason text, delivery_id text, provider_key text)
+            subscriber_id text, channel text, identity text, used_at timestamptz, reason text, delivery_id text, provider_key text)
         ), used as (
+          select id, channel, identity, reason, delivery_id, provider_key from input where identity <> ''
+          union all
           select input.id, endpoint.channel, endpoint.identity, input.reason, input.delivery_id, input.provider_key
           from input join notification_endpoints endpoint
             on endpoint.tenant_id = ${tenantId} and endpoint.id = input.endpoint_id
+          where input.identity = ''
           union all
           select input.id, input.channel, case input.channel when 'email' then email else phone end,
             input.reason, input.delivery_id, input.provider_key
           from input join notification_subscribers subscriber
             on subscriber.tenant_id = ${tenantId} and subscriber.id = input.subscriber_id
-          where input.endpoint_id = '' and input.channel in ('email', 'sms')
+          where input.identity = '' and input.endpoint_id = '' and input.channel in ('email', 'sms')
             and coalesce(case input.channel when 'email' then email_set_at else phone_set_at end, '-infinity')
               <= input.used_at
         )

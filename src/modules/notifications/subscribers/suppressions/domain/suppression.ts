@@ -25,8 +25,8 @@ export interface UsedAddress {
   readonly endpointId: string;
   readonly subscriberId: string;
   readonly channel: Channel;
-  /** When the message was sent. The profile may have had another address then. */
-  readonly usedAt: Date;
+  /** The address, or when the message was sent if it is not known. The profile may have another address by now. */
+  readonly used: { readonly identity: string } | { readonly at: Date };
   readonly reason: Exclude<SuppressionReason, "manual">;
   readonly deliveryId: string;
   readonly providerKey: string;
