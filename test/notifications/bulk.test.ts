@@ -126,10 +126,11 @@ test("different triggers are accepted together, once per key; a refused one does
     { workflow_key: plain, subscriber_external_id: freshName() },
     { workflow_key: plain, topic: "no_such_topic" },
     { workflow_key: plain },
+    { workflow_key: plain, subscriber_external_id: freshName(), subscriber: { email: "no address" } },
   ];
   const headers = { "idempotency-key": freshName() };
   const { results, accepted, refused } = await triggerAll(triggers, headers);
-  assert.deepEqual([accepted, refused], [5, 4]);
+  assert.deepEqual([accepted, refused], [5, 5]);
   assert.deepEqual(
     results.map(({ outcomes, broadcast, error_code, error_field }: ResponseData) =>
       error_code === "" ? (broadcast?.status ?? outcomes[0].outcome) : [error_code, error_field],
@@ -144,6 +145,7 @@ test("different triggers are accepted together, once per key; a refused one does
       ["NOT_FOUND", ""],
       ["NOT_FOUND", ""],
       ["INVALID_ARGUMENT", "triggers[8].subscriber_external_id"],
+      ["INVALID_ARGUMENT", "triggers[9].subscriber.email"],
     ],
   );
   assert.deepEqual((await triggerAll(triggers, headers)).results, results);
@@ -219,7 +221,7 @@ test("a cancelled broadcast skips the messages that wait, and shows what became 
   await tenant.refused("FAILED_PRECONDITION", "POST", `${path}:cancel`, {});
   // Three mails wait again, as after a temporary failure of their provider.
   await sql`
-    update notification_deliveries set status = 'queued', next_attempt_at = now() + interval '1 hour'
+    update notification_deliveries set status = 'queued', retryable = true, next_attempt_at = now() + interval '1 hour'
     where transaction_id = ${transaction_id} and channel = 'email'`;
   assert.deepEqual(await counts(), [3, 0, 3, 0]);
   const { data: cancelling } = await tenant.ok("POST", `${path}:cancel`, {});
@@ -231,8 +233,8 @@ test("a cancelled broadcast skips the messages that wait, and shows what became 
     (each) => each.channel === "email",
   );
   assert.deepEqual(
-    mails.map(({ status, failure_code }) => [status, failure_code]),
-    [1, 2, 3].map(() => ["skipped", "cancelled"]),
+    mails.map(({ status, failure_code, retryable }) => [status, failure_code, retryable]),
+    [1, 2, 3].map(() => ["skipped", "cancelled", false]),
   );
   assert.equal((await tenant.ok("POST", `${path}:cancel`, {})).data.status, "cancelled");
 });

@@ -88,6 +88,22 @@ test("a rejected or repeated trigger uses no quota", async () => {
   assert.equal(await usedBy(sender), 1);
 });
 
+test("triggers of a batch that are refused use no quota, whatever refuses them", async () => {
+  const { sender, to } = await limitedSender(2);
+  const { workflow_key } = to;
+  const batch = "/api/v2/notifications/trigger:batch";
+  const unknown = [
+    { workflow_key, topic: "nobody" },
+    { workflow_key, subscriber_external_id: freshName() },
+  ];
+  for (const triggers of [unknown, [{ workflow_key, topic: "nobody" }, to], [{ workflow_key, topic: "nobody" }, to]]) {
+    const { data } = await sender.ok("POST", batch, { triggers });
+    assert.ok(data.results.some(({ error_code }: ResponseData) => error_code === "NOT_FOUND"));
+  }
+  assert.equal(await usedBy(sender), 2);
+  await sender.refused("QUOTA_EXCEEDED", "POST", batch, { triggers: [to] });
+});
+
 test("a rejected trigger does not change an inline profile", async () => {
   const sender = await newSender(node);
   const workflow_key = await sender.workflow();

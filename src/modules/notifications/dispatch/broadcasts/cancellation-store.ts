@@ -73,8 +73,8 @@ export function cancellationStore(sql: Sql) {
           order by id limit ${deliveriesPerPage} for update skip locked
         ), skipped as (
           update notification_deliveries as delivery set status = 'skipped', failure_phase = 'system',
-            failure_code = 'cancelled', failure_detail = 'The broadcast was cancelled.', next_attempt_at = null,
-            completed_at = ${now}
+            failure_code = 'cancelled', failure_detail = 'The broadcast was cancelled.', retryable = false,
+            next_attempt_at = null, completed_at = ${now}
           from page where delivery.tenant_id = ${tenantId} and delivery.id = page.id and page.status = 'queued'
             and page.dead_letter_id = ''
         )

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import { Failure } from "../../../../errors/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { completeRecord } from "../../../../platform/idempotency/index.ts";
@@ -112,22 +113,34 @@ export function createTriggerBatchService(parts: Parts) {
     if (stored.some(({ id }, at) => id !== profiles[at]!.preview.id)) throw new OtherSubscriber();
   }
 
-  /** Stores the triggers for topics; a topic that does not exist is refused. */
+  /** Refuses the triggers for topics that do not exist. */
+  async function refuseUnknownTopics(
+    tx: Sql,
+    tenantId: TenantId,
+    checked: readonly (CheckedTrigger | Failure)[],
+    drafts: readonly Draft[],
+  ): Promise<readonly Draft[]> {
+    const topicOf = (at: number) => (checked[at] as CheckedTrigger).trigger.audience.name;
+    const keys = drafts.flatMap(({ kind }, at) => (kind === "topic" ? [topicOf(at)] : []));
+    if (keys.length === 0) return drafts;
+    const known = await topics.findMany(tx, tenantId, keys);
+    return drafts.map((each, at) =>
+      each.kind === "topic" && !known.has(topicOf(at)) ? { kind: "refused", failure: notFound("topic") } : each,
+    );
+  }
+
+  /** Stores the triggers for topics. */
   async function storeBroadcasts(
     { tenantId, nowMs, afterCommit }: Context,
     tx: Sql,
     triggers: readonly (CheckedTrigger | undefined)[],
   ): Promise<(TriggerResult | undefined)[]> {
-    const keys = triggers.flatMap((each) => (each === undefined ? [] : [each.trigger.audience.name]));
-    if (keys.length === 0) return triggers.map(() => undefined);
-    const known = await topics.findMany(tx, tenantId, keys);
+    if (triggers.every((each) => each === undefined)) return triggers.map(() => undefined);
     const cutoff = await topics.cutoff(tx);
     const results = triggers.map((each): TriggerResult | undefined => {
       if (each === undefined) return undefined;
       const { trigger, serialized } = each;
-      const topicKey = trigger.audience.name;
-      if (!known.has(topicKey)) return { kind: "refused", failure: notFound("topic") };
-      const where = { tenantId, transactionId: ulid(nowMs), topicKey, cutoff };
+      const where = { tenantId, transactionId: ulid(nowMs), topicKey: trigger.audience.name, cutoff };
       return {
         kind: "broadcast",
         broadcast: newBroadcast(where, trigger, hash("sha256", serialized.text, "hex"), nowMs),
@@ -152,14 +165,15 @@ export function createTriggerBatchService(parts: Parts) {
   async function store<Response extends Message>(
     context: Context,
     checked: readonly (CheckedTrigger | Failure)[],
-    drafts: readonly Draft[],
+    drafted: readonly Draft[],
     { profiles }: BatchRecipients,
     keyed: KeyedCall | undefined,
     toResponse: (results: readonly TriggerResult[]) => Response,
   ) {
     const { tenantId } = context;
-    const count = drafts.filter(({ kind }) => kind !== "refused").length;
     return db.transaction(async (tx) => {
+      const drafts = await refuseUnknownTopics(tx, tenantId, checked, drafted);
+      const count = drafts.filter(({ kind }) => kind !== "refused").length;
       if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed, count)) === "duplicate") {
         return "duplicate" as const;
       }

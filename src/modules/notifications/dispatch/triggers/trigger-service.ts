@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
-import { Failure, invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { completeRecord, inProgressFailure } from "../../../../platform/idempotency/index.ts";
@@ -20,6 +19,7 @@ import { type MessagePreparer, noRoute } from "../message/message-preparation.ts
 import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
 import { newRun, requireQueue } from "../runs/new-run.ts";
 import { deliveryBatchOf } from "./delivery-batch.ts";
+import { withinSubscriber } from "./profile-error.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
 /** The outcome of one message of a trigger. */
@@ -154,7 +154,7 @@ export function createTriggerService(parts: Parts) {
     const { keyed, toResponse } = single;
     const { tenantId, nowMs, afterCommit } = context;
     const preview = await subscribers.previewUpsert({ tenantId, nowMs, sql: db.sql }, profile).catch((error) => {
-      throw within("subscriber", error);
+      throw withinSubscriber(error);
     });
     const recipient = await readRecipient(parts, db.sql, triggerContext, preview);
     const drafted = await draft(triggerContext, recipient, serialized, toResponse);
@@ -256,11 +256,5 @@ export function createTriggerService(parts: Parts) {
 
 /** Rolls back a draft for a new subscriber that another call has created in the meantime. */
 class OtherSubscriber extends Error {}
-
-/** Prefixes the field of a validation error with its path in the request. */
-function within(path: string, error: unknown): unknown {
-  const [violation] = error instanceof Failure ? error.violations : [];
-  return violation === undefined ? error : invalid(`${path}.${violation.field}`, violation.rule, violation.message);
-}
 
 const neverAborted = new AbortController().signal;
