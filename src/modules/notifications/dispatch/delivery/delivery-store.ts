@@ -286,7 +286,10 @@ export async function deleteExpiredPayloads(sql: Sql, now: Date, limit: number):
   return deleted.count;
 }
 
-/** Stores a trigger's payload no longer than until a point in time. */
+/**
+ * Stores a trigger's payload no longer than until a point in time. A payload that is being cancelled stays as it is: its
+ * cancellation waits for the run that the caller has locked.
+ */
 export async function limitPayload(
   sql: Sql,
   { tenantId, transactionId }: Pick<Delivery, "tenantId" | "transactionId">,
@@ -294,5 +297,8 @@ export async function limitPayload(
 ): Promise<void> {
   await sql`
     update notification_payloads set expires_at = ${until}
-    where tenant_id = ${tenantId} and transaction_id = ${transactionId} and expires_at > ${until}`;
+    where tenant_id = ${tenantId} and transaction_id = (
+      select transaction_id from notification_payloads
+      where tenant_id = ${tenantId} and transaction_id = ${transactionId} and expires_at > ${until}
+      for update skip locked)`;
 }
