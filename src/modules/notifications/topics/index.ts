@@ -15,6 +15,7 @@ import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
+import { createDeletedTopics } from "./deleted-topics.ts";
 import type { TopicMember } from "./domain/subscription.ts";
 import type { Topic } from "./domain/topic.ts";
 import { importHandlers } from "./import-handler.ts";
@@ -68,20 +69,22 @@ interface Parts {
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
   readonly platformTenantId: () => string;
-  /** Has imports start immediately. */
+  /** Has imports and removals of members start immediately. */
   readonly jobs: { wake(): void };
 }
 
 /** Creates the module. */
 export function createTopics({ db, clock, log, cursors, events, subscribers, platformTenantId, jobs }: Parts): Topics {
-  const service = createTopicService({ events, subscribers });
-  const imports = createImportService({ db, clock, log, events, topics: service, wakeJobs: () => jobs.wake() });
+  const wakeJobs = () => jobs.wake();
+  const deleted = createDeletedTopics({ sql: db.sql, clock, wakeJobs });
+  const service = createTopicService({ events, subscribers, endMembersLater: deleted.endMembersLater });
+  const imports = createImportService({ db, clock, log, events, topics: service, wakeJobs });
   return {
     handlers: {
       topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) },
       subscriptions: subscriptionHandlers(service, cursors),
     },
-    jobs: [imports.job, deleteEndedSubscriptionsJob({ sql: db.sql, clock, platformTenantId })],
+    jobs: [imports.job, deleted.job, deleteEndedSubscriptionsJob({ sql: db.sql, clock, platformTenantId })],
     find: (tx, tenantId, topicKey) => topicStore(tx).find(tenantId, topicKey),
     async findMany(tx, tenantId, topicKeys) {
       const found = await topicStore(tx).findMany(tenantId, topicKeys);

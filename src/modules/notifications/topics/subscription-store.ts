@@ -74,12 +74,32 @@ export function subscriptionStore(sql: Sql) {
         returning ${columns}`;
     },
 
-    /** Ends all subscriptions of a topic; returns their number. */
-    async leaveAll({ tenantId, key }: TopicName, now: Date): Promise<number> {
+    /** Ends up to `limit` subscriptions of a deleted topic; returns their number. */
+    async leaveDeleted({ tenantId, key }: TopicName, now: Date, limit: number): Promise<number> {
       const ended = await sql`
         update notification_subscriptions set left_xid = pg_current_xact_id(), left_at = ${now}
-        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null`;
+        where ctid = any(array(
+          select ctid from notification_subscriptions
+          where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null
+            and not exists (select from notification_topics where tenant_id = ${tenantId} and key = ${key})
+          limit ${limit} for update))`;
       return ended.count;
+    },
+
+    /** The number of current subscriptions of a topic. */
+    async count({ tenantId, key }: TopicName): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from notification_subscriptions
+        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null`;
+      return row!.count;
+    },
+
+    /** Whether a topic has current subscriptions. */
+    async hasAny({ tenantId, key }: TopicName): Promise<boolean> {
+      const found = await sql`
+        select from notification_subscriptions
+        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null limit 1`;
+      return found.length > 0;
     },
 
     async find(tenantId: TenantId, key: string, subscriberId: string): Promise<Subscription | undefined> {
@@ -95,9 +115,11 @@ export function subscriptionStore(sql: Sql) {
       return readKeyset<Subscription>(sql, { columns, table, where }, page);
     },
 
-    /** The current subscriptions of a subscriber, ordered by topic key. */
+    /** The current subscriptions of a subscriber, ordered by topic key. Those of a large topic outlive it for a while. */
     async ofSubscriber(tenantId: TenantId, subscriberId: string, page: Page): Promise<PageRows<Subscription>> {
-      const where = sql`tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and left_xid is null`;
+      const where = sql`tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and left_xid is null and exists (
+        select from notification_topics topic
+        where topic.tenant_id = ${tenantId} and topic.key = notification_subscriptions.topic_key)`;
       return readKeyset<Subscription>(sql, { columns, table, where, key: "topic_key" }, page);
     },
 

@@ -1,5 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
-import { invalid } from "../../../errors/index.ts";
+import { fail, invalid } from "../../../errors/index.ts";
 import { notFound, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -20,13 +20,18 @@ export interface AddResult {
 interface Parts {
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
+  /** Ends the subscriptions of a deleted topic after the commit of the caller's transaction. */
+  readonly endMembersLater: (context: EventContext, key: string) => Promise<void>;
 }
+
+/** Members that are removed together with their topic. A transaction with many changes delays all readers of streams. */
+const removedMax = 5000;
 
 /** The use cases of topics and their members. */
 export type TopicService = ReturnType<typeof createTopicService>;
 
 /** Creates the topic service. */
-export function createTopicService({ events, subscribers }: Parts) {
+export function createTopicService({ events, subscribers, endMembersLater }: Parts) {
   async function getTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
     const topic = await topicStore(sql).find(tenantId, key);
     if (topic === undefined) throw notFound("topic");
@@ -100,6 +105,11 @@ export function createTopicService({ events, subscribers }: Parts) {
       const { sql, tenantId, nowMs } = context;
       const topic = { ...text, tenantId, id: ulid(nowMs), key, ...newStamps(nowMs) };
       const created = await topicStore(sql).insert(topic);
+      if (await subscriptionStore(sql).hasAny(created)) {
+        throw fail("CONFLICT", {
+          public: `The topic ${key} was deleted a moment ago, and its members are still being removed: retry.`,
+        });
+      }
       await events.record(context, "topic.created", key, { name: created.name });
       return created;
     },
@@ -123,8 +133,11 @@ export function createTopicService({ events, subscribers }: Parts) {
       const deleted = await topicStore(sql).remove(tenantId, key);
       if (deleted === undefined) throw notFound("topic");
       // A separate statement, so that it sees members who joined while the delete waited for its lock.
-      const count = await subscriptionStore(sql).leaveAll(deleted, new Date(nowMs));
-      await events.record(context, "topic.deleted", key, { count });
+      const store = subscriptionStore(sql);
+      const removed = await store.leaveDeleted(deleted, new Date(nowMs), removedMax);
+      const left = removed < removedMax ? 0 : await store.count(deleted);
+      if (left > 0) await endMembersLater(context, key);
+      await events.record(context, "topic.deleted", key, { count: removed + left });
       return deleted;
     },
 

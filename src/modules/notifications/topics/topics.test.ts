@@ -214,6 +214,31 @@ test("deleting a topic ends its subscriptions, and a new topic with the same key
   assert.equal((await members(choice, "other")).totalSize, 5);
 });
 
+test("a topic with many members is deleted at once, and its key can be used when all of them are removed", async () => {
+  const choice = { tenantId: freshTenant() };
+  await createTopic(choice, "large");
+  const ids = await manySubscribers(choice.tenantId, 6000);
+  for (let at = 0; at < ids.length; at += 1000) await add(choice, "large", ids.slice(at, at + 1000));
+  await deleteTopic(choice, "large");
+  assert.deepEqual(eventsOf(choice.tenantId).at(-1), ["topic.deleted", "large", { count: 6000 }]);
+  const left = await db.sql<{ subscriberId: string }[]>`
+    select subscriber_id from notification_subscriptions where tenant_id = ${choice.tenantId} and left_xid is null`;
+  assert.equal(left.length, 1000);
+  const page = await subscriptions(choice, left[0]!.subscriberId);
+  assert.deepEqual([page.subscriptions, page.totalSize], [[], 0], "nobody is subscribed to a deleted topic");
+  await assert.rejects(createTopic(choice, "large"), failsWith("CONFLICT", /retry/));
+  const [queued] = await db.sql<{ kind: string; payload: object }[]>`
+    select kind, payload from jobs where tenant_id = ${choice.tenantId}`;
+  const job = topics.jobs.find(({ kind }) => kind === queued!.kind)!;
+  await job.handler({
+    tenantId: choice.tenantId,
+    payload: queued!.payload,
+    signal: new AbortController().signal,
+  } as never);
+  await createTopic(choice, "large");
+  assert.deepEqual((await members(choice, "large")).subscriptions, []);
+});
+
 test("ended subscriptions are deleted after seven days, current and recently ended ones are not", async () => {
   const choice = { tenantId: freshTenant() };
   await createTopic(choice, "news");
