@@ -160,3 +160,20 @@ test("a broadcast whose page cannot be expanded finally fails, and resumes from 
   await completed(transaction_id);
   assert.equal((await sender.deliveries(`transaction_id=${transaction_id}`)).length, 3);
 });
+
+test("a failed broadcast that was cancelled is not continued, and the refusal says why", async () => {
+  const topic = await sender.topic(await subscribers(1));
+  const { transaction_id } = await sender.trigger({ workflow_key: await sender.workflow(), topic });
+  await completed(transaction_id);
+  await sql`update notification_payloads set expires_at = now() where transaction_id = ${transaction_id}`;
+  await sql`update notification_broadcasts set status = 'expanding', failures = 7 where transaction_id = ${transaction_id}`;
+  const [letter] = await shown(
+    async () => (await sender.letters("status=open")).filter((each) => each.transaction_id === transaction_id),
+    (letters) => letters.length === 1,
+  );
+  await sql`update notification_dead_letters set payload_expires_at = now() + interval '1 day' where id = ${letter.id}`;
+  await sender.ok("POST", `/api/v2/notifications/broadcasts/${transaction_id}:cancel`, {});
+  const path = `/api/v2/notifications/dead-letters/${letter.id}:redrive`;
+  const { body } = await sender.refused("FAILED_PRECONDITION", "POST", path, {});
+  assert.match(body.detail, /broadcast of this dead letter is cancell(ing|ed)/);
+});

@@ -3,6 +3,7 @@ import { fail } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
+import type { BroadcastStatus } from "../domain/broadcast.ts";
 import { type DeadLetter, redriveRefusal } from "../domain/dead-letter.ts";
 import { deadLetterStore } from "./dead-letter-store.ts";
 import { type RedriveCount, type RedriveFilter, redriveStore } from "./redrive-store.ts";
@@ -38,7 +39,10 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
   async function reopen(context: Context, letter: DeadLetter): Promise<DeadLetter> {
     const { sql, tenantId, nowMs } = context;
     const broadcast = await broadcastStore(sql).reopen(tenantId, letter.broadcastId, new Date(nowMs));
-    if (broadcast === undefined) throw sourceDeleted();
+    if (broadcast === undefined) {
+      const found = await broadcastStore(sql).find(tenantId, letter.broadcastId);
+      throw found === undefined ? sourceDeleted() : notFailed(found.status);
+    }
     context.afterCommit(wakeExpander);
     return deadLetterStore(sql).markRedriven(tenantId, letter.id);
   }
@@ -93,6 +97,12 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
 
 function eventData({ kind, transactionId, deliveryId }: Pick<DeadLetter, "kind" | "transactionId" | "deliveryId">) {
   return { kind, transaction_id: transactionId, delivery_id: deliveryId };
+}
+
+function notFailed(status: BroadcastStatus) {
+  return fail("FAILED_PRECONDITION", {
+    public: `The broadcast of this dead letter is ${status}; only a failed one can be continued.`,
+  });
 }
 
 function sourceDeleted() {
