@@ -74,6 +74,56 @@ test("the members of a group, as Entra ID and Okta change them", () => {
   assert.deepEqual(renamed, { ...group("a"), displayName: "Builders" });
 });
 
+/** A group whose members count how often their values are read. */
+function countedGroup(size: number) {
+  const reads = { count: 0 };
+  const members = Array.from({ length: size }, (_, n) => ({
+    get value() {
+      reads.count++;
+      return `m${n}`;
+    },
+  }));
+  return { group: { displayName: "Engineers", members } as unknown as Attributes, reads };
+}
+
+test("adding or removing many members reads each member of the group a few times, however many are named", () => {
+  const named = Array.from({ length: 500 }, (_, n) => `m${n * 2}`);
+  const remaining = Array.from({ length: 1000 }, (_, n) => `m${n}`).filter((id) => !named.includes(id));
+  const ids = ({ members }: Attributes) => (members as { value: string }[]).map(({ value }) => value);
+  const forms: [object[], string[]][] = [
+    [[{ op: "remove", path: "members", value: named.map((value) => ({ value })) }], remaining],
+    [named.map((id) => ({ op: "remove", path: `members[value eq "${id}"]` })), remaining],
+    [named.map((id) => ({ op: "Remove", path: "members", value: [{ value: id }] })), remaining],
+    [
+      named.map((id) => ({ op: "Add", path: "members", value: [{ value: `${id}-new` }] })),
+      [...ids(countedGroup(1000).group), ...named.map((id) => `${id}-new`)],
+    ],
+  ];
+  for (const [Operations, expected] of forms) {
+    const { group, reads } = countedGroup(1000);
+    const changed = applyPatch(groupType, group, readOperations({ Operations }));
+    assert.ok(reads.count <= 5 * 1000, `${reads.count} reads`);
+    assert.deepEqual(ids(changed), expected);
+  }
+});
+
+test("operations on members are applied in their order", () => {
+  const group = (...ids: string[]) => ({ displayName: "Engineers", members: ids.map((value) => ({ value })) });
+  const change = (...Operations: object[]) =>
+    applyPatch(groupType, group("a", "b") as Attributes, readOperations({ Operations }));
+  const add = (value: string) => ({ op: "add", path: "members", value: [{ value }] });
+  const remove = (id: string) => ({ op: "remove", path: `members[value eq "${id}"]` });
+  assert.deepEqual(change(add("c"), remove("c"), remove("a"), add("a")), group("b", "a"));
+  assert.deepEqual(change(remove("a"), { op: "remove", path: "Members", value: { value: "b" } }, add("c")), group("c"));
+  assert.deepEqual(change(add("c"), { op: "remove", path: "members" }, add("d")), group("d"));
+  assert.deepEqual(
+    change(remove("a"), { op: "replace", path: "members", value: [{ value: "a" }] }, add("c")),
+    group("a", "c"),
+  );
+  const renamed = change(remove("a"), { op: "replace", path: "displayName", value: "Builders" }, remove("b"));
+  assert.deepEqual(renamed, { displayName: "Builders" });
+});
+
 test("operations that cannot be applied are refused with the code of RFC 7644", () => {
   const cases: [object, string][] = [
     [{ op: "remove" }, "noTarget"],

@@ -1,5 +1,6 @@
 import { type Filter, parsePatchPath } from "./filter.ts";
 import { matchesElement, type ScimObject, type ScimValue } from "./filter-match.ts";
+import { mergeMemberOperations } from "./member-operations.ts";
 import { type Attributes, isObject, onePrimary, readValue } from "./resource.ts";
 import {
   type Attribute,
@@ -52,7 +53,7 @@ export function applyPatch(
   operations: readonly PatchOperation[],
 ): Attributes {
   let current = attributes;
-  for (const operation of operations) current = applyOperation(type, current, operation);
+  for (const operation of mergeMemberOperations(operations)) current = applyOperation(type, current, operation);
   return current;
 }
 
@@ -143,7 +144,7 @@ function changeWhole(
     // Entra ID names the members to remove in the value.
     if (!attribute.isMultiValued || value === undefined || value === null) return undefined;
     const named = (readValue(attribute, value) as readonly ScimValue[] | undefined) ?? [];
-    return nonEmpty(elementsOf(before).filter((each) => !named.some((one) => isSameElement(each, one))));
+    return nonEmpty(without(elementsOf(before), named));
   }
   const read = readValue(attribute, value);
   if (!attribute.isMultiValued) {
@@ -281,7 +282,16 @@ function identityOf(element: ScimValue): string {
   return JSON.stringify([element.value, element.type ?? null]);
 }
 
-function isSameElement(element: ScimValue, named: ScimValue): boolean {
-  if (isObject(element) && isObject(named) && named.value !== undefined) return element.value === named.value;
-  return JSON.stringify(element) === JSON.stringify(named);
+/** The elements that are not named: by their value, or by everything if the name has no value. */
+function without(elements: readonly ScimValue[], named: readonly ScimValue[]): readonly ScimValue[] {
+  const values = new Set<unknown>();
+  const texts = new Set<string>();
+  for (const each of named) {
+    if (isObject(each) && each.value !== undefined) values.add(each.value);
+    else texts.add(JSON.stringify(each));
+  }
+  return elements.filter((each) => {
+    if (isObject(each) && values.has(each.value)) return false;
+    return texts.size === 0 || !texts.has(JSON.stringify(each));
+  });
 }
