@@ -99,6 +99,22 @@ test("a promotion is approved and promoted only while its gate is open, on the e
   assert.equal((await party.ok("POST", `${pack.path}:archive`, {})).data.status, "archived");
 });
 
+test("an approver reads the evidence of a candidate, and cannot change it", async () => {
+  const { pool, subject, pack } = await stagedPack();
+  const { id } = await createCandidate(pool, { pack_id: pack.id });
+  await pack.receipt("scenario", [subject]);
+  const { body } = await approver("GET", `${base}/${id}`);
+  assert.equal(body.data.pack_id, pack.id);
+  assert.equal((await approver("GET", pack.path)).body.data?.id, pack.id);
+  const receipts = await approver("GET", `${pack.path}/receipts`);
+  assert.equal(receipts.body.data?.length, 1, receipts.text);
+  const explained = await approver("POST", `${pack.path}:explain`, {});
+  assert.equal(explained.body.data?.gate.state, "closed", explained.text);
+  for (const call of [":archive", ":export", "/artifacts", "/receipts", "/runs"]) {
+    assert.equal((await approver("POST", `${pack.path}${call}`, {})).body.errorCode, "PERMISSION_DENIED", call);
+  }
+});
+
 test("an attached pack is pinned: only receipts and runs are added, and the refusal says what is possible", async () => {
   const { pool, subject, pack } = await stagedPack();
   const { id } = await createCandidate(pool);

@@ -54,7 +54,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "invoice:read": ["viewer", "operator", "admin"],
   "invoice:write": ["admin"],
   "evidence:export": ["viewer", "operator", "admin"],
-  "evidence:read": ["viewer", "operator", "admin", "service"],
+  "evidence:read": ["viewer", "operator", "admin", "service", "promotion_approver"],
   "evidence:rotate": ["admin"],
   "evidence:run": ["operator", "admin", "service"],
   "evidence:write": ["operator", "admin"],

@@ -80,7 +80,7 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
   config_manager: ["config:*"],
   notification_admin: ["notification:*", "layout:*"],
   workflow_approver: ["workflow_run:read", "workflow_run:approve"],
-  promotion_approver: ["promotion:read", "promotion:approve"],
+  promotion_approver: ["promotion:read", "promotion:approve", "evidence:read"],
 };
 
 /** Roles that operations require by name, in addition to scopes. */

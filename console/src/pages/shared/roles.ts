@@ -8,4 +8,5 @@ export const roles: readonly { readonly value: string; readonly label: string }[
   { value: "config_manager", label: "Configuration manager" },
   { value: "notification_admin", label: "Notification admin" },
   { value: "workflow_approver", label: "Workflow approver" },
+  { value: "promotion_approver", label: "Promotion approver" },
 ];
