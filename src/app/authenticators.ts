@@ -25,7 +25,8 @@ export function createAuthenticators(parts: Parts): Record<Plane, Authenticator[
   const { config, platformTenantId } = parts;
   const external: Authenticator[] = [];
   if (!config["auth.enabled"]) external.push(() => anonymous(platformTenantId(), "admin"));
-  external.push(refuseTwoCredentials);
+  external.push(refuseTwoCredentials, refuseTokenAsKey);
+  if (config["auth.api_key_enabled"]) external.push(refuseKeyAsToken);
   if (config["auth.api_key_enabled"]) external.push(byApiKey(parts.apiKeys));
   external.push(bySubscriberToken(parts.subscriberTokens));
   if (config["api.oidc_issuer"] !== "") external.push(byToken(parts));
@@ -53,6 +54,30 @@ const refuseTwoCredentials: Authenticator = (call) => {
   if (key === undefined || key === token) return undefined;
   throw fail("UNAUTHENTICATED", {
     public: "The request has two credentials. Send either X-API-Key or Authorization: Bearer <token>, not both.",
+  });
+};
+
+/** Refuses a token in the header of API keys. Its form is enough, because no API key looks like a token. */
+const refuseTokenAsKey: Authenticator = (call) => {
+  const presented = call.header("x-api-key");
+  if (presented === undefined || presented.startsWith("sk_")) return undefined;
+  if (/^bearer +sk_/i.test(presented)) {
+    throw fail("UNAUTHENTICATED", {
+      public: "X-API-Key must be the API key alone, without the word Bearer: send X-API-Key: <key>.",
+    });
+  }
+  if (!/^bearer\b|^sst_|^ey[\w-]+\.[\w-]+\.[\w-]+$/i.test(presented)) return undefined;
+  throw fail("UNAUTHENTICATED", {
+    public: "X-API-Key has a token, which belongs in another header: send Authorization: Bearer <token>.",
+  });
+};
+
+/** Refuses an API key in the header of tokens, with or without a scheme before it. */
+const refuseKeyAsToken: Authenticator = (call) => {
+  if (call.header("x-api-key") !== undefined) return undefined;
+  if (!/^(?:[a-z-]+ +)?sk_/i.test(call.header("authorization") ?? "")) return undefined;
+  throw fail("UNAUTHENTICATED", {
+    public: "Authorization has an API key, which belongs in another header: send X-API-Key: <key>.",
   });
 };
 

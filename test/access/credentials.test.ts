@@ -44,6 +44,34 @@ test("a key sent in both headers counts as one credential", async () => {
   assert.equal((await ask({ "x-api-key": own.key, authorization: `Bearer ${own.key}` })).status, 200);
 });
 
+test("a key or a token in the wrong header is refused with the name of the right one", async () => {
+  const jwt = await token(own);
+  for (const [headers, advice] of [
+    [{ authorization: `Bearer ${own.key}` }, "Authorization has an API key, .* send X-API-Key: <key>\\."],
+    [{ authorization: own.key }, "Authorization has an API key, .* send X-API-Key: <key>\\."],
+    [{ authorization: `ApiKey ${own.key}` }, "Authorization has an API key, .* send X-API-Key: <key>\\."],
+    [{ "x-api-key": jwt }, "X-API-Key has a token, .* send Authorization: Bearer <token>\\."],
+    [{ "x-api-key": "sst_of-a-subscriber" }, "X-API-Key has a token, .* send Authorization: Bearer <token>\\."],
+    [{ "x-api-key": `Bearer ${jwt}` }, "X-API-Key has a token, .* send Authorization: Bearer <token>\\."],
+    [{ "x-api-key": `Bearer ${own.key}` }, "X-API-Key must be the API key alone"],
+  ] as [Record<string, string>, string][]) {
+    const { status, body, text } = await ask(headers);
+    assert.deepEqual([status, body.errorCode], [401, "UNAUTHENTICATED"]);
+    assert.match(body.detail, new RegExp(advice));
+    assert.equal(text.includes(own.key) || text.includes(jwt), false, "a refusal does not repeat credentials");
+  }
+  assert.equal((await ask({ "x-api-key": own.key })).status, 200);
+  assert.equal((await ask({ authorization: `Bearer ${jwt}` })).status, 200);
+});
+
+test("a node that accepts no keys does not advise to send one", async () => {
+  const tokens = { "api.oidc_issuer": issuer.url, "api.oidc_audience": audience, "auth.api_key_enabled": "false" };
+  const { baseUrl } = await startService(tokens);
+  const { status, body } = await ask({ authorization: `Bearer ${own.key}` }, baseUrl);
+  assert.equal(status, 401);
+  assert.doesNotMatch(body.detail, /X-API-Key/);
+});
+
 test("a proxy's own credentials next to a key are ignored", async () => {
   assert.equal((await ask({ "x-api-key": own.key, authorization: "Basic cHJveHk6c2VjcmV0" })).status, 200);
 });
