@@ -111,7 +111,8 @@ async function partyOf(
     tenantId,
     isPlatform,
     admin: { baseUrl, headers: { "x-api-key": adminKey } },
-    nobody: await keyWith({}),
+    // No operation of the external plane needs this scope.
+    nobody: await keyWith({ scopes: ["api_key:verify"] }),
     roleless: await keyWith({ scopes: ["*:*"] }),
     service,
     person: await signIn(baseUrl, sql, tenantId),
