@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
 
@@ -204,6 +205,36 @@ test("a cancelled operation changes nothing more, and an ended one cannot be can
     listed.map((each: ResponseData) => each.id),
     [id, done.id],
   );
+});
+
+test("an operation whose node dies in its last attempt has failed, and says so", async (t) => {
+  const pool = await own.pool();
+  await fill(pool, 2);
+  const { id } = await run(`/api/queues/${pool}/bulk-operations`, { action: "cancel", max_items: 1 });
+  const sql = connect(service.databaseUrl, 1);
+  t.after(() => sql.end());
+  // What a node leaves behind that is killed in its last attempt.
+  await sql`update bulk_operations set state = 'running', max_items = 0, ended_at = null where id = ${id}`;
+  await sql`
+    insert into jobs (tenant_id, id, kind, payload, run_at, state, attempts, max_attempts, lease_token, lease_until, created_at)
+    values (${own.id}, ${id}, 'queues.bulk_operation', ${sql.json({ operationId: id })}, now(), 'leased', 20, 20, 'dead',
+      now() - interval '1 second', now())`;
+  const ended = await shown(
+    async () => (await own.ok("GET", `/api/bulk-operations/${id}`)).data,
+    ({ state }) => state !== "running",
+  );
+  assert.deepEqual([ended.state, ended.changed_count], ["failed", 1]);
+  assert.match(ended.error, /ended in its last attempt.*Start it again/);
+  assert.ok(ended.ended_at);
+  assert.equal((await own.status(pool)).depth, 1, "the exhausted job changes nothing more");
+  const [event] = (await own.ok("GET", `/api/events?subject=${id}&types=queue.operation.failed`)).data;
+  assert.deepEqual(event.data, {
+    pool_id: pool,
+    action: "cancel",
+    changed_count: 1,
+    skipped_count: 0,
+    error: ended.error,
+  });
 });
 
 test("bulk operations need write access to the queue, and those of another tenant do not exist", async () => {

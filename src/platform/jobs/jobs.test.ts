@@ -33,9 +33,12 @@ function scratch(t: TestContext) {
         Date.now(),
       ),
     /** A node that runs the kind. */
-    node: (handler: (job: Job) => Promise<void>, options: { leaseMs?: number; every?: JobKind["every"] } = {}) => {
+    node: (
+      handler: (job: Job) => Promise<void>,
+      options: { leaseMs?: number; every?: JobKind["every"]; onExhausted?: JobKind["onExhausted"] } = {},
+    ) => {
       const runner = createJobRunner({ db, signals, clock: systemClock, log, pollMs: 10, leaseMs: options.leaseMs });
-      runner.register({ kind, handler, every: options.every });
+      runner.register({ kind, handler, every: options.every, onExhausted: options.onExhausted });
       runner.start();
       t.after(() => runner.stop());
       return runner;
@@ -154,6 +157,42 @@ test("a job that ends its node on every attempt fails for good after its last at
   node(async () => void runs++);
   await until(async () => (await rows())[0]!.state === "failed");
   assert.equal(runs, 0);
+});
+
+test("a kind is told that its job is given up, before the job fails, and again until it succeeds", async (t) => {
+  const { kind, enqueue, node, rows } = scratch(t);
+  await enqueue([{ maxAttempts: 1, payload: { n: 1 } }]);
+  const told: unknown[] = [];
+  const onExhausted: JobKind["onExhausted"] = async ({ payload, attempt }) => {
+    told.push([payload, attempt, (await rows())[0]!.state]);
+    if (told.length === 1) throw new Error("no connection");
+  };
+  node(
+    async () => {
+      throw new Error("always");
+    },
+    { onExhausted },
+  );
+  await until(() => told.length === 1);
+  assert.equal((await rows())[0]!.state, "leased");
+  await db.sql`update jobs set lease_until = now() where kind = ${kind}`;
+  await until(async () => (await rows())[0]!.state === "failed");
+  assert.deepEqual(told, [
+    [{ n: 1 }, 1, "leased"],
+    [{ n: 1 }, 2, "leased"],
+  ]);
+});
+
+test("a kind is not told of an attempt that is repeated", async (t) => {
+  const { enqueue, node, rows } = scratch(t);
+  await enqueue([{ maxAttempts: 2 }]);
+  let told = 0;
+  const fails = async () => {
+    throw new Error("once");
+  };
+  node(fails, { onExhausted: async () => void told++ });
+  await until(async () => (await rows())[0]!.lastError === "once");
+  assert.deepEqual([(await rows())[0]!.state, told], ["ready", 0]);
 });
 
 test("a job with a dedupe key is not written twice until the first completes or fails; keys are per tenant", async (t) => {

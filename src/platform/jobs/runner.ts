@@ -29,6 +29,11 @@ export type JobHandler = (job: Job) => Promise<void>;
 export interface JobKind {
   readonly kind: string;
   readonly handler: JobHandler;
+  /**
+   * Called before a job is given up: its last attempt failed, or ended with its node. It must be safe to repeat, because it is
+   * called again until it succeeds.
+   */
+  readonly onExhausted?: (job: Omit<Job, "signal">) => Promise<void>;
   /** Makes the job recurring: it runs at this interval, once across all nodes, under this tenant. */
   readonly every?: { readonly ms: number; readonly tenantId: () => string };
 }
@@ -122,10 +127,16 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
         await completeJob(db.sql, job);
       }
     } catch (error) {
-      await releaseJob(db.sql, job, releaseOf(job, error)).catch((cause) =>
+      await release(job, releaseOf(job, error)).catch((cause) =>
         log.warn({ err: cause, job: job.id }, "job lease not released"),
       );
     }
+  }
+
+  async function release(job: LeasedJob, release: JobRelease): Promise<void> {
+    // If this fails, the lease expires, and the next node to lease the job tries again.
+    if (release.state === "failed") await kinds.get(job.kind)!.onExhausted?.({ ...job, attempt: job.attempts });
+    await releaseJob(db.sql, job, release);
   }
 
   function releaseOf(job: LeasedJob, cause: unknown): JobRelease {

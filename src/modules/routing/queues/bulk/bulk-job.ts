@@ -13,6 +13,8 @@ interface Parts {
 
 const kind = "queues.bulk_operation";
 const attemptsMax = 20;
+const nodeEnded =
+  "The node that ran the operation ended in its last attempt. Items that were changed stay changed. Start it again for the rest.";
 /** A longer operation continues in another job, so that the jobs of other tenants get their turn. */
 const batchesPerJob = 20;
 
@@ -45,6 +47,11 @@ export function bulkOperationJob({ sql, clock, runner }: Parts): JobKind {
         const reason = error instanceof Failure ? error.message : "The operation failed too often. Start it again.";
         await runner.abandon(tenantId as TenantId, operationId, reason);
       }
+    },
+    // An operation that this node abandoned already keeps its reason.
+    async onExhausted({ tenantId, payload }) {
+      const { operationId } = payload as { readonly operationId: string };
+      await runner.abandon(tenantId as TenantId, operationId, nodeEnded);
     },
   };
 }
