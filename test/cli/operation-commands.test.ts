@@ -175,3 +175,14 @@ test("a group without a command prints its help as a usage error", async () => {
   assert.equal(exitCode, 2);
   assert.match(err, /Usage: service tenant/);
 });
+
+test("the help marks the options that a command needs, and no others", async () => {
+  const marked = async (...words: string[]) =>
+    (await cli([...words, "--help"])).out.split("\n").flatMap((line) => {
+      return /Required\.( |$)/.test(line) ? [/--[a-z-]+/.exec(line)![0]] : [];
+    });
+  assert.deepEqual(await marked("tenant", "create"), ["--name"]);
+  assert.deepEqual(await marked("item", "fail"), ["--lease-token"]);
+  assert.deepEqual(await marked("pack", "sign"), ["--key"]);
+  assert.deepEqual(await marked("tenant", "list"), []);
+});

@@ -81,7 +81,7 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     .command("sign")
     .description("Sign a pack. Prints it as JSON, ready to be published.")
     .argument("<file>", "Path of the pack, as YAML or JSON.")
-    .requiredOption("--key <file>", "Path of the file with the private key.")
+    .requiredOption("--key <file>", "Path of the file with the private key. Required.")
     .action(async (file: string, options: { key: string }) => {
       const { packSignCommand } = await import("./pack-commands.ts");
       end(await packSignCommand(io, file, options));

@@ -3,6 +3,7 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { Argument, Option } from "commander";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.ts";
 import type { Operation } from "../../definitions/index.ts";
+import { isRequired } from "../../gateway/openapi/schemas/rules.ts";
 import { parseTemplate } from "../../gateway/rest/template.ts";
 import { listChoices, type TextKind, textKindOf } from "./field-text.ts";
 
@@ -58,7 +59,10 @@ function fieldOption(field: DescField, describe: Describe, name = field.name): F
   const kind = textKindOf(field);
   const flag = `--${name.replaceAll("_", "-")}`;
   const fromSource = kind === "json" || kind === "value" || isSecret(field) || isDocument(field);
-  const description = [describe(field), ...notes(field, kind, fromSource)].join(" ");
+  const isMarked = describe !== undescribed && isRequired(field);
+  const description = [describe(field), ...(isMarked ? ["Required."] : []), ...notes(field, kind, fromSource)].join(
+    " ",
+  );
   if (kind === "flag" && field.fieldKind !== "list") {
     const options = [new Option(flag, description)];
     // A flag without presence is false by default and needs no `--no-` form.
