@@ -19,7 +19,6 @@ export async function createProgram(
     .helpOption("-h, --help", "Show help.")
     .enablePositionalOptions()
     .exitOverride()
-    .showHelpAfterError("Run with --help for usage.")
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => io.err(text),
@@ -39,7 +38,16 @@ export async function createProgram(
     .action(() => io.out(`${packageVersion()}\n`));
   program.commandsGroup("API commands, which call a running service (plural nouns work too: service events tail):");
   await addOperationCommands(program, io, end, argv);
+  addUsageAfterErrors(program, "");
   return program;
+}
+
+/** Has the errors of a command end with its arguments, and with where its options are described. */
+function addUsageAfterErrors(command: Command, before: string): void {
+  const path = `${before}${command.name()}`;
+  const usage = command.createHelp().commandUsage(command);
+  command.showHelpAfterError(`Usage: ${usage}\nRun ${path} --help for details.`);
+  for (const each of command.commands) addUsageAfterErrors(each, `${path} `);
 }
 
 /** The name and arguments of a command in the help. Aliases and `[options]` are omitted. */

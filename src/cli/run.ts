@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { suggestCommand } from "./command-suggestion.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { createProgram } from "./program.ts";
@@ -13,6 +14,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
+    if (error instanceof CommanderError && error.code === "commander.unknownCommand") {
+      const meant = suggestCommand(argv);
+      if (meant !== undefined) io.err(`Did you mean ${meant}?\n`);
+    }
     return report(error, io);
   }
 }

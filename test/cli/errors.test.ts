@@ -90,7 +90,7 @@ test("every violation is printed with its field", async () => {
     { field: "slug", rule: "string.pattern", message: "must match" },
   ];
   stub.answers(problem("INVALID_ARGUMENT", { violations }));
-  const { err } = await cli([...at, "tenant", "create"]);
+  const { err } = await cli([...at, "tenant", "create", "--name", ""]);
   assert.match(err, /^ {2}name: must not be empty$/m);
   assert.match(err, /^ {2}slug: must match$/m);
 });
@@ -172,4 +172,40 @@ test("conflicting or non-numeric options are rejected", async () => {
   assert.equal((await cli(["tenant", "list", "--plane", "astral"])).exitCode, 2);
   assert.equal((await cli(["tenant", "get"])).exitCode, 2);
   assert.equal((await cli(["tenant", "get", "a", "b"])).exitCode, 2);
+});
+
+test("a command without a required option is refused before anything is sent; --data can provide it", async () => {
+  // Nothing listens there: a command that sent its request would end with another code.
+  const connection = ["--address", "http://127.0.0.1:9", "--key", "k", "--retries", "0"];
+  const missing = await cli(["tenant", "create", ...connection]);
+  assert.deepEqual([missing.exitCode, missing.err], [2, "service: --name: is required\n"]);
+  const empty = await cli(["tenant", "create", "--data", '{"name":null}', ...connection]);
+  assert.deepEqual([empty.exitCode, empty.err], [2, "service: --name: is required\n"]);
+  for (const words of [
+    ["--name", "acme"],
+    ["--data", '{"name":"acme"}'],
+  ]) {
+    assert.equal((await cli(["tenant", "create", ...words, ...connection])).exitCode, 6);
+  }
+});
+
+test("wrong use of a command is refused with its usage, the intended command or the allowed value", async () => {
+  for (const [words, advice] of [
+    [["pool", "get"], /missing required argument 'pool_id'\nUsage: service pool get \[options\] <pool_id>\n/],
+    [["pool", "get", "a", "b"], /Usage: service pool get \[options\] <pool_id>\nRun service pool get --help/],
+    [["api-key", "revoke", "--id", "x"], /Usage: service api-key revoke \[options\] <api_key_id>/],
+    [["tenant", "create", "acme"], /too many arguments.*\nUsage: service tenant create \[options\]\n/],
+    [["serve", "--port", "80"], /unknown option '--port'\nUsage: service serve \[options\]\nRun service serve --help/],
+    [["list", "pools"], /Did you mean service pool list\?/],
+    [["create", "api-key", "--name", "x"], /Did you mean service api-key create\?/],
+    [["pool-list"], /Did you mean service pool list\?/],
+    [["api-keys:list"], /Did you mean service api-key list\?/],
+    [["help", "list", "pools"], /Did you mean service pool list\?/],
+    [["event", "list", "--limit", "many"], /--limit: must be an integer \(for example: 20\), not many/],
+    [["tenant", "create", "--data", "@none.json"], /--data: none\.json cannot be read \(there is no such file\)/],
+  ] as const) {
+    const { exitCode, out, err } = await cli([...words]);
+    assert.deepEqual([exitCode, out], [2, ""], words.join(" "));
+    assert.match(err, advice);
+  }
 });

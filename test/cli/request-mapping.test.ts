@@ -90,7 +90,7 @@ test("raw bytes are uploaded from a file as they are, and downloaded to stdout",
   }
   assert.match(
     await refused(["stream-object", "upload", "r1", "clips", "i1", "--body", join(folder, "none")]),
-    /cannot be read \(ENOENT\)/,
+    /cannot be read \(there is no such file\)/,
   );
   stub.answers({ text: " [1,\n2]" });
   const ran = await cli([

@@ -79,7 +79,7 @@ export function textToJson(field: DescField, named: string, text: string): unkno
     case "flag":
       return text === "true" ? true : text === "false" ? false : text;
     case "number":
-      return exactNumber(text) ?? text;
+      return exactNumber(text) ?? numberText(field, named, text);
     case "choice":
       return enumName(field, named, text);
     case "json":
@@ -96,6 +96,13 @@ export function textToJson(field: DescField, named: string, text: string): unkno
 function exactNumber(text: string): number | undefined {
   if (!/^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$/.test(text)) return undefined;
   return Number(text);
+}
+
+/** A number that a JSON number cannot represent exactly stays a text. */
+function numberText({ scalar }: DescField, named: string, text: string): string {
+  if (/^[+-]?(\d+(\.\d+)?(e[+-]?\d+)?|Infinity)$|^NaN$/i.test(text)) return text;
+  const kind = scalar === ScalarType.DOUBLE || scalar === ScalarType.FLOAT ? "a number" : "an integer";
+  throw usageError(`${named}: must be ${kind} (for example: 20), not ${text === "" ? "empty" : text}`);
 }
 
 function enumName(field: DescField, named: string, text: string): string {

@@ -1,6 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Operation } from "../../definitions/index.ts";
 import { Failure } from "../../errors/index.ts";
+import { isRequired } from "../../gateway/openapi/schemas/rules.ts";
 import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import { usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -39,6 +40,7 @@ export async function buildRequestJson(io: Io, { method }: Operation, input: Com
     json[name] = field === undefined ? text : textToJson(field, `<${name}>`, text);
   }
   check(method.input, json, input);
+  requireFields(json, input);
   return json;
 }
 
@@ -54,6 +56,14 @@ function wholeRequest(input: DescMessage, text: string): RequestJson {
   // Both spellings of a field are accepted and normalized, so that an option replaces the field.
   const names = new Map(input.fields.map(({ jsonName, name }) => [jsonName, name]));
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [names.get(key) ?? key, value]));
+}
+
+/** Refuses a request without a required field before it is sent, because the service names fields and not options. */
+function requireFields(json: RequestJson, { fields }: CommandInput): void {
+  const isMissing = (field: DescField) =>
+    json[field.name] === undefined || (json[field.name] === null && textKindOf(field) !== "value");
+  const missing = fields.filter(({ field }) => isMissing(field) && isRequired(field));
+  if (missing.length > 0) throw usageError(missing.map(({ flag }) => `${flag}: is required`).join("\n"));
 }
 
 function check(input: DescMessage, json: RequestJson, { fields, path }: CommandInput): void {

@@ -9,7 +9,7 @@ export async function readSource(io: Io, named: string, value: string): Promise<
   try {
     return withoutLineEnd(readFileSync(value.slice(1), "utf8"));
   } catch (cause) {
-    throw usageError(`${named}: ${value.slice(1)} cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+    throw unreadable(named, value.slice(1), cause);
   }
 }
 
@@ -19,7 +19,7 @@ export function readBytes(named: string, value: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw usageError(`${named}: ${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+    throw unreadable(named, path, cause);
   }
 }
 
@@ -30,6 +30,11 @@ export function parseJsonText(named: string, value: string): unknown {
   } catch (cause) {
     throw usageError(`${named}: is not valid JSON: ${(cause as Error).message}`);
   }
+}
+
+function unreadable(named: string, path: string, cause: unknown) {
+  const { code } = cause as NodeJS.ErrnoException;
+  return usageError(`${named}: ${path} cannot be read (${code === "ENOENT" ? "there is no such file" : code})`);
 }
 
 function withoutLineEnd(text: string): string {
