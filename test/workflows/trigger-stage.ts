@@ -86,7 +86,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     reader,
     follow: (consumer: LogConsumer) => createLogFollower({ db, signals, reader, log }, { ...consumer, pollMs: 100 }),
   };
-  const environments = createEnvironments(db);
+  const environments = createEnvironments({ side: db, changes });
   const common = { db, side: db, signals, changes, clock, log, cursors, shares, events, environments };
   const definitions = createDefinitions({
     ...common,

@@ -37,7 +37,7 @@ interface Parts extends AreaParts, ReferenceSources {
 
 /** Creates the area. */
 export function createWorkflows({ config, ...parts }: Parts) {
-  const environments = createEnvironments(parts.side);
+  const environments = createEnvironments(parts);
   const definitions = createDefinitions(parts);
   const tasks = createTasks({
     ...parts,

@@ -7,6 +7,12 @@
 export { beyondCeiling } from "./ceiling.ts";
 export { requireEnvironmentAccess } from "./environment-access.ts";
 export {
+  environmentIdOf,
+  findEnvironment,
+  type ReferredEnvironment,
+  requireEnvironment,
+} from "./environment-reference.ts";
+export {
   type EnvironmentMode,
   isWithinMode,
   mayUseEnvironment,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { requireEnvironment, requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -114,9 +114,7 @@ export function createConnectSessionService(parts: ConnectSessionParts) {
         });
       }
       const store = connectSessionStore(sql);
-      const environment = await store.findEnvironment(tenantId, input.environmentId);
-      if (environment === undefined) throw notFound("environment");
-      requireEnvironmentAccess(context, environment.key);
+      const environment = await requireEnvironment(context, input.environmentId);
       const allowedProviderKeys = await providerKeysOf(context, input, environment.id);
       const { expiresInS, ...details } = input;
       const session: ConnectSession = {

@@ -179,14 +179,6 @@ export function connectSessionStore(sql: Sql) {
       return count;
     },
 
-    /** Finds an environment by id, or production for an empty id. */
-    async findEnvironment(tenantId: TenantId, id: string): Promise<{ id: string; key: string } | undefined> {
-      const [row] = await sql<{ id: string; key: string }[]>`
-        select id, key from environments
-        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
-      return row;
-    },
-
     async findTenantName(tenantId: TenantId): Promise<string> {
       const [row] = await sql<{ name: string }[]>`select name from tenants where id = ${tenantId}`;
       return row?.name ?? "";

@@ -12,6 +12,7 @@ import {
   UpdateProviderConfigResponseSchema,
 } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
@@ -61,12 +62,13 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
       return create(GetProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
     },
 
-    async listProviderConfigs({ tenantId, sql, operation, principal }, request) {
+    async listProviderConfigs(context, request) {
+      const { tenantId, sql, operation, principal } = context;
       const mode = principal.environmentMode;
       const filter = {
         providerKey: request.providerKey || undefined,
         status: request.status || undefined,
-        environmentId: request.environmentId || undefined,
+        environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
         inProduction: mode === "any" ? undefined : mode === "production_only",
       };
       const page = await readPage(

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { requireEnvironment, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -155,9 +155,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
       }
       await requireManifest(tenantId, input.providerKey, input.manifestVersion);
       const store = providerConfigStore(sql);
-      const environment = await store.findEnvironment(tenantId, environmentId);
-      if (environment === undefined) throw notFound("environment");
-      requireEnvironmentAccess(context, environment.key);
+      const environment = await requireEnvironment(context, environmentId);
       // Also locks out concurrent creation in the tenant, so that the count stays correct.
       await invalidateCaches(context);
       if (await store.hasAtLeast(tenantId, providerConfigsMax)) {

@@ -164,14 +164,6 @@ export function providerConfigStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** Finds an environment by id, or production for an empty id. */
-    async findEnvironment(tenantId: TenantId, id: string): Promise<{ id: string; key: string } | undefined> {
-      const [row] = await sql<{ id: string; key: string }[]>`
-        select id, key from environments
-        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
-      return row;
-    },
-
     async list(tenantId: TenantId, filter: ProviderConfigFilter, page: Page): Promise<PageRows<ProviderConfig>> {
       const { providerKey, status, environmentId, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}

@@ -21,6 +21,7 @@ import {
   ValidateExperimentResponseSchema,
 } from "../../../../gen/service/api/experiment_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
@@ -75,9 +76,11 @@ export function experimentHandlers({ service, cursors }: Parts): Pick<Handlers<t
       return create(GetExperimentResponseSchema, { experiment: fromExperiment(experiment) });
     },
 
-    async listExperiments({ tenantId, sql, operation, principal }, request) {
+    async listExperiments(context, request) {
+      const { tenantId, sql, operation, principal } = context;
       const mode = principal.environmentMode;
-      const { status, environmentId, key, layer } = request;
+      const { status, key, layer } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = mode === "any" ? undefined : mode === "production_only";
       const page = await readPage(
         cursors,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { requireEnvironment, requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, type Sql, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
@@ -44,13 +44,6 @@ export function createExperimentService({ events, changes, analyse }: Parts) {
     if (experiment === undefined) throw notFound("experiment");
     requireEnvironmentAccess(context, experiment.environmentKey);
     return experiment;
-  }
-
-  async function requireEnvironment(context: Context, id: string): Promise<{ id: string; key: string }> {
-    const environment = await experimentStore(context.sql).findEnvironment(context.tenantId, id);
-    if (environment === undefined) throw notFound("environment");
-    requireEnvironmentAccess(context, environment.key);
-    return environment;
   }
 
   async function lockExperiment(context: Context, id: string): Promise<Experiment> {

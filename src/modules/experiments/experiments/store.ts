@@ -132,14 +132,6 @@ export function experimentStore(sql: Sql) {
       await sql`delete from experiments where tenant_id = ${tenantId} and id = ${id} and status = 'draft'`;
     },
 
-    /** Finds an environment by id, or production for an empty id. */
-    async findEnvironment(tenantId: TenantId, id: string): Promise<{ id: string; key: string } | undefined> {
-      const [row] = await sql<{ id: string; key: string }[]>`
-        select id, key from environments
-        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
-      return row;
-    },
-
     async list(tenantId: TenantId, filter: ExperimentFilter, page: Page): Promise<PageRows<Experiment>> {
       const { status, environmentId, key, layer, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}

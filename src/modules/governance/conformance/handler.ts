@@ -15,6 +15,7 @@ import {
 } from "../../../../gen/service/api/conformance_pb.ts";
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
@@ -89,8 +90,10 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
       return create(GetConformanceRunResponseSchema, { run: fromRun(current) });
     },
 
-    async listConformanceRuns({ tenantId, sql, operation, principal }, request) {
-      const { environmentId, suiteId, state } = request;
+    async listConformanceRuns(context, request) {
+      const { tenantId, sql, operation, principal } = context;
+      const { suiteId, state } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const mode = principal.environmentMode;
       const inProduction = mode === "any" ? undefined : mode === "production_only";
       const page = await readPage(
@@ -109,8 +112,10 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
       });
     },
 
-    async listConformanceReports({ tenantId, sql, operation, principal }, request) {
-      const { environmentId, suiteId, verdict } = request;
+    async listConformanceReports(context, request) {
+      const { tenantId, sql, operation, principal } = context;
+      const { suiteId, verdict } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const mode = principal.environmentMode;
       const inProduction = mode === "any" ? undefined : mode === "production_only";
       const page = await readPage(

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { environmentIdOf, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { nextWake, notFound, type Signals, type Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../platform/jobs/index.ts";
@@ -76,14 +76,16 @@ export function createConformanceService(parts: ConformanceServiceParts) {
     return environment;
   }
 
-  async function getRun(context: Context, environmentId: string, id: string): Promise<ConformanceRun> {
+  async function getRun(context: Context, environment: string, id: string): Promise<ConformanceRun> {
+    const environmentId = await environmentIdOf(context, environment);
     const run = await runStore(context.sql).find(context.tenantId, environmentId, id);
     if (run === undefined) throw notFound("conformance run");
     requireEnvironmentAccess(context, run.environmentKey);
     return run;
   }
 
-  async function getReport(context: Context, environmentId: string, id: string): Promise<ConformanceReport> {
+  async function getReport(context: Context, environment: string, id: string): Promise<ConformanceReport> {
+    const environmentId = await environmentIdOf(context, environment);
     const report = await reportStore(context.sql).find(context.tenantId, environmentId, id);
     if (report === undefined) throw notFound("conformance report");
     requireEnvironmentAccess(context, report.environmentKey);

@@ -19,6 +19,7 @@ import {
 } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { fromCandidate, fromListedCandidate, fromReplays } from "./candidate-message.ts";
@@ -54,8 +55,10 @@ export function promotionHandlers({ candidates, stages, decisions, cursors }: Pa
       return create(GetCandidateResponseSchema, await inspected(context, found));
     },
 
-    async listCandidates({ tenantId, sql, operation, principal }, request) {
-      const { state, environmentId } = request;
+    async listCandidates(context, request) {
+      const { tenantId, sql, operation, principal } = context;
+      const { state } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const mode = principal.environmentMode;
       const inProduction = mode === "any" ? undefined : mode === "production_only";
       const page = await readPage(

@@ -14,6 +14,7 @@ import {
 import type { RouteItem } from "../../../../gen/service/api/routing_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
+import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
@@ -46,7 +47,8 @@ export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { curs
 
     async listAdmissionGroups(context, request) {
       const { sql, tenantId, principal, nowMs } = context;
-      const { environmentId, poolId } = request;
+      const { poolId } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const { environmentMode } = principal;
       const kind = request.constraintKind as ConstraintKind | "";
       const status = request.status as GroupStatus | "";

@@ -67,8 +67,7 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
 
     async listPools(context, request) {
       const { tenantId, principal, operation, sql } = context;
-      const { environmentId } = request;
-      await service.checkEnvironment(context, environmentId);
+      const environmentId = await service.environmentIdOf(context, request.environmentId);
       const filter = {
         environmentMode: principal.environmentMode,
         status: nameOf(statuses, request.status),

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
-import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { requireEnvironment } from "../../../platform/access/index.ts";
+import { unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -24,13 +24,6 @@ export type PoolService = ReturnType<typeof createPoolService>;
 
 /** Creates the pool service. */
 export function createPoolService({ access, events, closeQueue }: Parts) {
-  async function environmentOf(context: Context, environmentId: string) {
-    const environment = await poolStore(context.sql).environment(context.tenantId, environmentId);
-    if (environment === undefined) throw notFound("environment");
-    requireEnvironmentAccess(context, environment.key);
-    return environment;
-  }
-
   async function setStatus(context: Context, { id }: StoredPool, status: StoredPool["status"]): Promise<StoredPool> {
     await access.change(context, id);
     const { sql, tenantId, nowMs } = context;
@@ -40,7 +33,7 @@ export function createPoolService({ access, events, closeQueue }: Parts) {
   return {
     async createPool(context: Context, input: NewPool): Promise<StoredPool> {
       const { sql, tenantId, nowMs } = context;
-      const environment = await environmentOf(context, input.environmentId);
+      const environment = await requireEnvironment(context, input.environmentId);
       if (environment.status !== "active") {
         throw fail("FAILED_PRECONDITION", {
           public: `The environment ${environment.key} is disabled: enable it or choose another one.`,
@@ -112,9 +105,9 @@ export function createPoolService({ access, events, closeQueue }: Parts) {
       return archived;
     },
 
-    /** Rejects an environment that does not exist or that the caller may not use; empty means no environment. */
-    async checkEnvironment(context: Context, environmentId: string): Promise<void> {
-      if (environmentId !== "") await environmentOf(context, environmentId);
+    /** The id of an environment; throws if it does not exist or the caller may not use it. Empty means no environment. */
+    async environmentIdOf(context: Context, idOrKey: string): Promise<string> {
+      return idOrKey === "" ? "" : (await requireEnvironment(context, idOrKey)).id;
     },
   };
 }

@@ -8,13 +8,6 @@ import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool }
 const idsPerPool = 1000;
 const idsPerListedPool = 50;
 
-/** The environment of a pool. */
-export interface PoolEnvironment {
-  readonly id: string;
-  readonly key: string;
-  readonly status: "active" | "disabled";
-}
-
 /** Filter of a pool list. */
 export interface PoolFilter {
   readonly environmentMode: EnvironmentMode;
@@ -132,14 +125,6 @@ export function poolStore(sql: Sql) {
       const selection = { columns: sql`${columns}, ${members(idsPerListedPool)}`, table: "pools", where };
       const { rows, total } = await readKeyset<ListedRow>(sql, selection, page);
       return { rows: rows.map(toPool), total };
-    },
-
-    /** Finds an environment that is not deleted; an empty id selects production. */
-    async environment(tenantId: TenantId, id: string): Promise<PoolEnvironment | undefined> {
-      const [row] = await sql<PoolEnvironment[]>`
-        select id, key, status from environments
-        where tenant_id = ${tenantId} and status <> 'deleted' and ${id === "" ? sql`key = 'production'` : sql`id = ${id}`}`;
-      return row;
     },
   };
 }

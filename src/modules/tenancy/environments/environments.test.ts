@@ -10,6 +10,7 @@ import {
   Environment_Status as Status,
   UpdateEnvironmentRequestSchema,
 } from "../../../../gen/service/api/environment_pb.ts";
+import { announcedChanges } from "../../../../test/harness/changes.ts";
 import {
   type ContextChoice,
   failsWith,
@@ -24,7 +25,8 @@ import { createEnvironments } from "./index.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
-const environments = createEnvironments({ events, cursors: createCursors(randomBytes(32)) });
+const { changes } = announcedChanges();
+const environments = createEnvironments({ events, changes, cursors: createCursors(randomBytes(32)) });
 const { handlers } = environments;
 
 const starting = [

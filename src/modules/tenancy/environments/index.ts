@@ -8,12 +8,12 @@
 import type { EnvironmentService as Rpc } from "../../../../gen/service/api/environment_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import { findEnvironment, type ReferredEnvironment, type TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { Environment, NewEnvironment } from "./domain/environment.ts";
+import type { NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
 import { createEnvironmentService } from "./service.ts";
 import { environmentStore } from "./store.ts";
@@ -24,7 +24,7 @@ export interface Environments {
   /** Adds the environments of a new tenant in the caller's transaction. */
   add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void>;
   /** Finds an environment that is not deleted by its id or its key. */
-  find(sql: Sql, tenantId: TenantId, idOrKey: string): Promise<Pick<Environment, "id" | "key" | "mode"> | undefined>;
+  find(sql: Sql, tenantId: TenantId, idOrKey: string): Promise<ReferredEnvironment | undefined>;
   /** Lists the environments that a caller may use, by id. */
   list(
     context: Pick<Context, "sql" | "tenantId" | "principal">,
@@ -32,15 +32,17 @@ export interface Environments {
   ): Promise<PageRows<{ readonly id: string; readonly key: string }>>;
 }
 
+interface Parts {
+  readonly events: EventRecorder;
+  readonly changes: TenantChanges;
+  readonly cursors: Cursors;
+}
+
 /** Creates the module. */
-export function createEnvironments({ events, cursors }: { events: EventRecorder; cursors: Cursors }): Environments {
-  const service = createEnvironmentService(events);
+export function createEnvironments({ events, changes, cursors }: Parts): Environments {
+  const service = createEnvironmentService({ events, changes });
   return {
     ...{ handlers: environmentHandlers(service, cursors), add: service.add, find: findEnvironment },
     list: ({ sql, tenantId, principal }, page) => environmentStore(sql).list(tenantId, principal.environmentMode, page),
   };
-}
-
-function findEnvironment(sql: Sql, tenantId: TenantId, idOrKey: string) {
-  return environmentStore(sql).findNamed(tenantId, idOrKey);
 }

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { mayUseEnvironment, type Principal, type TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, type Sql, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -17,10 +17,21 @@ import { environmentStore } from "./store.ts";
 /** The operations on environments. */
 export type EnvironmentService = ReturnType<typeof createEnvironmentService>;
 
+interface Parts {
+  readonly events: EventRecorder;
+  readonly changes: TenantChanges;
+}
+
 /** Creates the service of environments. */
-export function createEnvironmentService(events: EventRecorder) {
-  async function getEnvironment({ sql, tenantId, principal }: Context, id: string): Promise<Environment> {
-    const environment = await environmentStore(sql).find(tenantId, id);
+export function createEnvironmentService({ events, changes }: Parts) {
+  /** Has all nodes read the environments of the tenant again. A key can belong to another environment from now on. */
+  async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {
+    await changes.record(sql, tenantId);
+    afterCommit(() => changes.published(tenantId));
+  }
+
+  async function getEnvironment({ sql, tenantId, principal }: Context, idOrKey: string): Promise<Environment> {
+    const environment = await environmentStore(sql).find(tenantId, idOrKey);
     if (environment === undefined) throw notFound("environment");
     requireEnvironmentAccess(principal, environment.key);
     return environment;
@@ -28,17 +39,18 @@ export function createEnvironmentService(events: EventRecorder) {
 
   async function change(
     context: Context,
-    id: string,
+    idOrKey: string,
     update: EnvironmentChange,
     expectedVersion: number | undefined,
   ): Promise<Environment> {
     const { sql, tenantId, nowMs } = context;
-    const current = await getEnvironment(context, id);
+    const current = await getEnvironment(context, idOrKey);
     if (update.status !== undefined && !canChangeStatus(current, update.status))
       throw productionIsProtected(update.status);
     const store = environmentStore(sql);
-    const changed = await store.update(tenantId, id, update, expectedVersion, new Date(nowMs));
-    if (changed === undefined) throw updateRefusal(await store.find(tenantId, id), "environment");
+    const changed = await store.update(tenantId, current.id, update, expectedVersion, new Date(nowMs));
+    if (changed === undefined) throw updateRefusal(await store.find(tenantId, current.id), "environment");
+    await invalidateCaches(context);
     return changed;
   }
 
@@ -57,27 +69,28 @@ export function createEnvironmentService(events: EventRecorder) {
       const [created] = await environmentStore(context.sql).insert([
         newEnvironment(context.tenantId, input, context.nowMs),
       ]);
+      await invalidateCaches(context);
       await events.record(context, "environment.created", created!.id, { key: input.key, mode: input.mode });
       return created!;
     },
 
     async updateEnvironment(
       context: Context,
-      id: string,
+      idOrKey: string,
       update: EnvironmentChange,
       expectedVersion: number | undefined,
     ): Promise<Environment> {
       if (isEmptyChange(update)) {
-        return unchangedRecord(await getEnvironment(context, id), expectedVersion, "environment");
+        return unchangedRecord(await getEnvironment(context, idOrKey), expectedVersion, "environment");
       }
-      const updated = await change(context, id, update, expectedVersion);
-      await events.record(context, "environment.updated", id, { fields: changedFields(update) });
+      const updated = await change(context, idOrKey, update, expectedVersion);
+      await events.record(context, "environment.updated", updated.id, { fields: changedFields(update) });
       return updated;
     },
 
-    async deleteEnvironment(context: Context, id: string): Promise<Environment> {
-      const deleted = await change(context, id, { status: "deleted" }, undefined);
-      await events.record(context, "environment.deleted", id, { key: deleted.key });
+    async deleteEnvironment(context: Context, idOrKey: string): Promise<Environment> {
+      const deleted = await change(context, idOrKey, { status: "deleted" }, undefined);
+      await events.record(context, "environment.deleted", deleted.id, { key: deleted.key });
       return deleted;
     },
   };

@@ -21,18 +21,10 @@ export function environmentStore(sql: Sql) {
       return sql<Environment[]>`insert into environments ${sql(rows)} returning ${columns}`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Environment | undefined> {
-      const [row] = await sql<Environment[]>`
-        select ${columns} from environments where tenant_id = ${tenantId} and id = ${id} and status <> 'deleted'`;
-      return row;
-    },
-
-    /** Finds an environment that is not deleted by its id or its key. */
-    async findNamed(tenantId: TenantId, idOrKey: string): Promise<Environment | undefined> {
+    async find(tenantId: TenantId, idOrKey: string): Promise<Environment | undefined> {
       const [row] = await sql<Environment[]>`
         select ${columns} from environments
-        where tenant_id = ${tenantId} and status <> 'deleted' and (id = ${idOrKey} or key = ${idOrKey})
-        order by id = ${idOrKey} desc limit 1`;
+        where tenant_id = ${tenantId} and (id = ${idOrKey} or key = ${idOrKey}) and status <> 'deleted'`;
       return row;
     },
 

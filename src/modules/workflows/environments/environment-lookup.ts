@@ -1,60 +1,61 @@
 import type { Context } from "../../../chain/call.ts";
-import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import {
+  findEnvironment,
+  type ReferredEnvironment,
+  requireEnvironmentAccess,
+  type TenantId,
+} from "../../../platform/access/index.ts";
+import { createTenantCache, type Database, notFound, type TenantChanges } from "../../../platform/db/index.ts";
 
 /** An environment that a caller may use. */
-export interface UsableEnvironment {
-  readonly id: string;
-  readonly key: string;
-}
+export type UsableEnvironment = Pick<ReferredEnvironment, "id" | "key">;
 
-/** Finds environments for calls that are too frequent for a read each. */
+/** Finds environments by id or key for calls that are too frequent for a read each. */
 export interface Environments {
-  /** Returns an environment, production for an empty id; throws if there is none or the caller may not use it. */
-  require(context: Pick<Context, "tenantId" | "principal">, id: string): Promise<UsableEnvironment>;
+  /** Returns an environment, production for an empty reference; throws if there is none or the caller may not use it. */
+  require(context: Pick<Context, "tenantId" | "principal">, idOrKey: string): Promise<UsableEnvironment>;
   /** Finds an environment for work that no caller asked for; undefined if there is none. */
-  find(tenantId: TenantId, id: string): Promise<UsableEnvironment | undefined>;
+  find(tenantId: TenantId, idOrKey: string): Promise<UsableEnvironment | undefined>;
 }
 
-interface Entry {
-  readonly found: Promise<UsableEnvironment | undefined>;
-  readonly untilMs: number;
+interface Parts {
+  /** The connections for reads into memory. */
+  readonly side: Database;
+  readonly changes: TenantChanges;
 }
 
-/** How long an environment is usable after it was deleted. */
-const validMs = 2000;
-const entriesMax = 10_000;
+interface Found {
+  readonly environment: UsableEnvironment | undefined;
+}
 
-/** Creates the lookup. The key of an environment never changes, so only its deletion is seen late. */
-export function createEnvironments(db: Database, nowMs = () => performance.now()): Environments {
-  const entries = new Map<string, Entry>();
+/** Creates the lookup. It is read again when an environment of the tenant changes. */
+export function createEnvironments({ side, changes }: Parts): Environments {
+  const cache = createTenantCache<string, Found>({
+    changes,
+    async load(name) {
+      const [tenantId, idOrKey] = partsOf(name);
+      return { environment: await findEnvironment(side.sql, tenantId, idOrKey || "production") };
+    },
+    tenantOf: (name) => partsOf(name)[0],
+  });
 
-  function find(tenantId: TenantId, id: string): Promise<UsableEnvironment | undefined> {
-    const name = `${tenantId}/${id}`;
-    const known = entries.get(name);
-    if (known !== undefined && nowMs() < known.untilMs) return known.found;
-    if (entries.size >= entriesMax) entries.clear();
-    const found = read(tenantId, id);
-    entries.set(name, { found, untilMs: nowMs() + validMs });
-    found.catch(() => entries.delete(name));
-    return found;
-  }
-
-  async function read(tenantId: TenantId, id: string): Promise<UsableEnvironment | undefined> {
-    const [row] = await db.sql<UsableEnvironment[]>`
-      select id, key from environments
-      where tenant_id = ${tenantId} and status <> 'deleted'
-        and ${id === "" ? db.sql`key = 'production'` : db.sql`id = ${id}`}`;
-    return row;
+  async function find(tenantId: TenantId, idOrKey: string): Promise<UsableEnvironment | undefined> {
+    return (await cache.get(`${tenantId} ${idOrKey}`)).environment;
   }
 
   return {
     find,
-    async require(context, id) {
-      const environment = await find(context.tenantId, id);
+    async require(context, idOrKey) {
+      const environment = await find(context.tenantId, idOrKey);
       if (environment === undefined) throw notFound("environment");
       requireEnvironmentAccess(context, environment.key);
       return environment;
     },
   };
+}
+
+/** The tenant and the reference of a name. The reference comes from callers and can contain any character. */
+function partsOf(name: string): [TenantId, string] {
+  const at = name.indexOf(" ");
+  return [name.slice(0, at) as TenantId, name.slice(at + 1)];
 }

@@ -26,6 +26,7 @@ import {
 } from "../../../../gen/service/api/workflow_run_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
@@ -91,7 +92,8 @@ export function runHandlers({
 
     async listWorkflowRuns(context, request) {
       const { tenantId, operation, sql, principal } = context;
-      const { environmentId, runKey, parentRunId } = request;
+      const { runKey, parentRunId } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionId = await definitions.idOf(tenantId, request.definitionId);
       const status = request.status as RunStatus | "";
       const mode = principal.environmentMode;

@@ -24,7 +24,7 @@ import {
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
-import { modeAllows } from "../../../platform/access/index.ts";
+import { environmentIdOf, modeAllows } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, type Database } from "../../../platform/db/index.ts";
 import {
@@ -269,7 +269,8 @@ export function taskHandlers({ db, log, cursors, polls, pollReader, reports, lea
 
     async listWorkflowTasks(context, request) {
       const { tenantId, operation, principal } = context;
-      const { environmentId, queue, runId } = request;
+      const { queue, runId } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const { environmentMode } = principal;
       const filter = { environmentMode, environmentId, queue, runId, state: request.state as TaskState | "" };
       const page = await readPage(
@@ -289,7 +290,8 @@ export function taskHandlers({ db, log, cursors, polls, pollReader, reports, lea
 
     async listWorkflowQueues(context, request) {
       const { tenantId, operation, principal, sql } = context;
-      const { environmentId, queue } = request;
+      const { queue } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const filter = { environmentMode: principal.environmentMode, environmentId, queue };
       const page = await readPage(
         cursors,

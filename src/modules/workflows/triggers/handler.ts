@@ -13,7 +13,7 @@ import {
 } from "../../../../gen/service/api/workflow_trigger_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import { environmentIdOf, type TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
@@ -56,8 +56,10 @@ export function triggerHandlers({ service, fire, definitions, cursors }: Parts):
       return create(GetWorkflowTriggerResponseSchema, { trigger: fromTrigger(trigger) });
     },
 
-    async listWorkflowTriggers({ tenantId, operation, sql, principal }, request) {
-      const { environmentId, definition } = request;
+    async listWorkflowTriggers(context, request) {
+      const { tenantId, operation, sql, principal } = context;
+      const { definition } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionNames = definition === "" ? [] : await namesOf(tenantId, definition);
       const mode = principal.environmentMode;
       const inProduction = mode === "any" ? undefined : mode === "production_only";

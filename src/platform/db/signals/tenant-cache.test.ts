@@ -102,6 +102,24 @@ test("a value that belongs to no tenant is not cached", async () => {
   assert.equal(reads.length, 2);
 });
 
+test("concurrent callers share a read, except those that come after a change or while changes are unknown", async () => {
+  const { cache, changes, standing, reads, set, hold } = scratch();
+  const release = hold();
+  const before = [cache.get("a/1"), cache.get("a/1"), cache.get("b/1")];
+  assert.deepEqual(reads, ["a/1", "b/1"]);
+  set("second");
+  changes.published("a");
+  const later = [cache.get("a/1"), cache.get("a/1")];
+  standing.fresh = false;
+  set("third");
+  const unknown = cache.get("a/1");
+  release();
+  assert.deepEqual(await Promise.all(before), ["a/1 first", "a/1 first", "b/1 first"]);
+  assert.deepEqual(await Promise.all(later), ["a/1 second", "a/1 second"]);
+  assert.equal(await unknown, "a/1 third");
+  assert.equal(reads.length, 4);
+});
+
 test("a failed read is not cached, and the next one retries", async () => {
   const { changes } = announcedChanges();
   let reads = 0;

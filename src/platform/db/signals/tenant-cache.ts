@@ -14,7 +14,10 @@ interface Options<K, V> {
   readonly entriesMax?: number;
 }
 
-/** Creates a bounded cache for one kind of record. A value that was read before a change and arrives after it is not cached. */
+/**
+ * Creates a bounded cache for one kind of record. Concurrent reads of a value are one read. A value that was read before a change
+ * and arrives after it is not cached, and not returned to callers that came after the change.
+ */
 export function createTenantCache<K, V>({
   changes,
   load,
@@ -23,10 +26,12 @@ export function createTenantCache<K, V>({
 }: Options<K, V>): TenantCache<K, V> {
   const entries = new Map<K, V>();
   const keysByTenant = new Map<string, Set<K>>();
+  const reading = new Map<K, Promise<V>>();
   let generation = 0;
 
   changes.onChange((tenantId) => {
     generation++;
+    reading.clear();
     for (const key of keysByTenant.get(tenantId) ?? []) entries.delete(key);
     keysByTenant.delete(tenantId);
   });
@@ -50,10 +55,20 @@ export function createTenantCache<K, V>({
     return value;
   }
 
+  function share(key: K): Promise<V> {
+    const current = reading.get(key);
+    if (current !== undefined) return current;
+    const started = read(key).finally(() => {
+      if (reading.get(key) === started) reading.delete(key);
+    });
+    reading.set(key, started);
+    return started;
+  }
+
   return {
     get(key) {
-      const cached = changes.fresh() ? entries.get(key) : undefined;
-      return cached ?? read(key);
+      // While changes of other nodes are not known, only a read that starts now can be trusted.
+      return changes.fresh() ? (entries.get(key) ?? share(key)) : read(key);
     },
   };
 }

@@ -6,9 +6,9 @@ import {
   type RolloutEvidenceService as Rpc,
 } from "../../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { requireEnvironment } from "../../../../platform/access/index.ts";
 import { expandRequirements, requirementsVersion } from "../domain/requirements.ts";
 import { type SubjectKind, subjectKinds } from "../domain/subject.ts";
-import { requireEnvironment } from "../environment.ts";
 import type { PackChanges } from "../packs/pack-changes.ts";
 import { fromFinding, fromGate, fromRequirement } from "./gate-message.ts";
 import type { GateService } from "./gate-service.ts";

@@ -1,6 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
+import { databaseNow } from "../database-time.ts";
 import type { Candidate } from "../domain/candidate.ts";
 import { evaluateGate, type Gate, type GateReason } from "../domain/gate.ts";
 import { nextStepOf } from "../domain/gate-text.ts";
@@ -8,7 +9,6 @@ import { type Artifact, type Pack, subjectsOf } from "../domain/pack.ts";
 import type { ReceiptHead } from "../domain/receipt.ts";
 import { expandRequirements } from "../domain/requirements.ts";
 import type { Subject } from "../domain/subject.ts";
-import { databaseNow } from "../environment.ts";
 import type { EvidenceMetrics } from "../metrics.ts";
 import { packStore } from "../packs/pack-store.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";

@@ -37,13 +37,13 @@ export type ManifestExporter = ReturnType<typeof createManifestExporter>;
  */
 export function createManifestExporter({ changes, gates, signer, platformTenantId }: Parts) {
   return {
-    async exportPack(context: Context, environmentId: string, packId: string): Promise<EvidenceManifest> {
+    async exportPack(context: Context, environment: string, packId: string): Promise<EvidenceManifest> {
       const { sql, tenantId, nowMs } = context;
-      const { pack, now } = await changes.lock(context, environmentId, packId, "export");
+      const { pack, now } = await changes.lock(context, environment, packId, "export");
       const artifacts = await packStore(sql).readArtifacts(tenantId, packId);
       const receipts = await receiptStore(sql).readAll(tenantId, packId, pack.revision);
       const gate = await gates.evaluatePack(sql, { pack, artifacts, receipts }, now.getTime());
-      const { revision, digest, status, requirementsVersion } = pack;
+      const { environmentId, revision, digest, status, requirementsVersion } = pack;
       const receiptDigests = receipts.map((each) => each.digest);
       const statement = manifestStatement({
         ...{ tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt: now },

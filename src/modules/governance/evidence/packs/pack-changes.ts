@@ -2,9 +2,9 @@ import type { Context } from "../../../../chain/call.ts";
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import { databaseNow } from "../database-time.ts";
 import { type Pack, packDigest } from "../domain/pack.ts";
 import { nextPackStatus, type PackCall } from "../domain/pack-states.ts";
-import { databaseNow } from "../environment.ts";
 import type { GateService, PackContent } from "../gates/gate-service.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";
 import { packStore } from "./pack-store.ts";
@@ -25,8 +25,11 @@ export type PackChanges = ReturnType<typeof createPackChanges>;
 
 /** Creates the access to packs that all services of the module share. */
 export function createPackChanges({ events, gates }: Parts) {
-  function requireAccess(context: Context, pack: Pack | undefined, environmentId: string): Pack {
-    if (pack === undefined || pack.environmentId !== environmentId) throw notFound("evidence pack");
+  /** Returns a pack of an environment, which is named by its id or its key. */
+  function requireAccess(context: Context, pack: Pack | undefined, environment: string): Pack {
+    if (pack === undefined || (pack.environmentId !== environment && pack.environmentKey !== environment)) {
+      throw notFound("evidence pack");
+    }
     requireEnvironmentAccess(context, pack.environmentKey);
     return pack;
   }

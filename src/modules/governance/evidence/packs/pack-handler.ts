@@ -12,6 +12,7 @@ import {
 } from "../../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { expectedVersion } from "../../../../platform/records/index.ts";
@@ -51,9 +52,11 @@ export function packHandlers(parts: Parts): Pick<Handlers<typeof Rpc>, PackMetho
       return create(CreateEvidencePackResponseSchema, { pack: fromPack(pack) });
     },
 
-    async listEvidencePacks({ tenantId, sql, operation, principal }, request) {
+    async listEvidencePacks(context, request) {
+      const { tenantId, sql, operation, principal } = context;
       const mode = principal.environmentMode;
-      const { environmentId, status } = request;
+      const { status } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = mode === "any" ? undefined : mode === "production_only";
       const page = await readPage(
         cursors,

@@ -1,5 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
+import { requireEnvironment } from "../../../../platform/access/index.ts";
 import { notFound, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../../platform/records/index.ts";
@@ -8,7 +9,6 @@ import { type Artifact, artifactsMax, type Pack, type PackTexts, packDigest } fr
 import { nextPackStatus } from "../domain/pack-states.ts";
 import { requirementsVersion } from "../domain/requirements.ts";
 import { isSameArtifact, type Subject } from "../domain/subject.ts";
-import { requireEnvironment } from "../environment.ts";
 import type { Candidates } from "../gates/gate-service.ts";
 import { requireIdentifier } from "../identifiers.ts";
 import type { LockedPack, PackChanges } from "./pack-changes.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
-import type { TenantId } from "../../../../platform/access/index.ts";
+import { requireEnvironment, type TenantId } from "../../../../platform/access/index.ts";
 import { digestOfStatement } from "../../../../platform/crypto/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
@@ -17,7 +17,6 @@ import {
 import type { Run } from "../domain/run.ts";
 import { receiptStatement } from "../domain/statement.ts";
 import { appliesTo, isSameArtifact, type ReceiptType, type Subject } from "../domain/subject.ts";
-import { requireEnvironment } from "../environment.ts";
 import type { Candidates } from "../gates/gate-service.ts";
 import { requireIdentifier } from "../identifiers.ts";
 import type { EvidenceMetrics } from "../metrics.ts";

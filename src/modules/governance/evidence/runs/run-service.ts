@@ -5,6 +5,7 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../../platform/records/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import { databaseNow } from "../database-time.ts";
 import { subjectsOf } from "../domain/pack.ts";
 import {
   deadlineDefaultS,
@@ -18,7 +19,6 @@ import {
 } from "../domain/run.ts";
 import { leaseLost, requirePossible } from "../domain/run-states.ts";
 import { appliesTo, type ReceiptType } from "../domain/subject.ts";
-import { databaseNow } from "../environment.ts";
 import type { EvidenceMetrics } from "../metrics.ts";
 import type { PackChanges } from "../packs/pack-changes.ts";
 import { packStore } from "../packs/pack-store.ts";
@@ -52,8 +52,11 @@ export type RunService = ReturnType<typeof createRunService>;
 
 /** Creates the service of runs. */
 export function createRunService({ events, changes, metrics }: Parts) {
-  function requireAccess(context: Context, run: Run | undefined, environmentId: string): Run {
-    if (run === undefined || run.environmentId !== environmentId) throw notFound("evidence run");
+  /** Returns a run of an environment, which is named by its id or its key. */
+  function requireAccess(context: Context, run: Run | undefined, environment: string): Run {
+    if (run === undefined || (run.environmentId !== environment && run.environmentKey !== environment)) {
+      throw notFound("evidence run");
+    }
     requireEnvironmentAccess(context, run.environmentKey);
     return run;
   }
@@ -124,7 +127,7 @@ export function createRunService({ events, changes, metrics }: Parts) {
         tenantId,
         id: ulid(nowMs),
         packId,
-        environmentId,
+        environmentId: pack.environmentId,
         environmentKey: pack.environmentKey,
         candidateId: pack.attachment?.candidateId ?? "",
         ...{ type, mode, subjects, status: "pending", fence: 0, tokenDigest: "", leaseUntil: null },

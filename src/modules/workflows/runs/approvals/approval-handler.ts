@@ -7,6 +7,7 @@ import {
   WorkflowApprovalSchema,
 } from "../../../../../gen/service/api/workflow_approval_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import type { Definitions } from "../../definitions/index.ts";
@@ -16,8 +17,10 @@ import { type Approval, detailsOf, listApprovals } from "./approval-store.ts";
 /** The operations of WorkflowApprovalService. */
 export function approvalHandlers(definitions: Pick<Definitions, "idOf">, cursors: Cursors): Handlers<typeof Rpc> {
   return {
-    async listWorkflowApprovals({ tenantId, operation, sql, principal }, request) {
-      const { mine, environmentId } = request;
+    async listWorkflowApprovals(context, request) {
+      const { tenantId, operation, sql, principal } = context;
+      const { mine } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const { subject, roles, environmentMode: mode } = principal;
       const definitionId = await definitions.idOf(tenantId, request.definition);
       const filter = { definitionId, environmentId, mode, decider: mine ? { subject, roles } : undefined };

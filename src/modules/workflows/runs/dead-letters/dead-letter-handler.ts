@@ -17,6 +17,7 @@ import {
 } from "../../../../../gen/service/api/workflow_dead_letter_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { environmentIdOf } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage, totalMax } from "../../../../platform/paging/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
@@ -32,7 +33,8 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
   return {
     async listWorkflowDeadLetters(context, request) {
       const { tenantId, operation, principal } = context;
-      const { environmentId, errorCode } = request;
+      const { errorCode } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionId = await service.definitionIdOf(context, request.definitionId);
       const state = (request.state || "open") as DeadLetterState;
       const filter = { state, definitionId, environmentId, errorCode };

@@ -80,16 +80,15 @@ export function createDeadLetterService({ db, events, definitions, environments,
     return letter;
   }
 
-  /** Throws if a filter names a definition or an environment that does not exist. Returns the id of the definition. */
+  /** The ids of the definition and the environment that a filter names; throws if one of them does not exist. */
   async function requireKnown(
     context: Context,
     { definitionId, environmentId }: Pick<LetterFilter, "definitionId" | "environmentId">,
-  ): Promise<string> {
-    if (environmentId !== "") await environments.require(context, environmentId);
-    if (definitionId === "") return "";
-    const definition = await definitions.identify(context.tenantId, definitionId);
-    if (definition === undefined) throw notFound("workflow definition");
-    return definition.id;
+  ): Promise<Pick<LetterFilter, "definitionId" | "environmentId">> {
+    const environment = environmentId === "" ? undefined : await environments.require(context, environmentId);
+    const definition = definitionId === "" ? undefined : await definitions.identify(context.tenantId, definitionId);
+    if (definitionId !== "" && definition === undefined) throw notFound("workflow definition");
+    return { definitionId: definition?.id ?? "", environmentId: environment?.id ?? "" };
   }
 
   /** Plans and starts a replay of a letter. The letter is counted and the run is stored in one transaction. */
@@ -163,9 +162,9 @@ export function createDeadLetterService({ db, events, definitions, environments,
       context: Context,
       filter: Pick<LetterFilter, "definitionId" | "environmentId">,
     ): Promise<DeadLetterCounts> {
-      const definitionId = await requireKnown(context, filter);
+      const known = await requireKnown(context, filter);
       const mode = context.principal.environmentMode;
-      return deadLetterStore(context.sql).count(context.tenantId, { ...filter, definitionId, errorCode: "", mode });
+      return deadLetterStore(context.sql).count(context.tenantId, { ...known, errorCode: "", mode });
     },
 
     /** Replays one letter. */
@@ -199,14 +198,14 @@ export function createDeadLetterService({ db, events, definitions, environments,
       toResponse: (result: ReplayAllResult) => T,
     ): Promise<T | "duplicate"> {
       const { tenantId, principal } = context;
-      const { environmentId, errorCode, version, from, after, reason } = input;
+      const { errorCode, version, from, after, reason } = input;
       if (version > 0 && input.definitionId === "") {
         throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
       }
       if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-      const definitionId = await requireKnown(context, input);
+      const known = await requireKnown(context, input);
       const limit = input.maxItems || itemsDefault;
-      const filter = { definitionId, environmentId, errorCode, mode: principal.environmentMode };
+      const filter = { ...known, errorCode, mode: principal.environmentMode };
       const found = await deadLetterStore(db.sql).findReplayable(tenantId, filter, after, limit + 1);
       const letters = found.slice(0, limit);
       const each: ReplayInput = {

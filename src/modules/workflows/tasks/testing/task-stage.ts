@@ -14,6 +14,7 @@ import {
   ReleaseWorkflowTasksRequestSchema,
   type ReleaseWorkflowTasksResponse,
 } from "../../../../../gen/service/api/workflow_task_pb.ts";
+import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, contextFor, freshTenant } from "../../../../../test/harness/context.ts";
 import type { GroupedHandler, KeyedCall } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
@@ -177,7 +178,7 @@ export async function startNode(db: Database, engine: RunEngine = standInEngine(
   const signals = createSignals(db);
   await signals.start();
   const cursors = createCursors(randomBytes(32));
-  const environments = createEnvironments(db);
+  const environments = createEnvironments({ side: db, changes: announcedChanges().changes });
   const parts = { db, signals, log: { warn: () => {} }, cursors, metrics: createMetrics(), engine, environments };
   const tasks = createTasks(parts);
   after(async () => {
