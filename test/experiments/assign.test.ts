@@ -5,8 +5,8 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
-import { assign, assignAll, createDraft, startExperiment, twoVariants } from "./experiment-fixture.ts";
+import { freshName, newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
+import { assign, assignAll, createDraft, scoreAll, startExperiment, twoVariants } from "./experiment-fixture.ts";
 
 let service: TestService;
 let party: Party;
@@ -49,6 +49,67 @@ test("an id or a key with a suffix is not the experiment without it", async () =
   await party.rule(pool, { type: "assign_experiment", experiment_key: `${key} more` });
   const { experiments } = await party.route(pool, { key: "ada" });
   assert.deepEqual(experiments, {});
+});
+
+test("an experiment is assigned and scored by its key like by its id, one by one and in batches", async () => {
+  const { id, key } = await startExperiment(party);
+  const byId = await assign(party, id, "ada");
+  assert.deepEqual(await assign(party, key, "ada"), byId);
+  assert.deepEqual(await assignAll(party, key, ["ada", "grace"]), await assignAll(party, id, ["ada", "grace"]));
+  const keyed = { "idempotency-key": freshName() };
+  const path = `/api/experiments/${key}/assign`;
+  const first = (await party.ok("POST", path, { unit: "keyed" }, keyed)).data;
+  assert.deepEqual((await party.ok("POST", path, { unit: "keyed" }, keyed)).data, first);
+  assert.deepEqual(await assign(party, id, "keyed"), first);
+  const score = { score_id: "one", unit: "ada", metric: "revenue", value: 3 };
+  const scored = (await party.ok("POST", `/api/experiments/${key}/scores`, score)).data;
+  assert.deepEqual([scored.experiment_id, scored.variant], [id, byId.variant]);
+  const [again] = await scoreAll(party, key, [{ ...score, score_id: "two" }]);
+  assert.equal(again.score.experiment_id, id);
+});
+
+test("a key names the experiment of one tenant and one environment, production by default", async () => {
+  const key = `e-${freshName()}`;
+  const inProduction = await startExperiment(party, { key });
+  const inStaging = await startExperiment(party, { key, environment_id: "staging" });
+  const other = await newParty(service);
+  await other.refused("NOT_FOUND", "POST", `/api/experiments/${key}/assign`, { unit: "ada" });
+  const foreign = await startExperiment(other, { key });
+  const experimentOf = async (of: Party, fields: object) => (await assign(of, key, "ada", fields)).experiment_id;
+  for (let round = 0; round < 2; round++) {
+    assert.equal(await experimentOf(party, {}), inProduction.id);
+    assert.equal(await experimentOf(party, { environment_id: inProduction.environment_id }), inProduction.id);
+    assert.equal(await experimentOf(party, { environment_id: "staging" }), inStaging.id);
+    assert.equal(await experimentOf(party, { environment_id: inStaging.environment_id }), inStaging.id);
+    assert.equal(await experimentOf(other, {}), foreign.id);
+  }
+  const limited = await party.caller({ environment_mode: "production_only" });
+  const path = `/api/experiments/${key}/assign`;
+  const refused = await limited.call("POST", path, { unit: "ada", environment_id: "staging" });
+  assert.equal(refused.body.errorCode, "PERMISSION_DENIED");
+  const { text } = await party.refused("NOT_FOUND", "POST", "/api/experiments/nothing/assign", { unit: "ada" });
+  assert.match(text, /no experiment with the key \\"nothing\\" in the environment production/);
+});
+
+test("a key names the experiment that has it now, after the earlier one was deleted", async () => {
+  const key = `e-${freshName()}`;
+  const path = `/api/experiments/${key}/assign`;
+  await party.refused("NOT_FOUND", "POST", path, { unit: "ada" });
+  const draft = await createDraft(party, { key });
+  await party.refused("FAILED_PRECONDITION", "POST", path, { unit: "ada" });
+  await party.ok("DELETE", `/api/experiments/${draft.id}`);
+  await party.refused("NOT_FOUND", "POST", path, { unit: "ada" });
+  const { id } = await startExperiment(party, { key });
+  assert.equal((await assign(party, key, "ada")).experiment_id, id);
+});
+
+test("an environment and a key with spaces are not mistaken for others", async () => {
+  const { key } = await startExperiment(party);
+  await assign(party, key, "ada");
+  const path = `/api/experiments/${encodeURIComponent(`${key} x`)}/assign`;
+  await party.refused("NOT_FOUND", "POST", path, { unit: "ada" });
+  const environment_id = "production ";
+  await party.refused("NOT_FOUND", "POST", `/api/experiments/${key}/assign`, { unit: "ada", environment_id });
 });
 
 test("targeting, allocation and layer keep units out without storing anything", async (t) => {

@@ -522,7 +522,7 @@ export type ListAdmissionGroupsRequest = Message<"service.api.ListAdmissionGroup
   skip: number;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */

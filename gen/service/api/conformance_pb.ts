@@ -374,7 +374,7 @@ export type RunConformanceSuiteRequest = Message<"service.api.RunConformanceSuit
   suiteId: string;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 2;
    */
@@ -444,7 +444,7 @@ export const RunConformanceSuiteResponseSchema: GenMessage<RunConformanceSuiteRe
  */
 export type GetConformanceRunRequest = Message<"service.api.GetConformanceRunRequest"> & {
   /**
-   * The environment.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -521,7 +521,7 @@ export type ListConformanceRunsRequest = Message<"service.api.ListConformanceRun
   skip: number;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */
@@ -598,7 +598,7 @@ export const ListConformanceRunsResponseSchema: GenMessage<ListConformanceRunsRe
  */
 export type CancelConformanceRunRequest = Message<"service.api.CancelConformanceRunRequest"> & {
   /**
-   * The environment.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -949,7 +949,7 @@ export type ListConformanceReportsRequest = Message<"service.api.ListConformance
   skip: number;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */
@@ -1026,7 +1026,7 @@ export const ListConformanceReportsResponseSchema: GenMessage<ListConformanceRep
  */
 export type GetConformanceReportRequest = Message<"service.api.GetConformanceReportRequest"> & {
   /**
-   * The environment.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1075,7 +1075,7 @@ export const GetConformanceReportResponseSchema: GenMessage<GetConformanceReport
  */
 export type ExplainConformanceReportRequest = Message<"service.api.ExplainConformanceReportRequest"> & {
   /**
-   * The environment.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */

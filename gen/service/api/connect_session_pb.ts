@@ -264,7 +264,7 @@ export type CreateConnectSessionRequest = Message<"service.api.CreateConnectSess
   providerConfigId: string;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 3;
    */

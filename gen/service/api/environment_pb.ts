@@ -246,7 +246,7 @@ export const CreateEnvironmentResponseSchema: GenMessage<CreateEnvironmentRespon
  */
 export type GetEnvironmentRequest = Message<"service.api.GetEnvironmentRequest"> & {
   /**
-   * The environment's id.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -288,7 +288,7 @@ export const GetEnvironmentResponseSchema: GenMessage<GetEnvironmentResponse> = 
  */
 export type UpdateEnvironmentRequest = Message<"service.api.UpdateEnvironmentRequest"> & {
   /**
-   * The environment's id.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -351,7 +351,7 @@ export const UpdateEnvironmentResponseSchema: GenMessage<UpdateEnvironmentRespon
  */
 export type DeleteEnvironmentRequest = Message<"service.api.DeleteEnvironmentRequest"> & {
   /**
-   * The environment's id.
+   * The id or the key of the environment.
    *
    * @generated from field: string environment_id = 1;
    */

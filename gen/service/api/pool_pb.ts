@@ -952,7 +952,7 @@ export type CreatePoolRequest = Message<"service.api.CreatePoolRequest"> & {
   status: Pool_Status;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 5;
    */
@@ -1255,7 +1255,7 @@ export type ListPoolsRequest = Message<"service.api.ListPoolsRequest"> & {
   status: Pool_Status;
 
   /**
-   * Only pools of this environment.
+   * Only pools of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 5;
    */

@@ -727,7 +727,7 @@ export const NewCandidateArtifactSchema: GenMessage<NewCandidateArtifact> = /*@_
  */
 export type CreateCandidateRequest = Message<"service.api.CreateCandidateRequest"> & {
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -874,7 +874,7 @@ export type ListCandidatesRequest = Message<"service.api.ListCandidatesRequest">
   state: string;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 5;
    */

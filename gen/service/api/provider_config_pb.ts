@@ -164,7 +164,7 @@ export type CreateProviderConfigRequest = Message<"service.api.CreateProviderCon
   name: string;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 3;
    */
@@ -319,7 +319,7 @@ export type ListProviderConfigsRequest = Message<"service.api.ListProviderConfig
   status: string;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 6;
    */

@@ -1390,7 +1390,7 @@ export const EvidenceVerificationSchema: GenMessage<EvidenceVerification> = /*@_
  */
 export type CreateEvidencePackRequest = Message<"service.api.CreateEvidencePackRequest"> & {
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1482,7 +1482,7 @@ export type ListEvidencePacksRequest = Message<"service.api.ListEvidencePacksReq
   skip: number;
 
   /**
-   * Only packs of this environment.
+   * Only packs of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */
@@ -1552,7 +1552,7 @@ export const ListEvidencePacksResponseSchema: GenMessage<ListEvidencePacksRespon
  */
 export type GetEvidencePackRequest = Message<"service.api.GetEvidencePackRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1601,7 +1601,7 @@ export const GetEvidencePackResponseSchema: GenMessage<GetEvidencePackResponse> 
  */
 export type UpdateEvidencePackRequest = Message<"service.api.UpdateEvidencePackRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1686,7 +1686,7 @@ export const UpdateEvidencePackResponseSchema: GenMessage<UpdateEvidencePackResp
  */
 export type AddEvidenceArtifactRequest = Message<"service.api.AddEvidenceArtifactRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1742,7 +1742,7 @@ export const AddEvidenceArtifactResponseSchema: GenMessage<AddEvidenceArtifactRe
  */
 export type AddEvidenceReceiptRequest = Message<"service.api.AddEvidenceReceiptRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1778,7 +1778,7 @@ export type AddEvidenceReceiptRequest = Message<"service.api.AddEvidenceReceiptR
   subjects: EvidenceSubject[];
 
   /**
-   * The environment in which the check was made; the environment of the pack when empty.
+   * The id or the key of the environment in which the check was made; the environment of the pack when empty.
    *
    * @generated from field: string observed_environment_id = 6;
    */
@@ -1869,7 +1869,7 @@ export const AddEvidenceReceiptResponseSchema: GenMessage<AddEvidenceReceiptResp
  */
 export type ListEvidenceReceiptsRequest = Message<"service.api.ListEvidenceReceiptsRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -1967,7 +1967,7 @@ export const ListEvidenceReceiptsResponseSchema: GenMessage<ListEvidenceReceipts
  */
 export type StartEvidenceRunRequest = Message<"service.api.StartEvidenceRunRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2052,7 +2052,7 @@ export const StartEvidenceRunResponseSchema: GenMessage<StartEvidenceRunResponse
  */
 export type ListEvidenceRunsRequest = Message<"service.api.ListEvidenceRunsRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2143,7 +2143,7 @@ export const ListEvidenceRunsResponseSchema: GenMessage<ListEvidenceRunsResponse
  */
 export type GetEvidenceRunRequest = Message<"service.api.GetEvidenceRunRequest"> & {
   /**
-   * The environment of the run.
+   * The id or the key of the environment of the run.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2192,7 +2192,7 @@ export const GetEvidenceRunResponseSchema: GenMessage<GetEvidenceRunResponse> = 
  */
 export type HeartbeatEvidenceRunRequest = Message<"service.api.HeartbeatEvidenceRunRequest"> & {
   /**
-   * The environment of the run.
+   * The id or the key of the environment of the run.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2248,7 +2248,7 @@ export const HeartbeatEvidenceRunResponseSchema: GenMessage<HeartbeatEvidenceRun
  */
 export type CancelEvidenceRunRequest = Message<"service.api.CancelEvidenceRunRequest"> & {
   /**
-   * The environment of the run.
+   * The id or the key of the environment of the run.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2304,7 +2304,7 @@ export const CancelEvidenceRunResponseSchema: GenMessage<CancelEvidenceRunRespon
  */
 export type EvaluateEvidenceGateRequest = Message<"service.api.EvaluateEvidenceGateRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2353,7 +2353,7 @@ export const EvaluateEvidenceGateResponseSchema: GenMessage<EvaluateEvidenceGate
  */
 export type ExplainEvidencePackRequest = Message<"service.api.ExplainEvidencePackRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2402,7 +2402,7 @@ export const ExplainEvidencePackResponseSchema: GenMessage<ExplainEvidencePackRe
  */
 export type ExportEvidencePackRequest = Message<"service.api.ExportEvidencePackRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2451,7 +2451,7 @@ export const ExportEvidencePackResponseSchema: GenMessage<ExportEvidencePackResp
  */
 export type ArchiveEvidencePackRequest = Message<"service.api.ArchiveEvidencePackRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2500,7 +2500,7 @@ export const ArchiveEvidencePackResponseSchema: GenMessage<ArchiveEvidencePackRe
  */
 export type AttachEvidencePackRequest = Message<"service.api.AttachEvidencePackRequest"> & {
   /**
-   * The environment of the pack.
+   * The id or the key of the environment of the pack.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -2556,7 +2556,7 @@ export const AttachEvidencePackResponseSchema: GenMessage<AttachEvidencePackResp
  */
 export type ExpandEvidenceRequirementsRequest = Message<"service.api.ExpandEvidenceRequirementsRequest"> & {
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 1;
    */

@@ -391,7 +391,7 @@ export type CreateTriggerSubscriptionRequest = Message<"service.api.CreateTrigge
   connectionId: string;
 
   /**
-   * The environment of the target; production when empty.
+   * The id or the key of the environment of the target; production when empty.
    *
    * @generated from field: string environment_id = 4;
    */

@@ -241,7 +241,7 @@ export type ListWorkflowApprovalsRequest = Message<"service.api.ListWorkflowAppr
   definition: string;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 6;
    */

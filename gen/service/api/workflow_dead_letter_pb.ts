@@ -194,7 +194,7 @@ export type ListWorkflowDeadLettersRequest = Message<"service.api.ListWorkflowDe
   definitionId: string;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 6;
    */
@@ -313,7 +313,7 @@ export type GetWorkflowDeadLetterStatsRequest = Message<"service.api.GetWorkflow
   definitionId: string;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 2;
    */
@@ -537,7 +537,7 @@ export type ReplayAllWorkflowDeadLettersRequest = Message<"service.api.ReplayAll
   definitionId: string;
 
   /**
-   * Only those of this environment.
+   * Only those of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 2;
    */

@@ -318,7 +318,7 @@ export type StartWorkflowRunRequest = Message<"service.api.StartWorkflowRunReque
   version: number;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 3;
    */
@@ -479,7 +479,7 @@ export type ListWorkflowRunsRequest = Message<"service.api.ListWorkflowRunsReque
   status: string;
 
   /**
-   * Only runs of this environment.
+   * Only runs of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 6;
    */
@@ -787,7 +787,7 @@ export type SignalWorkflowRunByKeyRequest = Message<"service.api.SignalWorkflowR
   definition: string;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 2;
    */
@@ -1385,7 +1385,7 @@ export type SimulateWorkflowRunRequest = Message<"service.api.SimulateWorkflowRu
   document?: JsonObject | undefined;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 4;
    */

@@ -54,7 +54,7 @@ export const WorkflowCapabilitySchema: GenMessage<WorkflowCapability> = /*@__PUR
  */
 export type PollWorkflowTasksRequest = Message<"service.api.PollWorkflowTasksRequest"> & {
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 1;
    */
@@ -884,7 +884,7 @@ export type ListWorkflowTasksRequest = Message<"service.api.ListWorkflowTasksReq
   skip: number;
 
   /**
-   * Only tasks of this environment.
+   * Only tasks of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */
@@ -1031,7 +1031,7 @@ export type ListWorkflowQueuesRequest = Message<"service.api.ListWorkflowQueuesR
   skip: number;
 
   /**
-   * Only queues of this environment.
+   * Only queues of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */

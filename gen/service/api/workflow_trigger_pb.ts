@@ -348,7 +348,7 @@ export type CreateWorkflowTriggerRequest = Message<"service.api.CreateWorkflowTr
   version: number;
 
   /**
-   * The environment; production when empty.
+   * The id or the key of the environment; production when empty.
    *
    * @generated from field: string environment_id = 4;
    */
@@ -488,7 +488,7 @@ export type ListWorkflowTriggersRequest = Message<"service.api.ListWorkflowTrigg
   skip: number;
 
   /**
-   * Only triggers of this environment.
+   * Only triggers of this environment: its id or its key.
    *
    * @generated from field: string environment_id = 4;
    */

@@ -133,7 +133,7 @@ export type ListAdmissionGroupsRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only those of this pool. */
   readonly pool_id?: string;

@@ -97,7 +97,7 @@ export type GetConformanceSuiteRequest = {
 export type RunConformanceSuiteRequest = {
   /** The suite. */
   readonly suite_id: string;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** Makes no change, not even in the scratch tenant. Cases that need a change are reported as blocked. */
   readonly dry_run?: boolean;
@@ -235,7 +235,7 @@ export type ConformanceCheck = {
 
 /** Identifies a run. */
 export type GetConformanceRunRequest = {
-  /** The environment. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
   /** The run. */
   readonly run_id: string;
@@ -251,7 +251,7 @@ export type ListConformanceRunsRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only those of this suite. */
   readonly suite_id?: string;
@@ -261,7 +261,7 @@ export type ListConformanceRunsRequest = {
 
 /** Identifies a run. */
 export type CancelConformanceRunRequest = {
-  /** The environment. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
   /** The run. */
   readonly run_id: string;
@@ -275,7 +275,7 @@ export type ListConformanceReportsRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only those of this suite. */
   readonly suite_id?: string;
@@ -285,7 +285,7 @@ export type ListConformanceReportsRequest = {
 
 /** Identifies a report. */
 export type GetConformanceReportRequest = {
-  /** The environment. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
   /** The report. */
   readonly report_id: string;
@@ -293,7 +293,7 @@ export type GetConformanceReportRequest = {
 
 /** Request to explain a report. */
 export type ExplainConformanceReportRequest = {
-  /** The environment. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
   /** The report; the one that was produced last when empty. */
   readonly report_id?: string;

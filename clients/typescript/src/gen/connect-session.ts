@@ -51,7 +51,7 @@ export type CreateConnectSessionRequest = {
   readonly allowed_provider_keys?: readonly string[];
   /** The active provider config to use, for a session with one provider. */
   readonly provider_config_id?: string;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The end user. Use the id under which your application knows them. */
   readonly end_user: ConnectSessionEndUserInput;

@@ -75,13 +75,13 @@ export type EnvironmentStatus = "STATUS_UNSPECIFIED" | "STATUS_ACTIVE" | "STATUS
 
 /** Identifies an environment. */
 export type GetEnvironmentRequest = {
-  /** The environment's id. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
 };
 
 /** Changes the fields that are present. */
 export type UpdateEnvironmentRequest = {
-  /** The environment's id. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
   /** The display name. */
   readonly name?: string;
@@ -93,7 +93,7 @@ export type UpdateEnvironmentRequest = {
 
 /** Selects the environment to delete. */
 export type DeleteEnvironmentRequest = {
-  /** The environment's id. */
+  /** The id or the key of the environment. */
   readonly environment_id: string;
 };
 

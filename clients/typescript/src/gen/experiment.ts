@@ -141,7 +141,7 @@ export type CreateExperimentRequest = {
   readonly name?: string;
   /** What it is about. */
   readonly description?: string;
-  /** The environment; production by default. */
+  /** The id or the key of the environment; production by default. */
   readonly environment_id?: string;
   /** What is assigned, for people; user by default. */
   readonly unit?: string;
@@ -299,7 +299,7 @@ export type ValidateExperimentRequest = {
   readonly name?: string;
   /** What it is about. */
   readonly description?: string;
-  /** The environment; production by default. */
+  /** The id or the key of the environment; production by default. */
   readonly environment_id?: string;
   /** What is assigned, for people; user by default. */
   readonly unit?: string;
@@ -355,7 +355,7 @@ export type ListExperimentsRequest = {
   readonly offset?: number;
   /** Only those with this status. */
   readonly status?: "" | "draft" | "running" | "paused" | "completed" | "stopped";
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only the one with this key. */
   readonly key?: string;
@@ -458,7 +458,7 @@ export type StopExperimentRequest = {
 
 /** Assigns a unit. */
 export type AssignExperimentRequest = {
-  /** The experiment's id. */
+  /** The experiment's id, or its key in environment_id. */
   readonly experiment_id: string;
   /** The unit, such as the id of a user. */
   readonly unit: string;
@@ -466,6 +466,8 @@ export type AssignExperimentRequest = {
   readonly attributes?: object;
   /** What was measured before the exposure, by metric; it reduces the variance of the results. Only the first exposure stores it. */
   readonly covariates?: Readonly<Record<string, number>>;
+  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  readonly environment_id?: string;
 };
 
 /** The variant of a unit. */
@@ -526,10 +528,12 @@ export type UnitToAssign = {
 
 /** Assigns units. */
 export type AssignExperimentBatchRequest = {
-  /** The experiment's id. */
+  /** The experiment's id, or its key in environment_id. */
   readonly experiment_id: string;
   /** The units. */
   readonly units: readonly UnitToAssign[];
+  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  readonly environment_id?: string;
 };
 
 /** The variants of units. */
@@ -556,7 +560,7 @@ export type ReceiptVerification = {
 
 /** Records a score. */
 export type RecordScoreRequest = {
-  /** The experiment's id. */
+  /** The experiment's id, or its key in environment_id. */
   readonly experiment_id: string;
   /** The caller's id of the score, unique in the experiment. */
   readonly score_id: string;
@@ -572,6 +576,8 @@ export type RecordScoreRequest = {
   readonly denominator?: number;
   /** When it happened; now by default. */
   readonly observed_at?: string | Date;
+  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  readonly environment_id?: string;
 };
 
 /** An outcome of a unit. */
@@ -618,10 +624,12 @@ export type ScoreToRecord = {
 
 /** Records scores. */
 export type RecordScoreBatchRequest = {
-  /** The experiment's id. */
+  /** The experiment's id, or its key in environment_id. */
   readonly experiment_id: string;
   /** The scores. */
   readonly scores: readonly ScoreToRecord[];
+  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  readonly environment_id?: string;
 };
 
 /** The results of a batch. */

@@ -256,7 +256,7 @@ export type CreatePoolRequest = {
   readonly strategy?: "" | "weighted_random" | "round_robin" | "least_loaded" | "priority" | "sticky_hash" | "skills_based" | "longest_idle" | "lowest_latency" | "lowest_cost" | "first_accept" | "manual";
   /** The initial status; active when unspecified. */
   readonly status?: PoolStatus;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The configuration besides the strategy. */
   readonly config?: PoolConfigInput;
@@ -550,6 +550,6 @@ export type ListPoolsRequest = {
   readonly offset?: number;
   /** Only pools in this status; all except archived ones when unspecified. */
   readonly status?: PoolStatus;
-  /** Only pools of this environment. */
+  /** Only pools of this environment: its id or its key. */
   readonly environment_id?: string;
 };

@@ -89,7 +89,7 @@ export type CandidateGuardrailInput = {
 
 /** Request to create a candidate. */
 export type CreateCandidateRequest = {
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The versions, at most one per target. */
   readonly artifacts: readonly NewCandidateArtifact[];
@@ -307,7 +307,7 @@ export type ListCandidatesRequest = {
   readonly offset?: number;
   /** Only those in this state. */
   readonly state?: "created" | "preflight_passed" | "preflight_blocked" | "guardrails_passed" | "guardrails_failed" | "canary_running" | "canary_stopped" | "approved" | "promoted" | "rolled_back" | "aborted";
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
 };
 

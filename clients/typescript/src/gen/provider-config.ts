@@ -61,7 +61,7 @@ export type CreateProviderConfigRequest = {
   readonly provider_key: string;
   /** The name. */
   readonly name: string;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The id of the OAuth app. */
   readonly client_id?: string;
@@ -129,7 +129,7 @@ export type ListProviderConfigsRequest = {
   readonly provider_key?: string;
   /** Only those in this status. */
   readonly status?: "draft" | "active" | "disabled" | "archived";
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
 };
 

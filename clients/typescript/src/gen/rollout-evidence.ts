@@ -102,7 +102,7 @@ export function createRolloutEvidenceService(transport: Transport): RolloutEvide
 
 /** A new pack. */
 export type CreateEvidencePackRequest = {
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The name, for people. */
   readonly name: string;
@@ -190,7 +190,7 @@ export type ListEvidencePacksRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only packs of this environment. */
+  /** Only packs of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only packs with this status: open, attached or archived. */
   readonly status?: "" | "open" | "attached" | "archived";
@@ -198,7 +198,7 @@ export type ListEvidencePacksRequest = {
 
 /** Selects a pack. */
 export type GetEvidencePackRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -206,7 +206,7 @@ export type GetEvidencePackRequest = {
 
 /** The new name, description and demands of a pack. */
 export type UpdateEvidencePackRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -240,7 +240,7 @@ export type EvidenceArtifactInput = {
 
 /** A new artifact. */
 export type AddEvidenceArtifactRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -280,7 +280,7 @@ export type EvidenceToolInput = {
 
 /** A new receipt. */
 export type AddEvidenceReceiptRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -290,7 +290,7 @@ export type AddEvidenceReceiptRequest = {
   readonly result: "passed" | "failed" | "blocked";
   /** What was checked: artifacts of the pack at their current digests. Left out for a receipt of a run, which checked what was pinned at its start. */
   readonly subjects?: readonly EvidenceSubjectInput[];
-  /** The environment in which the check was made; the environment of the pack when empty. */
+  /** The id or the key of the environment in which the check was made; the environment of the pack when empty. */
   readonly observed_environment_id?: string;
   /** The promotion that the check was made for; the one that the pack is attached to when empty. */
   readonly candidate_id?: string;
@@ -396,7 +396,7 @@ export type EvidenceSignature = {
 
 /** Selects receipts. */
 export type ListEvidenceReceiptsRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -412,7 +412,7 @@ export type ListEvidenceReceiptsRequest = {
 
 /** A new run. */
 export type StartEvidenceRunRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -474,7 +474,7 @@ export type EvidenceRun = {
 
 /** Selects runs. */
 export type ListEvidenceRunsRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -488,7 +488,7 @@ export type ListEvidenceRunsRequest = {
 
 /** Selects a run. */
 export type GetEvidenceRunRequest = {
-  /** The environment of the run. */
+  /** The id or the key of the environment of the run. */
   readonly environment_id: string;
   /** The run. */
   readonly run_id: string;
@@ -496,7 +496,7 @@ export type GetEvidenceRunRequest = {
 
 /** Claims a run, or renews its lease. */
 export type HeartbeatEvidenceRunRequest = {
-  /** The environment of the run. */
+  /** The id or the key of the environment of the run. */
   readonly environment_id: string;
   /** The run. */
   readonly run_id: string;
@@ -506,7 +506,7 @@ export type HeartbeatEvidenceRunRequest = {
 
 /** Selects the run to cancel. */
 export type CancelEvidenceRunRequest = {
-  /** The environment of the run. */
+  /** The id or the key of the environment of the run. */
   readonly environment_id: string;
   /** The run. */
   readonly run_id: string;
@@ -516,7 +516,7 @@ export type CancelEvidenceRunRequest = {
 
 /** Selects the pack whose gate is evaluated. */
 export type EvaluateEvidenceGateRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -560,7 +560,7 @@ export type EvidenceGateReason = {
 
 /** Selects the pack to explain. */
 export type ExplainEvidencePackRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -622,7 +622,7 @@ export type EvidenceConsideredReceipt = {
 
 /** Selects the pack to export. */
 export type ExportEvidencePackRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -704,7 +704,7 @@ export type EvidenceKey = {
 
 /** Selects the pack to archive. */
 export type ArchiveEvidencePackRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -712,7 +712,7 @@ export type ArchiveEvidencePackRequest = {
 
 /** Selects the pack and the promotion. */
 export type AttachEvidencePackRequest = {
-  /** The environment of the pack. */
+  /** The id or the key of the environment of the pack. */
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
@@ -722,7 +722,7 @@ export type AttachEvidencePackRequest = {
 
 /** Selects requirements. */
 export type ExpandEvidenceRequirementsRequest = {
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The kinds of artifacts: routing, workflow, connector or strategy; all when empty. */
   readonly kinds?: readonly ("routing" | "workflow" | "connector" | "strategy")[];

@@ -93,7 +93,7 @@ export type CreateTriggerSubscriptionRequest = {
   readonly trigger_key: string;
   /** The connection whose account is observed. */
   readonly connection_id: string;
-  /** The environment of the target; production when empty. */
+  /** The id or the key of the environment of the target; production when empty. */
   readonly environment_id?: string;
   /** The parameters of the trigger, as its schema defines them. */
   readonly input?: object;

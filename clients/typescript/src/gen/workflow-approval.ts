@@ -32,7 +32,7 @@ export type ListWorkflowApprovalsRequest = {
   readonly mine?: boolean;
   /** Only those of this definition: its key or its id. */
   readonly definition?: string;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
 };
 

@@ -60,7 +60,7 @@ export type ListWorkflowDeadLettersRequest = {
   readonly state?: "" | "open" | "replayed" | "quarantined" | "discarded";
   /** Only those of this definition: its id or its key. */
   readonly definition_id?: string;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only those with this error code. */
   readonly error_code?: string;
@@ -114,7 +114,7 @@ export type GetWorkflowDeadLetterRequest = {
 export type GetWorkflowDeadLetterStatsRequest = {
   /** Only those of this definition: its id or its key. */
   readonly definition_id?: string;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
 };
 
@@ -172,7 +172,7 @@ export type ReplayWorkflowDeadLetterResponse = {
 export type ReplayAllWorkflowDeadLettersRequest = {
   /** Only those of this definition: its id or its key. */
   readonly definition_id?: string;
-  /** Only those of this environment. */
+  /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only those with this error code. */
   readonly error_code?: string;

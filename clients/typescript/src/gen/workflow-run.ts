@@ -174,7 +174,7 @@ export type StartWorkflowRunRequest = {
   readonly definition: string;
   /** The version; the active one when 0. */
   readonly version?: number;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The input. */
   readonly input?: unknown;
@@ -214,7 +214,7 @@ export type ListWorkflowRunsRequest = {
   readonly definition_id?: string;
   /** Only runs with this status. */
   readonly status?: "" | "pending" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled" | "timed_out";
-  /** Only runs of this environment. */
+  /** Only runs of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only runs with this run key. */
   readonly run_key?: string;
@@ -272,7 +272,7 @@ export type SignalWorkflowRunResponse = {
 export type SignalWorkflowRunByKeyRequest = {
   /** The key or the id of the definition. */
   readonly definition: string;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The run key of a run that has not ended. */
   readonly run_key: string;
@@ -456,7 +456,7 @@ export type SimulateWorkflowRunRequest = {
   readonly version?: number;
   /** A document of the workflow language, such as a draft. The pools, workflows and definitions that it names need not exist. */
   readonly document?: object;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The input. */
   readonly input?: unknown;

@@ -59,7 +59,7 @@ export type WorkflowCapabilityInput = {
 
 /** Request of a worker for tasks. */
 export type PollWorkflowTasksRequest = {
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** The queue of the tasks. */
   readonly queue: string;
@@ -251,7 +251,7 @@ export type ListWorkflowTasksRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only tasks of this environment. */
+  /** Only tasks of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only tasks of this queue. */
   readonly queue?: string;
@@ -319,7 +319,7 @@ export type ListWorkflowQueuesRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only queues of this environment. */
+  /** Only queues of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only this queue. */
   readonly queue?: string;

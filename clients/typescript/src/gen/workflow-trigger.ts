@@ -78,7 +78,7 @@ export type CreateWorkflowTriggerRequest = {
   readonly definition: string;
   /** The version; 0 for the version that is active when a run starts. */
   readonly version?: number;
-  /** The environment; production when empty. */
+  /** The id or the key of the environment; production when empty. */
   readonly environment_id?: string;
   /** Whether it starts runs; default true. */
   readonly enabled?: boolean;
@@ -178,7 +178,7 @@ export type ListWorkflowTriggersRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only triggers of this environment. */
+  /** Only triggers of this environment: its id or its key. */
   readonly environment_id?: string;
   /** Only triggers of this definition: its key or its id, whichever the trigger was given. */
   readonly definition?: string;

@@ -33,7 +33,7 @@ export function assignmentHandlers({ service, receipts }: Parts): Pick<Handlers<
       async grouped(context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) {
         const respond = ([assignment]: readonly Assignment[]) =>
           create(AssignExperimentResponseSchema, { assignment: fromAssignment(assignment!) });
-        const compiled = await service.requireExperiment(context, request.experimentId);
+        const compiled = await service.requireExperiment(context, request);
         const units = [toUnit(request)];
         if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
         return respond(await service.assignUnits(context, compiled, units));
@@ -44,7 +44,7 @@ export function assignmentHandlers({ service, receipts }: Parts): Pick<Handlers<
       async grouped(context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) {
         const respond = (all: readonly Assignment[]) =>
           create(AssignExperimentBatchResponseSchema, { assignments: all.map(fromAssignment) });
-        const compiled = await service.requireExperiment(context, request.experimentId);
+        const compiled = await service.requireExperiment(context, request);
         const units = request.units.map(toUnit);
         if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
         return respond(await service.assignUnits(context, compiled, units));

@@ -16,6 +16,7 @@ export {
   type Assignment,
   type AssignmentService,
   createAssignmentService,
+  type ExperimentReference,
   unknownMetric,
 } from "./service.ts";
 export { createSnapshots, type Snapshots } from "./snapshots.ts";

@@ -4,6 +4,7 @@ import { requireEnvironmentAccess, type TenantId } from "../../../platform/acces
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
+import { isUlid } from "../../../platform/ids/ulid.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
@@ -15,6 +16,14 @@ import { type Exposure, exposureName, type NewExposure } from "./exposure-store.
 import { assignQuota, type ExposureResult, type ExposureWriter } from "./exposure-writer.ts";
 import type { Receipts, SignedReceipt } from "./receipts.ts";
 import type { Snapshots } from "./snapshots.ts";
+
+/** How a call names an experiment. */
+export interface ExperimentReference {
+  /** The id of the experiment, or its key in the environment. */
+  readonly experimentId: string;
+  /** The id or the key of the environment of a key; production when empty. */
+  readonly environmentId: string;
+}
 
 /** A unit to assign. */
 export interface UnitInput {
@@ -64,6 +73,7 @@ interface Pending {
 }
 
 const cachedPerGeneration = 50_000;
+const productionKey = "production";
 
 /** Creates the service of assignments. */
 export function createAssignmentService(parts: Parts) {
@@ -75,10 +85,18 @@ export function createAssignmentService(parts: Parts) {
     labels: ["outcome"],
   });
 
-  async function requireExperiment(context: AssignContext, id: string): Promise<CompiledExperiment> {
-    const found = snapshots.find(context.tenantId, id);
-    const compiled = found instanceof Promise ? await found : found;
-    if (compiled === undefined) throw notFound("experiment");
+  /** Finds an experiment by its id, or by its key in the environment. */
+  async function findExperiment(tenantId: TenantId, { experimentId, environmentId }: ExperimentReference) {
+    if (isUlid(experimentId)) return snapshots.find(tenantId, experimentId);
+    return snapshots.findByKey(tenantId, environmentId || productionKey, experimentId);
+  }
+
+  async function requireExperiment(
+    context: AssignContext,
+    reference: ExperimentReference,
+  ): Promise<CompiledExperiment> {
+    const compiled = await findExperiment(context.tenantId, reference);
+    if (compiled === undefined) throw noSuchExperiment(reference);
     requireEnvironmentAccess(context, compiled.experiment.environmentKey);
     return compiled;
   }
@@ -214,7 +232,6 @@ export function createAssignmentService(parts: Parts) {
   return {
     requireExperiment,
     assignUnits,
-    findByKey: snapshots.findByKey,
 
     /** The receipt of a unit, if this node has it in memory. */
     recallReceipt: ({ experiment }: CompiledExperiment, unitHash: string): SignedReceipt | undefined =>
@@ -252,6 +269,14 @@ export function createAssignmentService(parts: Parts) {
       return done.response;
     },
   };
+}
+
+function noSuchExperiment({ experimentId, environmentId }: ExperimentReference) {
+  if (isUlid(experimentId)) return notFound("experiment");
+  const where = `in the environment ${environmentId || productionKey}`;
+  return fail("NOT_FOUND", {
+    public: `There is no experiment with the key "${experimentId}" ${where}. Set environment_id for another environment.`,
+  });
 }
 
 /** The units that enter if they are new, and those that are only looked up. */

@@ -1,4 +1,4 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import { environmentIdOf, type TenantId } from "../../../platform/access/index.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
 import { experimentStore } from "../experiments/index.ts";
 import { type CompiledExperiment, compileExperiment } from "./eligibility.ts";
@@ -7,8 +7,12 @@ import { type CompiledExperiment, compileExperiment } from "./eligibility.ts";
 export interface Snapshots {
   /** An experiment by id; undefined if the tenant has none. A promise while it is read. */
   find(tenantId: TenantId, id: string): CompiledExperiment | undefined | Promise<CompiledExperiment | undefined>;
-  /** An experiment by its key in an environment. */
-  findByKey(tenantId: TenantId, environmentId: string, key: string): Promise<CompiledExperiment | undefined>;
+  /** An experiment by its key in an environment, which is named by its id or its key. A promise while it is read. */
+  findByKey(
+    tenantId: TenantId,
+    environment: string,
+    key: string,
+  ): CompiledExperiment | undefined | Promise<CompiledExperiment | undefined>;
 }
 
 interface Parts {
@@ -34,21 +38,19 @@ export function createSnapshots({ side, changes }: Parts): Snapshots {
   const byKey = createTenantCache<string, Found>({
     changes,
     async load(name) {
-      const [tenantId, rest] = partsOf(name);
-      const [environmentId, key] = partsOf(rest);
+      const [tenantId, environment, key] = JSON.parse(name) as [TenantId, string, string];
+      const environmentId = await environmentIdOf({ sql: side.sql, tenantId }, environment);
       const experiment = await experimentStore(side.sql).findByKey(tenantId, environmentId, key);
       return { compiled: experiment && compileExperiment(experiment) };
     },
-    tenantOf: (name) => partsOf(name)[0],
+    tenantOf: (name) => (JSON.parse(name) as [TenantId])[0],
   });
+  const compiledOf = (found: Found | Promise<Found>) =>
+    found instanceof Promise ? found.then(({ compiled }) => compiled) : found.compiled;
   return {
-    find(tenantId, id) {
-      const found = byId.get(`${tenantId} ${id}`);
-      return found instanceof Promise ? found.then(({ compiled }) => compiled) : found.compiled;
-    },
-    async findByKey(tenantId, environmentId, key) {
-      return (await byKey.get(`${tenantId} ${environmentId} ${key}`)).compiled;
-    },
+    find: (tenantId, id) => compiledOf(byId.get(`${tenantId} ${id}`)),
+    // Callers choose the environment and the key, so the name must separate them whatever they contain.
+    findByKey: (tenantId, environment, key) => compiledOf(byKey.get(JSON.stringify([tenantId, environment, key]))),
   };
 }
 

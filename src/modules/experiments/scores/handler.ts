@@ -25,9 +25,8 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
           return create(RecordScoreResponseSchema, { score: fromScore(result!) });
         };
         const scores = [toInput(request)];
-        const { experimentId } = request;
-        if (keyed !== undefined) return service.recordKeyed(context, experimentId, scores, keyed, respond);
-        return respond(await service.record(context, experimentId, scores));
+        if (keyed !== undefined) return service.recordKeyed(context, request, scores, keyed, respond);
+        return respond(await service.record(context, request, scores));
       },
     },
 
@@ -39,9 +38,8 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
             refused: results.filter((result) => "failure" in result).length,
           });
         const scores = request.scores.map(toInput);
-        const { experimentId } = request;
-        if (keyed !== undefined) return service.recordKeyed(context, experimentId, scores, keyed, respond);
-        return respond(await service.record(context, experimentId, scores));
+        if (keyed !== undefined) return service.recordKeyed(context, request, scores, keyed, respond);
+        return respond(await service.record(context, request, scores));
       },
     },
   };

@@ -4,7 +4,13 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../../platform/db/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
-import type { AssignContext, AssignmentService, CompiledExperiment, Receipts } from "../assignments/index.ts";
+import type {
+  AssignContext,
+  AssignmentService,
+  CompiledExperiment,
+  ExperimentReference,
+  Receipts,
+} from "../assignments/index.ts";
 import { nextStatus } from "../experiments/index.ts";
 import type { NewScore, Score } from "./domain/score.ts";
 import { createScoreCheck, type ScoreInput } from "./score-check.ts";
@@ -112,8 +118,12 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
 
   return {
     /** Records scores; each has its own result. */
-    async record(context: ScoreContext, experimentId: string, inputs: readonly ScoreInput[]): Promise<ScoreResult[]> {
-      const compiled = await assignments.requireExperiment(context, experimentId);
+    async record(
+      context: ScoreContext,
+      reference: ExperimentReference,
+      inputs: readonly ScoreInput[],
+    ): Promise<ScoreResult[]> {
+      const compiled = await assignments.requireExperiment(context, reference);
       nextStatus(compiled.experiment.status, "score");
       const { failures, valid } = checkAll(compiled, inputs, context.nowMs);
       const outcomes = await metered(context, valid, () => writes.run(valid));
@@ -142,12 +152,12 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
     /** Records scores, and stores the response under an idempotency key in the same transaction. */
     async recordKeyed<R>(
       context: ScoreContext,
-      experimentId: string,
+      reference: ExperimentReference,
       inputs: readonly ScoreInput[],
       keyed: KeyedCall,
       respond: (results: readonly ScoreResult[]) => R & Parameters<KeyedCall["record"]>[0],
     ): Promise<R | "duplicate"> {
-      const compiled = await assignments.requireExperiment(context, experimentId);
+      const compiled = await assignments.requireExperiment(context, reference);
       nextStatus(compiled.experiment.status, "score");
       const { failures, valid } = checkAll(compiled, inputs, context.nowMs);
       const taken = { isDuplicate: false, response: undefined as R | undefined };
