@@ -11,3 +11,34 @@ test("a name without its _id suggests the name with it", () => {
   assert.equal(nearestName("environment", ["name", "environment_id"]), "environment_id");
   assert.equal(nearestName("pool", ["poll", "pool_id"]), "pool_id");
 });
+
+/** The distance as it is defined. */
+function distanceOf(a: string, b: string): number {
+  if (a === "" || b === "") return a.length + b.length;
+  if (a[0] === b[0]) return distanceOf(a.slice(1), b.slice(1));
+  return 1 + Math.min(distanceOf(a.slice(1), b), distanceOf(a, b.slice(1)), distanceOf(a.slice(1), b.slice(1)));
+}
+
+test("a name is suggested exactly if its edit distance is at most 2, and the closest one wins", () => {
+  const letters = ["", "a", "b", "c"];
+  const names = letters.flatMap((a) =>
+    letters.flatMap((b) => letters.flatMap((c) => letters.map((d) => a + b + c + d))),
+  );
+  const unique = [...new Set(names)].filter((name) => name !== "");
+  for (const typed of unique) {
+    for (const name of unique) {
+      const isNear = distanceOf(typed, name) <= 2;
+      assert.equal(nearestName(typed, [name]), isNear ? name : undefined, `${typed} ${name}`);
+    }
+    const nearest = Math.min(...unique.map((name) => distanceOf(`${typed}x`, name)));
+    assert.equal(distanceOf(`${typed}x`, nearestName(`${typed}x`, unique)!), nearest, typed);
+  }
+});
+
+test("longer names may differ more: a change per five letters", () => {
+  const name = "abcdefghijklmnopqrstuvwxyzabcd";
+  assert.equal(nearestName(name.replace(/[bdfhjl]/g, "_").slice(0, 30), [name]), undefined);
+  assert.equal(nearestName(`${name.slice(3)}xyz`, [name]), name);
+  assert.equal(nearestName(`xyz${name.slice(0, -3)}`, [name]), name);
+  assert.equal(nearestName(`${name.slice(4)}wxyz`, [name]), undefined);
+});

@@ -7,22 +7,30 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   for (const name of known) {
     // The distance is at least the difference of the lengths.
     if (Math.abs(name.length - typed.length) > distanceMax) continue;
-    const distance = editDistance(typed, name);
+    const distance = editDistance(typed, name, distanceMax);
     if (distance <= distanceMax && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }
   return best?.name;
 }
 
-/** The Levenshtein distance between two texts. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+/** The Levenshtein distance between two texts; Infinity if it is greater than `max`. Only cells within `max` are computed. */
+function editDistance(a: string, b: string, max: number): number {
+  const beyond = Number.POSITIVE_INFINITY;
+  let row = new Array<number>(b.length + 1).fill(beyond);
+  let next = row.slice();
+  for (let j = 0; j <= Math.min(max, b.length); j++) row[j] = j;
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const [from, to] = [Math.max(1, i - max), Math.min(b.length, i + max)];
+    next[from - 1] = from === 1 && i <= max ? i : beyond;
+    let least = next[from - 1]!;
+    for (let j = from; j <= to; j++) {
       const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1));
+      const distance = Math.min(changed, row[j]! + 1, next[j - 1]! + 1);
+      next[j] = distance;
+      if (distance < least) least = distance;
     }
-    row = next;
+    if (least > max) return beyond;
+    [row, next] = [next, row];
   }
-  return row[b.length]!;
+  return row[b.length]! > max ? beyond : row[b.length]!;
 }
