@@ -5,5 +5,6 @@
  * task: work that runs in slices, such as the routing decisions of one batch.
  */
 export { createEventLoopShares, type EventLoopShares, type TimeSlices } from "./event-loop-shares.ts";
+export { runAtOnce, runInSlices } from "./run-in-slices.ts";
 export { createTenantConcurrencyLimiter } from "./tenant-concurrency-limiter.ts";
 export { createTenantQueue, type TenantQueue } from "./tenant-queue.ts";

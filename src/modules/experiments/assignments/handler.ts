@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, type Value } from "@bufbuild/protobuf/wkt";
 import {
   type AssignExperimentBatchRequest,
   AssignExperimentBatchResponseSchema,
@@ -14,6 +14,7 @@ import {
 } from "../../../../gen/service/api/experiment_pb.ts";
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { Json } from "../../../platform/document/index.ts";
 import { jsonToValue } from "../../../platform/protojson/index.ts";
 import { receiptVersion } from "./domain/receipt.ts";
 import type { Receipts, SignedReceipt } from "./receipts.ts";
@@ -42,8 +43,11 @@ export function assignmentHandlers({ service, receipts }: Parts): Pick<Handlers<
 
     assignExperimentBatch: {
       async grouped(context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) {
-        const respond = (all: readonly Assignment[]) =>
-          create(AssignExperimentBatchResponseSchema, { assignments: all.map(fromAssignment) });
+        const respond = (all: readonly Assignment[]) => {
+          const toValue = createValueConverter();
+          const assignments = all.map((assignment) => fromAssignment(assignment, toValue));
+          return create(AssignExperimentBatchResponseSchema, { assignments });
+        };
         const compiled = await service.requireExperiment(context, request);
         const units = request.units.map(toUnit);
         if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
@@ -70,10 +74,21 @@ function toUnit({
   return { unit, attributes: attributes ?? {}, covariates };
 }
 
-function fromAssignment({ experimentId, unit, variant, value, reason, receipt }: Assignment): ExperimentAssignment {
+/** Converts the value of a variant once, however many units get it. */
+function createValueConverter(): (value: Json) => Value {
+  const converted = new Map<Json, Value>();
+  return (value) => {
+    const known = converted.get(value) ?? jsonToValue(value);
+    converted.set(value, known);
+    return known;
+  };
+}
+
+function fromAssignment(assignment: Assignment, toValue: (value: Json) => Value = jsonToValue): ExperimentAssignment {
+  const { experimentId, unit, variant, value, reason, receipt } = assignment;
   return create(ExperimentAssignmentSchema, {
     ...{ experimentId, unit, variant, reason, inExperiment: receipt !== undefined },
-    ...(value !== undefined && { value: jsonToValue(value) }),
+    ...(value !== undefined && { value: toValue(value) }),
     ...(receipt !== undefined && { receipt: fromReceipt(receipt) }),
   });
 }

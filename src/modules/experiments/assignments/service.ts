@@ -5,6 +5,7 @@ import { type Database, notFound } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
 import { isUlid } from "../../../platform/ids/ulid.ts";
+import { type EventLoopShares, runAtOnce, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
@@ -49,6 +50,7 @@ interface Parts {
   readonly snapshots: Snapshots;
   readonly receipts: Receipts;
   readonly writer: ExposureWriter;
+  readonly shares: EventLoopShares;
   readonly quotas: () => Pick<Quotas, "isUsedUp" | "exceeded">;
   readonly metrics: Pick<Metrics, "tenantCounter">;
   /** How long after its window a unit is counted, so that scores which are being written are not missed. */
@@ -77,7 +79,7 @@ const productionKey = "production";
 
 /** Creates the service of assignments. */
 export function createAssignmentService(parts: Parts) {
-  const { db, snapshots, receipts, writer, quotas, graceMs } = parts;
+  const { db, snapshots, receipts, writer, shares, quotas, graceMs } = parts;
   const cache = createRecentCache<SignedReceipt>(cachedPerGeneration);
   const assignments = parts.metrics.tenantCounter({
     name: "experiment_assignments_total",
@@ -121,12 +123,21 @@ export function createAssignmentService(parts: Parts) {
     return { experimentId: experiment.id, unit, variant, value: variantByKey.get(variant)?.value, reason, receipt };
   }
 
-  /** Assigns what memory knows, and lists the rest. */
-  function assignFromMemory(compiled: CompiledExperiment, units: readonly UnitInput[], nowMs: number) {
+  /** Runs work on units that yields after each, in slices of the event loop. One unit is never more than a slice. */
+  function runForUnits<T>(tenantId: TenantId, units: readonly UnitInput[], work: Generator<void, T>): T | Promise<T> {
+    return units.length > 1 ? runInSlices(work, shares.forCall(tenantId)) : runAtOnce(work);
+  }
+
+  /** Assigns what memory knows, and lists the rest. Yields after each unit, because targeting can be expensive. */
+  function* assignFromMemory(
+    compiled: CompiledExperiment,
+    units: readonly UnitInput[],
+    nowMs: number,
+  ): Generator<void, { readonly known: (Assignment | undefined)[]; readonly pending: Pending[] }> {
     const { experiment } = compiled;
     const { status, decision, design, tenantId, id: experimentId, salts } = experiment;
     const pending: Pending[] = [];
-    const known = units.map(({ unit, attributes, covariates }, at): Assignment | undefined => {
+    const assignOne = ({ unit, attributes, covariates }: UnitInput, at: number): Assignment | undefined => {
       if (status === "completed" || status === "stopped") {
         const variant = decision?.variant ?? "";
         return withVariant(compiled, unit, variant, variant === "" ? status : "decided");
@@ -147,7 +158,12 @@ export function createAssignmentService(parts: Parts) {
       const mayEnter = isEligible && status === "running";
       pending.push({ at, name, candidate, mayEnter, otherwise: isEligible ? "paused" : eligibility.otherwise });
       return undefined;
-    });
+    };
+    const known: (Assignment | undefined)[] = [];
+    for (const [at, unit] of units.entries()) {
+      known.push(assignOne(unit, at));
+      yield;
+    }
     return { known, pending };
   }
 
@@ -156,14 +172,14 @@ export function createAssignmentService(parts: Parts) {
     return scoreWindowS === 0 ? nowMs : nowMs + scoreWindowS * 1000 + graceMs;
   }
 
-  /** Completes the assignments with stored exposures. */
-  function complete(
+  /** Completes the assignments with stored exposures. Yields after each unit, because its receipt is signed. */
+  function* complete(
     compiled: CompiledExperiment,
     units: readonly UnitInput[],
     known: readonly (Assignment | undefined)[],
     pending: readonly Pending[],
     stored: readonly (ReadonlyMap<string, Exposure> | undefined)[],
-  ): Assignment[] {
+  ): Generator<void, Assignment[]> {
     const all = [...known];
     for (const { at, name, otherwise } of pending) {
       const exposure = stored[0]?.get(name) ?? stored[1]?.get(name);
@@ -173,6 +189,7 @@ export function createAssignmentService(parts: Parts) {
         const receipt = toReceipt(compiled, exposure);
         all[at] = withVariant(compiled, unit, receipt.variant, "assigned", receipt);
       }
+      yield;
     }
     return all as Assignment[];
   }
@@ -208,7 +225,8 @@ export function createAssignmentService(parts: Parts) {
   ): Promise<Assignment[]> {
     nextStatus(compiled.experiment.status, "assign");
     checkCovariates(compiled, units);
-    const { known, pending } = assignFromMemory(compiled, units, context.nowMs);
+    const { tenantId, nowMs } = context;
+    const { known, pending } = await runForUnits(tenantId, units, assignFromMemory(compiled, units, nowMs));
     if (pending.length === 0) {
       remember(context.tenantId, known as Assignment[], pending, 0);
       return known as Assignment[];
@@ -219,7 +237,8 @@ export function createAssignmentService(parts: Parts) {
       entering.length === 0 ? undefined : write(context.tenantId, entering, quota),
       others.length === 0 ? undefined : writer.read(others),
     ]);
-    const all = complete(compiled, units, known, pending, [written?.stored, read]);
+    const stored = [written?.stored, read];
+    const all = await runForUnits(tenantId, units, complete(compiled, units, known, pending, stored));
     remember(context.tenantId, all, pending, written?.added ?? 0);
     return all;
   }
@@ -248,17 +267,20 @@ export function createAssignmentService(parts: Parts) {
       keyed: KeyedCall,
       respond: (all: readonly Assignment[]) => R & Parameters<KeyedCall["record"]>[0],
     ): Promise<R | "duplicate"> {
+      const { tenantId, nowMs } = context;
+      // Before the transaction, which holds a connection.
+      const { known, pending } = await runForUnits(tenantId, units, assignFromMemory(compiled, units, nowMs));
       const done = await db.transaction(async (tx) => {
         if (!(await claimKey(tx, keyed.claim))) return "duplicate" as const;
         nextStatus(compiled.experiment.status, "assign");
         checkCovariates(compiled, units);
-        const { known, pending } = assignFromMemory(compiled, units, context.nowMs);
         const { entering, others } = divide(pending);
         const quota = context.quotaOf(assignQuota);
         const written = entering.length === 0 ? undefined : await writer.writeIn(tx, { exposures: entering, quota });
         const result = written && granted(quota, written.result);
         const read = others.length === 0 ? undefined : await writer.read(others);
-        const all = complete(compiled, units, known, pending, [result?.stored, read]);
+        const stored = [result?.stored, read];
+        const all = await runForUnits(tenantId, units, complete(compiled, units, known, pending, stored));
         const response = respond(all);
         await completeRecord(tx, keyed.record(response));
         return { response, all, pending, added: result?.added ?? 0, rememberQuota: written?.remember };

@@ -2,6 +2,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import { createSerialTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import { type EventLoopShares, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { UnitValue } from "../analysis/index.ts";
 import { MomentChanges } from "./domain/moment-changes.ts";
@@ -31,6 +32,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly shares: EventLoopShares;
   readonly metrics: Pick<Metrics, "counter">;
   readonly history: HistoryWriter;
 }
@@ -39,7 +41,7 @@ const batchSize = 1000;
 const everyMs = 1000;
 
 /** Creates the worker of this node. */
-export function createMaturingWorker({ db, clock, log, metrics, history }: Parts): MaturingWorker {
+export function createMaturingWorker({ db, clock, log, shares, metrics, history }: Parts): MaturingWorker {
   const matured = metrics.counter({
     name: "experiment_units_matured_total",
     help: "Units that entered the results of their experiment.",
@@ -54,7 +56,8 @@ export function createMaturingWorker({ db, clock, log, metrics, history }: Parts
     if (units.length === 0) return 0;
     const experiments = await readDueExperiments(tx, units);
     const scores = await readPendingScores(tx, units);
-    const { changes, counts, marks, touched } = countUnits(units, experiments, scores);
+    const slices = shares.forBackground(units[0]!.tenantId);
+    const { changes, counts, marks, touched } = await runInSlices(countUnits(units, experiments, scores), slices);
     await applyMomentChanges(tx, changes.sorted());
     await addMatureCounts(tx, counts);
     await markCounted(tx, marks);
@@ -95,8 +98,8 @@ export function createMaturingWorker({ db, clock, log, metrics, history }: Parts
   };
 }
 
-/** What a batch of units changes. Units of ended experiments are marked and not counted. */
-function countUnits(
+/** What a batch of units changes. Units of ended experiments are marked and not counted. Yields after each unit. */
+function* countUnits(
   units: readonly DueUnit[],
   experiments: ReadonlyMap<string, DueExperiment>,
   scores: ReadonlyMap<string, readonly CountedScore[]>,
@@ -114,13 +117,12 @@ function countUnits(
     }
     const shard = shardOf(unitHash);
     const key = { tenantId, experimentId, phase, variant, shard };
-    const unitScores = scores.get(experimentId + unitHash) ?? [];
+    const scoresByMetric = Map.groupBy(scores.get(experimentId + unitHash) ?? [], ({ metric }) => metric);
     const values: Record<string, UnitValue> = {};
     for (const metric of experiment.design.metrics) {
       const before = unit.counted?.[metric.key];
       if (before !== undefined) changes.remove({ ...key, metric: metric.key }, before);
-      const own = unitScores.filter((score) => score.metric === metric.key);
-      const value = unitValueOf(metric, own, unit.covariates?.[metric.key]);
+      const value = unitValueOf(metric, scoresByMetric.get(metric.key) ?? [], unit.covariates?.[metric.key]);
       if (value === undefined) continue;
       values[metric.key] = value;
       changes.add({ ...key, metric: metric.key }, value);
@@ -132,6 +134,7 @@ function countUnits(
     const isReplaceable = experiment.design.scoreWindowS === 0;
     marks.push({ tenantId, experimentId, unitHash, counted: isReplaceable ? values : undefined });
     touched.set(experimentId, experiment);
+    yield;
   }
   return { changes, counts: [...counts.values()], marks, touched: [...touched.values()] };
 }

@@ -33,7 +33,7 @@ const receiptFaults: Readonly<Record<ReceiptFault, string>> = {
   wrong_signature: "was not issued by this service, or was changed",
 };
 
-/** Creates the check of scores. An invalid score does not affect the others of its call. */
+/** Creates the check of scores. An invalid score does not affect the others of its call. Yields after each score. */
 export function createScoreCheck(
   { unitHash, recallReceipt }: Pick<AssignmentService, "unitHash" | "recallReceipt">,
   receipts: Pick<Receipts, "open">,
@@ -101,7 +101,11 @@ export function createScoreCheck(
     };
   }
 
-  return (compiled: CompiledExperiment, inputs: readonly ScoreInput[], recordedAtMs: number): CheckedScores => {
+  return function* check(
+    compiled: CompiledExperiment,
+    inputs: readonly ScoreInput[],
+    recordedAtMs: number,
+  ): Generator<void, CheckedScores> {
     const failures: (Failure | undefined)[] = [];
     const valid: NewScore[] = [];
     for (const input of inputs) {
@@ -112,6 +116,7 @@ export function createScoreCheck(
         if (!(error instanceof Failure)) throw error;
         failures.push(error);
       }
+      yield;
     }
     return { failures, valid };
   };

@@ -3,6 +3,7 @@ import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../../platform/db/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
+import { type EventLoopShares, runAtOnce, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type {
   AssignContext,
@@ -13,7 +14,7 @@ import type {
 } from "../assignments/index.ts";
 import { nextStatus } from "../experiments/index.ts";
 import type { NewScore, Score } from "./domain/score.ts";
-import { createScoreCheck, type ScoreInput } from "./score-check.ts";
+import { type CheckedScores, createScoreCheck, type ScoreInput } from "./score-check.ts";
 import { insertNewScores, insertScores, type ScoreOutcome } from "./store.ts";
 
 /** What became of a score. */
@@ -23,6 +24,7 @@ interface Parts {
   readonly db: Database;
   readonly assignments: Pick<AssignmentService, "requireExperiment" | "unitHash" | "recallReceipt">;
   readonly receipts: Receipts;
+  readonly shares: EventLoopShares;
   readonly metrics: Pick<Metrics, "tenantCounter">;
 }
 
@@ -35,8 +37,17 @@ const scoreQuota = "experiment.score";
 export type ScoreService = ReturnType<typeof createScoreService>;
 
 /** Creates the service of scores. */
-export function createScoreService({ db, assignments, receipts, metrics }: Parts) {
-  const checkAll = createScoreCheck(assignments, receipts);
+export function createScoreService({ db, assignments, receipts, shares, metrics }: Parts) {
+  const check = createScoreCheck(assignments, receipts);
+  const checkInSlices = (
+    tenantId: TenantId,
+    compiled: CompiledExperiment,
+    inputs: readonly ScoreInput[],
+    nowMs: number,
+  ): CheckedScores | Promise<CheckedScores> => {
+    const work = check(compiled, inputs, nowMs);
+    return inputs.length > 1 ? runInSlices(work, shares.forCall(tenantId)) : runAtOnce(work);
+  };
   const writes = createBatcher<readonly NewScore[], readonly ScoreOutcome[]>({
     lanes: 2,
     batchMax: 2000,
@@ -125,7 +136,7 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
     ): Promise<ScoreResult[]> {
       const compiled = await assignments.requireExperiment(context, reference);
       nextStatus(compiled.experiment.status, "score");
-      const { failures, valid } = checkAll(compiled, inputs, context.nowMs);
+      const { failures, valid } = await checkInSlices(context.tenantId, compiled, inputs, context.nowMs);
       const outcomes = await metered(context, valid, () => writes.run(valid));
       count(context.tenantId, outcomes, inputs.length - valid.length);
       return toResults(compiled, inputs, failures, outcomes);
@@ -137,7 +148,8 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
       observed: readonly { readonly compiled: CompiledExperiment; readonly inputs: readonly ScoreInput[] }[],
       nowMs: number,
     ): Promise<void> {
-      const valid = observed.flatMap(({ compiled, inputs }) => checkAll(compiled, inputs, nowMs).valid);
+      // Without a pause, because the transaction holds locks. The metrics are known, so a check is short.
+      const valid = observed.flatMap(({ compiled, inputs }) => runAtOnce(check(compiled, inputs, nowMs)).valid);
       if (valid.length === 0) return;
       const outcomes = await insertScores(tx, valid);
       const byTenant = Map.groupBy(outcomes.entries(), ([at]) => valid[at]!.tenantId);
@@ -159,7 +171,7 @@ export function createScoreService({ db, assignments, receipts, metrics }: Parts
     ): Promise<R | "duplicate"> {
       const compiled = await assignments.requireExperiment(context, reference);
       nextStatus(compiled.experiment.status, "score");
-      const { failures, valid } = checkAll(compiled, inputs, context.nowMs);
+      const { failures, valid } = await checkInSlices(context.tenantId, compiled, inputs, context.nowMs);
       const taken = { isDuplicate: false, response: undefined as R | undefined };
       const outcomes = await metered(context, valid, () =>
         db.transaction(async (tx) => {

@@ -33,3 +33,9 @@ test("a cap limits the value of a unit, a ratio has the sum of denominators, and
   const ratio = unitValueOf(metricOf({ type: "ratio" }), scoresOf(1, 0, 1), undefined);
   assert.deepEqual(ratio, { value: 2, denominator: 6 });
 });
+
+test("a unit may have more scores than a call can have arguments", () => {
+  const many = scoresOf(...Array.from({ length: 1000 }, (_, at) => at));
+  const scores = Array.from({ length: 500 }, () => many).flat();
+  assert.equal(unitValueOf(metricOf({ aggregation: "max" }), scores, undefined)?.value, 999);
+});

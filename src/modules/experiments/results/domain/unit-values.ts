@@ -45,7 +45,8 @@ function aggregate(aggregation: Metric["aggregation"], scores: readonly CountedS
     case "average":
       return sum / scores.length;
     case "max":
-      return Math.max(...scores.map(({ value }) => value));
+      // A unit can have more scores than a call can have arguments.
+      return scores.reduce((max, { value }) => Math.max(max, value), Number.NEGATIVE_INFINITY);
     case "last":
       return scores.reduce((last, each) => (each.observedAtMs >= last.observedAtMs ? each : last)).value;
   }
