@@ -70,7 +70,7 @@ export function createToolCaller({ invoke, confirmations, errorsUrl }: Parts) {
       return tool.decode(args);
     });
     try {
-      const { body } = tool.write(call, (await invoke(call)) as Message);
+      const { body } = await tool.write(call, (await invoke(call)) as Message);
       const text = body as string;
       const members = `"content":${textContent(text)},"structuredContent":${text}`;
       return { kind: "complete", isError: false, members, headers: call.responseHeaders };

@@ -23,7 +23,7 @@ export interface Tool {
   /** Reads the request from the arguments, without those that the protocol adds. */
   decode(args: ToolArguments): Message;
   /** Writes the response as the body of the REST response. */
-  write(call: Call, response: Message): RestResponse;
+  write(call: Call, response: Message): RestResponse | Promise<RestResponse>;
 }
 
 /** The largest number of tools. A client offers all of them to its model, which chooses worse among more. */

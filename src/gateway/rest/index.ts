@@ -67,7 +67,8 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
         else if (exchange.request.method === "HEAD") respondToHead(exchange, call, response);
         else await target.stream!(exchange, call, response, errorsUrl());
       } else {
-        respond(exchange, call, target.write(call, response));
+        const written = target.write(call, response);
+        respond(exchange, call, written instanceof Promise ? await written : written);
       }
     } catch (error) {
       const failure = error instanceof Failure ? error : fail("INTERNAL", { cause: error });

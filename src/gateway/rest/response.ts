@@ -4,7 +4,7 @@ import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_
 import type { Call } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { pageLimit, pageOffset } from "../../platform/paging/index.ts";
-import { createJsonEncoder } from "../../platform/protojson/index.ts";
+import { createJsonEncoder, createTurnEncoder } from "../../platform/protojson/index.ts";
 
 /** A REST response body and its type. */
 export interface RestResponse {
@@ -21,7 +21,7 @@ const json = "application/json";
 export function createResponseWriter(
   { method, paging }: Operation,
   binding: HttpBinding,
-): (call: Call, response: Message) => RestResponse {
+): (call: Call, response: Message) => RestResponse | Promise<RestResponse> {
   if (paging !== undefined) {
     const writePage = paging.kind === "numbered" ? numberedPage : createCursorPage(method.output);
     return createListWriter(paging.items, writePage);
@@ -35,14 +35,19 @@ export function createResponseWriter(
     return (_call, response) => rawBody((response as unknown as Fields)[field.localName] as HttpBody);
   }
   const desc = field?.message ?? method.output;
-  const encode = createJsonEncoder(desc, "proto");
+  const encode = createTurnEncoder(desc, "proto");
   const version = desc.field.recordVersion?.localName;
-  return (call, response) => {
-    const data = (field === undefined ? response : (response as unknown as Fields)[field.localName]) as Message;
-    const text = encode(data);
+  const toResponse = (call: Call, data: Message, text: string): RestResponse => {
     const body = `{"data":${text},"metadata":${metadata(call)}}`;
     if (version === undefined) return { contentType: json, body };
     return { contentType: json, body, etag: toEtag((data as unknown as Fields)[version] as bigint, text) };
+  };
+  return (call, response) => {
+    const data = (field === undefined ? response : (response as unknown as Fields)[field.localName]) as Message;
+    const text = encode(data);
+    return typeof text === "string"
+      ? toResponse(call, data, text)
+      : text.then((encoded) => toResponse(call, data, encoded));
   };
 }
 

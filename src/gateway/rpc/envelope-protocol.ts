@@ -73,7 +73,7 @@ export async function handleEnvelopedCall(
     ...call.responseHeaders,
   });
   const write = async (message: Message) => {
-    const data = codec.encode(message);
+    const data = await codec.encode(message);
     const envelope =
       accepted !== undefined && Buffer.byteLength(data) >= procedure.compressBytesMin
         ? writeEnvelope(compressedFlag, await compress(accepted, data))

@@ -133,8 +133,27 @@ function createValueWriter(field: DescField, names: JsonNames): Writer {
   return createMessageWriter(field.message, names);
 }
 
+/** The lists of the current message that were encoded before. */
+let encodedLists: ReadonlyMap<unknown, string> | undefined;
+
+/** Encodes a message, some of whose lists have been encoded before. */
+export function encodeWithLists<M>(
+  encode: (message: M) => string,
+  message: M,
+  lists: ReadonlyMap<unknown, string>,
+): string {
+  encodedLists = lists;
+  try {
+    return encode(message);
+  } finally {
+    encodedLists = undefined;
+  }
+}
+
 function encodeList(items: readonly unknown[], write: Writer): string {
   if (items.length === 0) return "[]";
+  const encoded = encodedLists?.get(items);
+  if (encoded !== undefined) return encoded;
   let text = `[${write(items[0])}`;
   for (let i = 1; i < items.length; i++) text += `,${write(items[i])}`;
   return `${text}]`;

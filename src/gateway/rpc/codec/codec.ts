@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { invalid } from "../../../errors/index.ts";
-import { createJsonDecoder, createJsonEncoder } from "../../../platform/protojson/index.ts";
+import { createJsonDecoder, createTurnEncoder } from "../../../platform/protojson/index.ts";
 import { decodeJson } from "../../decode-json.ts";
 import { findInvalidValue } from "../invalid-value.ts";
 import { findNul } from "./nul.ts";
@@ -9,13 +9,14 @@ import { malformed, scanBinary } from "./scan-binary.ts";
 /** Decodes the requests and encodes the responses of one method in one format. */
 export interface Codec {
   decode(body: Buffer): Message | Promise<Message>;
-  encode(message: Message): string | Uint8Array;
+  /** Long lists are encoded over several turns of the event loop, as a promise. */
+  encode(message: Message): string | Uint8Array | Promise<string>;
 }
 
 /** Creates the JSON codec, with the lowerCamelCase names of Connect and gRPC. */
 export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
   const read = createJsonDecoder(input);
-  return { decode: (body) => decodeJson(body, input, read), encode: createJsonEncoder(output, "json") };
+  return { decode: (body) => decodeJson(body, input, read), encode: createTurnEncoder(output, "json") };
 }
 
 /** Creates the binary codec. */

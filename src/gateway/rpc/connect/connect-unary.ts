@@ -56,7 +56,8 @@ export async function runConnectUnary(exchange: Exchange, procedure: Procedure, 
     const response = procedure.invoke(call);
     // Without a deadline the signal aborts only when the caller has disconnected.
     const message = await (timeoutMs === undefined ? response : interruptible(call.signal)(response));
-    body = codec.encode(message as Message);
+    const encoded = codec.encode(message as Message);
+    body = encoded instanceof Promise ? await encoded : encoded;
     headers = { "content-type": `application/${request.format}`, ...call.responseHeaders };
   } catch (error) {
     const failure = toFailure(error);

@@ -11,7 +11,7 @@ import { type DocumentViolation, Violations } from "../../../platform/document/i
 import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import { type EventLoopShares, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { checkInSlices } from "./domain/language/checks/check-definition.ts";
 import { checkReferences, type DefinitionLookups } from "./domain/language/checks/check-references.ts";
@@ -118,12 +118,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     definition: Definition,
     lookups: DefinitionLookups,
   ): Promise<readonly DocumentViolation[]> {
-    const slices = shares.forCall(tenantId);
-    const work = checkInSlices(definition, lookups);
-    for (let result = work.next(); ; result = work.next()) {
-      if (result.done === true) return result.value;
-      if (slices.isOver()) await slices.next();
-    }
+    return runInSlices(checkInSlices(definition, lookups), shares.forCall(tenantId));
   }
 
   /** Parses and checks a draft, or throws what is wrong with it. */

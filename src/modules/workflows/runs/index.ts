@@ -164,7 +164,7 @@ export function createRuns(parts: Parts): Runs {
       replays,
       explain,
       simulate: createSimulation(parts),
-      ...{ definitions, cursors },
+      ...{ shares: parts.shares, definitions, cursors },
     }),
     approvalHandlers: approvalHandlers(definitions, cursors),
     deadLetterHandlers: deadLetterHandlers(

@@ -30,6 +30,7 @@ import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import { type EventLoopShares, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
@@ -48,6 +49,7 @@ interface Parts {
   readonly replays: RunReplays;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
+  readonly shares: EventLoopShares;
   readonly definitions: Pick<Definitions, "idOf">;
   readonly cursors: Cursors;
 }
@@ -59,6 +61,7 @@ export function runHandlers({
   replays,
   explain,
   simulate,
+  shares,
   definitions,
   cursors,
 }: Parts): Handlers<typeof Rpc> {
@@ -207,8 +210,10 @@ export function runHandlers({
     },
 
     async simulateWorkflowRun(context, request) {
-      const simulation = await simulate(context, toSimulationRequest(request));
-      return create(SimulateWorkflowRunResponseSchema, { simulation: fromSimulation(simulation) });
+      const slices = shares.forCall(context.tenantId);
+      const simulated = await simulate(context, toSimulationRequest(request), slices);
+      const simulation = await runInSlices(fromSimulation(simulated), slices, context.signal);
+      return create(SimulateWorkflowRunResponseSchema, { simulation });
     },
   };
 }

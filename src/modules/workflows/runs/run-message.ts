@@ -1,5 +1,5 @@
-import { create, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampFromMs, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampFromMs, type Value } from "@bufbuild/protobuf/wkt";
 import {
   type WorkflowRunError as ErrorMessage,
   type WorkflowRun as RunMessage,
@@ -8,19 +8,20 @@ import {
   WorkflowRunSchema,
   WorkflowRunStepSchema,
 } from "../../../../gen/service/api/workflow_run_pb.ts";
+import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Activity, RunError, RunState } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 
 /** Converts a JSON value to a message field. */
-export function toValue(json: Json) {
-  return fromJson(ValueSchema, json as JsonValue);
+export function toValue(json: Json): Value {
+  return jsonToValue(json);
 }
 
 /** Converts a value of a request to JSON; null if it is absent. */
 export function toPlain(value: Value | undefined): Json {
-  return value === undefined ? null : (toJson(ValueSchema, value) as Json);
+  return value === undefined ? null : (valueToJson(value) as Json);
 }
 
 /** Converts a run to its message. A summary leaves out what the run holds. */

@@ -2,7 +2,7 @@ import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid, type Violation } from "../../../../errors/index.ts";
 import type { DocumentViolation } from "../../../../platform/document/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
-import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
+import { runInSlices, type TimeSlices } from "../../../../platform/scheduling/index.ts";
 import { nearestName } from "../../../../platform/text/index.ts";
 import {
   checkInSlices,
@@ -32,17 +32,16 @@ export interface SimulationRequest extends Omit<SimulationScript, "run" | "start
 interface Parts {
   readonly definitions: Pick<Definitions, "resolve">;
   readonly environments: Environments;
-  readonly shares: EventLoopShares;
 }
 
 /** Simulates a run. */
-export type SimulateRun = (context: Context, request: SimulationRequest) => Promise<Simulation>;
+export type SimulateRun = (context: Context, request: SimulationRequest, slices: TimeSlices) => Promise<Simulation>;
 
 const inputBytesMax = 128 * 1024;
 const simulatedRunId = "simulated";
 
 /** Creates the simulation of runs. It reads definitions and stores nothing. */
-export function createSimulation({ definitions, environments, shares }: Parts): SimulateRun {
+export function createSimulation({ definitions, environments }: Parts): SimulateRun {
   async function planOf(context: Context, request: SimulationRequest, slices: TimeSlices): Promise<[Plan, Definition]> {
     const { definition: idOrKey, version, document } = request;
     if ((idOrKey === "") === (document === undefined)) {
@@ -62,12 +61,11 @@ export function createSimulation({ definitions, environments, shares }: Parts): 
     return [createPlan(definition, definitionId, published.version, defaultRetry), definition];
   }
 
-  return async (context, request) => {
+  return async (context, request, slices) => {
     const environment = await environments.require(context, request.environmentId);
-    const slices = shares.forCall(context.tenantId);
     const [plan, definition] = await planOf(context, request, slices);
     checkInput(definition, request.input);
-    checkNames(plan, request);
+    await runInSlices(checkNames(plan, request), slices, context.signal);
     const origin = {
       environment: environment.key,
       definition: plan.key,
@@ -76,11 +74,7 @@ export function createSimulation({ definitions, environments, shares }: Parts): 
     } as const;
     const run = runVariable({ id: simulatedRunId, runKey: "", version: plan.version, origin }, plan, context.nowMs);
     const work = simulateRun(plan, { ...request, run, startedAtMs: context.nowMs });
-    for (let step = work.next(); ; step = work.next()) {
-      if (step.done === true) return step.value;
-      context.signal.throwIfAborted();
-      if (slices.isOver()) await slices.next();
-    }
+    return runInSlices(work, slices, context.signal);
   };
 }
 
@@ -88,14 +82,9 @@ export function createSimulation({ definitions, environments, shares }: Parts): 
 async function parse(document: JsonObject, slices: TimeSlices): Promise<Definition> {
   const { definition, violations } = parseDefinition(document);
   if (definition === undefined) throw documentFailure(violations);
-  const check = checkInSlices(definition, undefined);
-  for (let step = check.next(); ; step = check.next()) {
-    if (step.done === true) {
-      if (step.value.length > 0) throw documentFailure(step.value);
-      return definition;
-    }
-    if (slices.isOver()) await slices.next();
-  }
+  const problems = await runInSlices(checkInSlices(definition, undefined), slices);
+  if (problems.length > 0) throw documentFailure(problems);
+  return definition;
 }
 
 function documentFailure(violations: readonly DocumentViolation[]) {
@@ -119,31 +108,38 @@ const stubbedKinds: readonly string[] = [
   ...["task", "route", "notify", "action", "experiment", "subworkflow", "stream_append", "stream_read"],
 ];
 
-/** Refuses stubs and decisions for steps that cannot use them, which are mostly typing errors. */
-function checkNames({ steps }: Plan, { stubs, decisions }: SimulationRequest): void {
+/** A request with more unknown names is not checked further. */
+const violationsMax = 100;
+
+/** Refuses stubs and decisions for steps that cannot use them, which are mostly typing errors. Yields after each name. */
+export function* checkNames(
+  { steps }: Pick<Plan, "steps">,
+  { stubs, decisions }: Pick<SimulationRequest, "stubs" | "decisions">,
+): Generator<void, void> {
   const stubbed = [...steps.values()].flatMap(({ id, work, compensate }) => [
     ...(stubbedKinds.includes(work.kind) ? [id] : []),
     ...(compensate === undefined ? [] : [`~${id}`]),
   ]);
   const approvals = [...steps.values()].filter(({ work }) => work.kind === "approval").map(({ id }) => id);
-  const violations = [
-    ...[...stubs.keys()].flatMap((name) =>
-      unknownName(
-        `stubs.${name}`,
-        name,
-        stubbed,
-        "task, route, notify, action, experiment, subworkflow or stream step or compensation",
-      ),
-    ),
-    ...decisions.flatMap(({ step }, nth) => unknownName(`decisions[${nth}].step`, step, approvals, "approval step")),
-  ];
+  const violations: Violation[] = [];
+  for (const { field, name, what, known } of [
+    ...[...stubs.keys()].map((name) => ({ field: `stubs.${name}`, name, what: stubbedWork, known: stubbed })),
+    ...decisions.map(({ step }, nth) => ({
+      ...{ field: `decisions[${nth}].step`, name: step, what: "approval step", known: approvals },
+    })),
+  ]) {
+    const id = name.replace(/\[[0-9,]*\]$/, "");
+    if (!known.includes(id)) violations.push(unknownName(field, id, known, what));
+    if (violations.length === violationsMax) break;
+    yield;
+  }
   if (violations.length > 0) throw toViolationFailure(violations);
 }
 
-function unknownName(field: string, name: string, known: readonly string[], what: string): Violation[] {
-  const id = name.replace(/\[[0-9,]*\]$/, "");
-  if (known.includes(id)) return [];
+const stubbedWork = "task, route, notify, action, experiment, subworkflow or stream step or compensation";
+
+function unknownName(field: string, id: string, known: readonly string[], what: string): Violation {
   const near = nearestName(id, known);
   const hint = near === undefined ? "" : `: did you mean ${near}?`;
-  return [{ field, rule: "unknown_step", message: `the definition has no ${what} "${id}"${hint}` }];
+  return { field, rule: "unknown_step", message: `the definition has no ${what} "${id}"${hint}` };
 }
