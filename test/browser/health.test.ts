@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { accessibilityViolations } from "../console/console-browser.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { createStage, type HealthStage } from "../operations/health-stage.ts";
@@ -16,6 +17,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
   let browser: Browser;
   let stage: HealthStage;
   const problems: string[] = [];
+  const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 
   before(async () => {
     // Without background work, nothing changes what the test has written.
@@ -28,9 +30,13 @@ describe("the health page in a browser", { skip: program === undefined && none }
   });
   after(() => browser?.close());
 
-  /** A page of somebody who is signed in, without scripts afterwards. */
-  async function openPage(options: { colorScheme: "light" | "dark"; width?: number }): Promise<Page> {
-    const { colorScheme, width = 1100 } = options;
+  /** A page of somebody who is signed in; without scripts unless they are wanted. */
+  async function openPage(options: {
+    colorScheme: "light" | "dark";
+    width?: number;
+    javaScriptEnabled?: boolean;
+  }): Promise<Page> {
+    const { colorScheme, width = 1100, javaScriptEnabled = false } = options;
     const viewport = { width, height: 900 };
     const signingIn = await browser.newContext();
     const rest = restClient(service.baseUrl, service.adminKey);
@@ -41,13 +47,20 @@ describe("the health page in a browser", { skip: program === undefined && none }
     await first.waitForURL(/\/workspaces\//);
     const storageState = await signingIn.storageState();
     await signingIn.close();
-    const context = await browser.newContext({ colorScheme, viewport, javaScriptEnabled: false, storageState });
+    const context = await browser.newContext({ colorScheme, viewport, javaScriptEnabled, storageState });
     const page = await context.newPage();
     page.on("console", (message) => {
       if (message.type() === "error" && !/favicon/.test(message.location().url)) problems.push(message.text());
     });
     page.on("pageerror", (error) => problems.push(error.message));
     return page;
+  }
+
+  /** Stores heartbeats until a test ends, so that a slow one does not see stale ones. */
+  async function keepBeating(t: TestContext): Promise<void> {
+    await stage.beat();
+    const timer = setInterval(() => stage.beat(), 2_000);
+    t.after(() => clearInterval(timer));
   }
 
   /** Saves a screenshot when SCREENSHOTS names a folder. */
@@ -76,7 +89,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
     assert.equal(steps.length, 4);
     assert.match(steps[0]!, /READY_QUEUE_DEPTH_UNHEALTHY, runbook docs\/runbooks\/drain-ready-queues\.md/);
     await picture(page, "unhealthy-light");
-    await page.getByText("The report as JSON").click();
+    await page.locator("summary").click();
     assert.equal(JSON.parse((await page.locator("#report").textContent())!).verdict, "unhealthy");
     await page.context().close();
   });
@@ -93,10 +106,63 @@ describe("the health page in a browser", { skip: program === undefined && none }
     await dark.context().close();
     const phone = await openPage({ colorScheme: "light", width: 390 });
     await phone.goto(path);
-    const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
     assert.equal(await phone.evaluate(sticksOut), false);
     await picture(phone, "phone");
     await phone.context().close();
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`with scripts it is a page of the console, with its navigation, in the ${colorScheme} theme`, async (t) => {
+      await keepBeating(t);
+      const page = await openPage({ colorScheme, width: 1360, javaScriptEnabled: true });
+      await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=checkout&period=7d`);
+      const menu = page.getByRole("navigation", { name: "Pages" });
+      assert.equal(await menu.getByRole("link", { name: "Health" }).getAttribute("aria-current"), "page");
+      await page.getByRole("status").getByText("Unhealthy", { exact: true }).waitFor();
+      assert.match((await page.getByRole("row", { name: /Ready queue depth/ }).textContent())!, /Unhealthy1,200/);
+      assert.equal(await page.locator("ol > li").count(), 4);
+      assert.deepEqual(await accessibilityViolations(page), []);
+      await picture(page, `console-${colorScheme}`);
+      await page.getByLabel("Environment").selectOption("production");
+      await page.getByRole("status").getByText("Healthy", { exact: true }).waitFor();
+      assert.equal(new URL(page.url()).search, "?environment=production&period=7d");
+
+      // A mark on the document shows that the links lead to other pages and back without loading it again.
+      await page.evaluate("document.mark = true");
+      await menu.getByRole("link", { name: "Pools" }).click();
+      await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
+      await menu.getByRole("link", { name: "Health" }).click();
+      await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
+      assert.equal(await page.evaluate("document.mark"), true);
+      await page.context().close();
+    });
+
+    test(`on a phone, its menu opens and leads to other pages, in the ${colorScheme} theme`, async (t) => {
+      await keepBeating(t);
+      const page = await openPage({ colorScheme, width: 390, javaScriptEnabled: true });
+      await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=checkout&period=7d`);
+      await page.getByRole("status").getByText("Unhealthy", { exact: true }).waitFor();
+      assert.equal(await page.evaluate(sticksOut), false);
+      await picture(page, `console-phone-${colorScheme}`);
+      await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("link", { name: "Pools" }).click();
+      await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
+      await page.context().close();
+    });
+  }
+
+  test("the console says why there is no report, beside its navigation", async () => {
+    const page = await openPage({ colorScheme: "light", javaScriptEnabled: true });
+    const before = problems.length;
+    await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=nowhere`);
+    await page
+      .getByRole("alert")
+      .getByText(/environment/)
+      .waitFor();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.context().close();
+    // The browser logs the refused request.
+    assert.ok(problems.splice(before).every((problem) => /404/.test(problem)));
   });
 
   test("no page violates its policy", () => {

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import type { PathHandler } from "../edge.ts";
 import { type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { requireRead } from "../health.ts";
+import { consolePolicy, ownOnly } from "./console-policy.ts";
 
 /** The tenant of a signed-in browser. */
 interface Workspace {
@@ -34,22 +35,6 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".woff2": "font/woff2",
 };
-
-const ownOnly = "default-src 'none'; base-uri 'none'";
-
-/** Only files of this service; no inline script or style, and no text that becomes a script. */
-const consolePolicy = [
-  ownOnly,
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ");
 
 /** The frame shows emails, which have inline styles. It runs no script and loads nothing. */
 const framePolicy = `${ownOnly}; style-src 'unsafe-inline'; img-src data:; form-action 'none'; frame-ancestors 'self'`;
@@ -118,7 +103,7 @@ export function createConsoleHandler({ findWorkspace, folder = builtFolder }: Op
     }
     const wanted = path.split("/")[2];
     if (wanted === workspace.slug || wanted === workspace.id) {
-      send(exchange, assetOf("index.html")!, { "content-security-policy": consolePolicy });
+      send(exchange, assetOf("index.html")!, { "content-security-policy": consolePolicy() });
     } else {
       const headers = { "content-type": types[".html"]!, "cache-control": "no-store" };
       writeHead(exchange, 404, { ...headers, "content-security-policy": ownOnly });

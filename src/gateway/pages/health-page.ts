@@ -15,6 +15,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { PathHandler } from "../edge.ts";
 import { createCall, type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { requireRead } from "../health.ts";
+import { consolePolicy } from "./console-policy.ts";
 
 interface Workspace {
   readonly id: string;
@@ -28,12 +29,13 @@ interface Options {
   readonly readWorkspace: (tenantId: TenantId) => Promise<Workspace | undefined>;
   readonly page: {
     readonly headers: Readonly<Record<string, string>>;
+    readonly styleSource: string;
     render(content: {
       readonly report: OperationalHealthReport;
       readonly scopes: readonly OperationalHealthScope[];
       readonly workspace: string;
     }): string;
-    renderRefusal(title: string, text: string): string;
+    renderRefusal(title: string, text: string, isOwnWorkspace: boolean): string;
   };
 }
 
@@ -43,12 +45,15 @@ const scopesMax = 1000;
 
 /**
  * Creates the health page of a workspace, `/workspaces/{tenant}/health`. The tenant is the id or the slug of the person's own
- * one. The report comes from the same operation, through the same chain, as that of every other client.
+ * one. The report comes from the same operation, through the same chain, as that of every other client. With scripts, the browser
+ * shows the health page of the console instead.
  */
 export function createHealthPageHandler({ operations, invoke, readWorkspace, page }: Options): PathHandler {
   const operationNamed = (name: string) => operations.find(({ id }) => id === `${service}/${name}`)!;
   const getReport = operationNamed("GetOperationalHealthReport");
   const listScopes = operationNamed("ListOperationalHealthScopes");
+
+  const headers = { ...page.headers, "content-security-policy": consolePolicy(page.styleSource) };
 
   async function perform<T extends Message>(call: Call): Promise<T> {
     return (await invoke(call)) as T;
@@ -56,11 +61,12 @@ export function createHealthPageHandler({ operations, invoke, readWorkspace, pag
 
   async function serve(exchange: Exchange, tenant: string): Promise<void> {
     allowLinks(exchange);
+    let workspace: Workspace | undefined;
     try {
-      let workspace: Workspace | undefined;
       const call: Call = createCall(exchange, getReport, "rest", async () => {
-        workspace = await readWorkspace(call.tenantId!);
-        if (workspace?.id !== tenant && workspace?.slug !== tenant) throw unknownWorkspace();
+        const own = await readWorkspace(call.tenantId!);
+        if (own?.id !== tenant && own?.slug !== tenant) throw unknownWorkspace();
+        workspace = own;
         return requestOf(exchange);
       });
       const { report } = await perform<GetOperationalHealthReportResponse>(call);
@@ -71,11 +77,12 @@ export function createHealthPageHandler({ operations, invoke, readWorkspace, pag
       );
       send(exchange, 200, page.render({ report: report!, scopes, workspace: workspace!.name }));
     } catch (error) {
-      refuse(exchange, tenant, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
+      const failure = error instanceof Failure ? error : fail("INTERNAL", { cause: error });
+      refuse(exchange, tenant, failure, workspace !== undefined);
     }
   }
 
-  function refuse(exchange: Exchange, tenant: string, failure: Failure): void {
+  function refuse(exchange: Exchange, tenant: string, failure: Failure, isOwnWorkspace: boolean): void {
     if (failure.code === "UNAUTHENTICATED") {
       const path = exchange.query === "" ? exchange.path : `${exchange.path}?${exchange.query}`;
       const location = `/auth/sign-in?${new URLSearchParams({ workspace: tenant, return_to: path })}`;
@@ -83,12 +90,13 @@ export function createHealthPageHandler({ operations, invoke, readWorkspace, pag
       exchange.response.end();
       return;
     }
-    send(exchange, failure.entry.http, page.renderRefusal("This page cannot be shown", failure.message));
+    const text = page.renderRefusal("This page cannot be shown", failure.message, isOwnWorkspace);
+    send(exchange, failure.entry.http, text);
   }
 
   function send(exchange: Exchange, status: number, text: string): void {
     const body = Buffer.from(text);
-    writeHead(exchange, status, { ...page.headers, "content-length": String(body.length) });
+    writeHead(exchange, status, { ...headers, "content-length": String(body.length) });
     exchange.response.end(exchange.request.method === "HEAD" ? "" : body);
   }
 

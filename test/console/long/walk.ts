@@ -58,6 +58,8 @@ const pages: Readonly<Record<string, string>> = {
   "notifications?tab=suppressions": "Notifications",
   "notifications?tab=outbox": "Notifications",
   experiments: "Experiments",
+  health: "Health",
+  "health?environment=staging&period=7d": "Health",
   events: "Events",
   webhooks: "Webhooks",
   audit: "Audit",

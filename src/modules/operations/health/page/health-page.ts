@@ -6,28 +6,29 @@ import { Html, html } from "../../../../platform/html/index.ts";
 import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
 import { type HealthPageContent, reportView } from "./report-view.ts";
 
-/** Renders the page. It needs no script. */
+/**
+ * Renders the page. Browsers with scripts replace it with the health page of the console; the report that the service rendered is
+ * for all others.
+ */
 export interface HealthPage {
-  /** Headers that allow nothing but the page's own style and form. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The hash of the page's own style, as a source of a content security policy. */
+  readonly styleSource: string;
   render(content: HealthPageContent): string;
-  /** The page of a request that was refused. */
-  renderRefusal(title: string, text: string): string;
+  /** The page of a request that was refused. In the caller's own workspace, the console shows the refusal. */
+  renderRefusal(title: string, text: string, isOwnWorkspace: boolean): string;
 }
+
+const consoleFiles = html`<link rel="stylesheet" href="/console/main.css">
+<script src="/console/theme.js"></script>
+<script type="module" src="/console/main.js"></script>`;
 
 /** Creates the page. The style is part of every document, and the policy names its hash. */
 export function createHealthPage(): HealthPage {
   const style = readFileSync(join(import.meta.dirname, "assets", "health.css"), "utf8");
   const encode = createJsonEncoder(OperationalHealthReportSchema, "proto");
-  const policy = [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
 
-  const documentOf = (title: string, main: Html) =>
+  const documentOf = (title: string, head: Html, body: Html) =>
     html`<!doctype html>
 <html lang="en">
 <head>
@@ -35,30 +36,42 @@ export function createHealthPage(): HealthPage {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title}</title>
-<style>${new Html(style)}</style>
+<link rel="icon" href="/docs/favicon.svg">
+${head}
 </head>
 <body>
-<main>
-${main}
-</main>
+${body}
 </body>
 </html>
 `.text;
+  const styleElement = html`<style>${new Html(style)}</style>`;
+  const consoleDocument = (title: string, main: Html) =>
+    documentOf(
+      title,
+      html`${consoleFiles}
+<noscript>${styleElement}</noscript>`,
+      html`<div id="app"></div>
+<noscript><main>
+${main}
+</main></noscript>`,
+    );
 
   return {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": policy,
       "cache-control": "no-store",
       "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     },
+    styleSource: `'sha256-${createHash("sha256").update(style).digest("base64")}'`,
     render({ report, scopes, workspace }) {
       const title = `Health of ${report.scope!.environment}: ${report.verdict}`;
-      return documentOf(title, reportView({ report, scopes, workspace, json: encode(report) }));
+      return consoleDocument(title, reportView({ report, scopes, workspace, json: encode(report) }));
     },
-    renderRefusal(title, text) {
-      const main = html`<section><h1>${title}</h1><p>${text}</p></section>`;
-      return documentOf(title, main);
+    renderRefusal(title, text, isOwnWorkspace) {
+      const main = html`<section><h1>${title}</h1><p>${text}</p><p><a href="/console">Open your workspace</a></p></section>`;
+      return isOwnWorkspace
+        ? consoleDocument(title, main)
+        : documentOf(title, styleElement, html`<main>${main}</main>`);
     },
   };
 }

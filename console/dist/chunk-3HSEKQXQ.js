@@ -1,1 +1,0 @@
-import{g as s,h as o,j as i}from"/console/chunk-25KU4FFQ.js";var f=250;function p(a,n){let[d,e]=s({}),u=i(n);return u.current=n,o(()=>{if(a===void 0){e({});return}let t=!1,c=setTimeout(()=>{u.current().then(r=>t||e({data:r}),r=>t||e({error:r}))},f);return()=>{t=!0,clearTimeout(c)}},[a]),d}export{p as a};
