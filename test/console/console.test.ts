@@ -158,6 +158,65 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await context.close();
   });
 
+  test("the search finds records beyond the first page, and says what it has not searched", async () => {
+    const client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
+    const nameOf = (number: number) => `Person ${String(number).padStart(5, "0")}`;
+    for (let first = 0; first < 5_200; first += 400) {
+      const subscribers = Array.from({ length: 400 }, (_, index) => ({
+        external_id: `ext-${first + index}`,
+        first_name: nameOf(first + index),
+        email: `${first + index}@example.com`,
+      }));
+      await client.subscribers.upsertBatch({ subscribers });
+    }
+    const listed = await client.subscribers.list({ limit: 1000 }).take(6_000);
+    const { page, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.keyboard.press("Control+k");
+    const input = page.getByRole("combobox");
+    const status = page.getByRole("dialog").getByRole("status");
+
+    // The second page of the list has it.
+    const second = listed[1_500]!;
+    await input.fill(second.first_name.toUpperCase());
+    await page.getByRole("option", { name: second.first_name }).waitFor();
+    await input.fill("Person 0");
+    await status.getByText("12 of the records that match").waitFor();
+    assert.equal(await page.getByRole("option").count(), 12);
+
+    // This one is not among those that are read. A part of its name does not find it, and its whole address does.
+    const last = listed[5_100]!;
+    await input.fill(last.first_name);
+    await status.getByText("Only the first 5,000 subscribers were searched.").waitFor();
+    assert.equal(await page.getByRole("option").count(), 0);
+    await input.fill(last.email);
+    await page.getByRole("option", { name: last.first_name }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`/notifications/subscribers/${last.id}$`));
+
+    // Enter before the result is there goes to the first record.
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("tickets");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`/pools/${poolId}$`));
+    await context.close();
+  });
+
+  test("what the search reads is not among the requests of a page", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.goto(`${root}/pools`);
+    await page.getByRole("table").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search" }).fill("ticke");
+    await page.getByRole("option", { name: "tickets" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    const requests = await page.getByRole("dialog").locator("pre").allTextContents();
+    assert.ok(requests.some((text) => text.includes("/api/pools")));
+    assert.ok(!requests.some((text) => text.includes("/subscribers")), requests.join("\n"));
+    await context.close();
+  });
+
   test("a viewer sees no control that would be refused", async () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
     const { page, root, context } = await browser.signIn(service.baseUrl, body.data.secret);

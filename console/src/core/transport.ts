@@ -20,18 +20,24 @@ export function forgetRequests(): void {
 
 /** Sends the calls of all pages with the session of the browser. The console has no other credentials. */
 export const transport = createTransport({
-  async fetch(input, init) {
-    const target = String(input);
+  fetch(input, init) {
     remember({
       method: init?.method ?? "GET",
-      target,
+      target: String(input),
       body: typeof init?.body === "string" ? init.body : undefined,
     });
-    const response = await fetch(input, init);
-    if (response.status === 401) signIn();
-    return response;
+    return send(input, init);
   },
 });
+
+/** Sends calls that are not those of the current page, such as those of the search. */
+export const unlistedTransport = createTransport({ fetch: send });
+
+async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, init);
+  if (response.status === 401) signIn();
+  return response;
+}
 
 function remember(request: SentRequest): void {
   const isSame = (other: SentRequest) =>

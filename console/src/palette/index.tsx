@@ -1,0 +1,125 @@
+import type { TargetedKeyboardEvent } from "preact";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { href, navigate } from "../core/router";
+import { can } from "../core/session";
+import { allPages } from "../registry";
+import { Icon } from "../ui/icon";
+import type { Found } from "./found";
+import { createRecordSearch, type FoundRecords } from "./record-search";
+
+const delayMs = 150;
+/** A single letter is part of almost every name. */
+const lengthMin = 2;
+const nothing: FoundRecords = { records: [], note: "" };
+
+/** Goes to anything: a page, or a record by its name or id. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const element = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState("");
+  const [{ records, note }, setFound] = useState<FoundRecords>(nothing);
+  const [isSearching, setSearching] = useState(false);
+  const search = useMemo(createRecordSearch, []);
+  /** Whether Enter was pressed before there was something to go to. */
+  const isEntered = useRef(false);
+  const [at, setAt] = useState(0);
+  const listId = useId();
+  // Before the next frame, so that keys which are pressed at once are not lost.
+  useLayoutEffect(() => element.current!.showModal(), []);
+  const go = (found: Found | undefined) => {
+    if (found === undefined) return;
+    onClose();
+    navigate(found.href);
+  };
+  useEffect(() => {
+    setAt(0);
+    isEntered.current = false;
+    const wanted = text.trim();
+    setSearching(wanted.length >= lengthMin);
+    if (wanted.length < lengthMin) {
+      setFound(nothing);
+      return;
+    }
+    let isOld = false;
+    const timer = setTimeout(async () => {
+      const found = await search(wanted, () => !isOld);
+      if (isOld) return;
+      setFound(found);
+      setSearching(false);
+      if (isEntered.current) go(found.records[0]);
+    }, delayMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [text, search]);
+
+  const pages = findPages(text);
+  const all = [...pages, ...records];
+  const onKey = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    const typed = event.currentTarget.value;
+    if (event.key === "ArrowDown") setAt(Math.min(all.length - 1, at + 1));
+    else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
+    else if (event.key === "Enter") enter(typed);
+    else return;
+    event.preventDefault();
+  };
+  /** The results of the last letters may not be shown yet. The first page is known; the first record is waited for. */
+  const enter = (typed: string) => {
+    if (typed !== text) go(findPages(typed)[0]);
+    else if (isSearching && at === 0 && pages.length === 0) isEntered.current = true;
+    else go(all[at]);
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: The browser closes the dialog with Escape.
+    <dialog
+      aria-label="Search"
+      class="palette"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === element.current && onClose()}
+      ref={element}
+    >
+      <input
+        aria-activedescendant={all.length > 0 ? `${listId}-${at}` : undefined}
+        aria-controls={listId}
+        aria-expanded="true"
+        aria-label="Search pages and records"
+        autocomplete="off"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKey}
+        placeholder="Go to a page, a pool, a run, a subscriber, or an id"
+        role="combobox"
+        value={text}
+      />
+      <div aria-label="Results" class="options" id={listId} role="listbox">
+        {all.map((found, index) => (
+          <button
+            aria-selected={index === at}
+            id={`${listId}-${index}`}
+            key={`${found.href} ${found.title}`}
+            onClick={() => go(found)}
+            role="option"
+            tabIndex={-1}
+            type="button"
+          >
+            <Icon name={found.icon} />
+            {found.title}
+            <span class="kind">{found.kind}</span>
+          </button>
+        ))}
+      </div>
+      <p class="note" role="status">
+        {isSearching ? "Searching…" : [all.length === 0 && "Nothing was found.", note].filter(Boolean).join(" ")}
+      </p>
+    </dialog>
+  );
+}
+
+function findPages(text: string): Found[] {
+  const wanted = text.trim().toLowerCase();
+  return allPages
+    .filter(({ scope, title }) => can(scope) && title.toLowerCase().includes(wanted))
+    .map(({ path, title, icon }) => ({ title, kind: "Page", icon, href: href(path) }));
+}

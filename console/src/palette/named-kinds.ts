@@ -1,0 +1,204 @@
+import { createApiKeyService } from "@client/gen/api-key";
+import { createConnectorCatalogService } from "@client/gen/connector-catalog";
+import { createExperimentService } from "@client/gen/experiment";
+import { createMemberService } from "@client/gen/member";
+import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
+import { createPoolService } from "@client/gen/pool";
+import { createPromotionService } from "@client/gen/promotion";
+import { createScheduleService } from "@client/gen/schedule";
+import { createSubscriberService } from "@client/gen/subscriber";
+import { createTopicService } from "@client/gen/topic";
+import { createWebhookService } from "@client/gen/webhook";
+import { createWorkflowDefinitionService } from "@client/gen/workflow-definition";
+import type { List } from "@client/transport/list";
+import { href } from "../core/router";
+import { unlistedTransport as transport } from "../core/transport";
+import type { IconName } from "../ui/icon";
+import type { Found } from "./found";
+
+/** A record with the names that it is found by. */
+export interface NamedRecord extends Found {
+  /** In lower case. */
+  readonly names: readonly string[];
+}
+
+interface RecordPage {
+  readonly records: readonly NamedRecord[];
+  /** The number of records on all pages, or more than any page has if they were not counted. */
+  readonly total: number;
+}
+
+/** A kind of records that are found by their names. */
+export interface NamedKind {
+  readonly scope: string;
+  /** In words, for many. */
+  readonly plural: string;
+  /** Reads all records, page by page. */
+  pages(): AsyncIterableIterator<RecordPage>;
+  /** Records that the service finds by a filter, among any number of them. */
+  lookUp(text: string): Promise<readonly NamedRecord[]>;
+}
+
+interface KindOptions<Row> {
+  readonly scope: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly icon: IconName;
+  readonly list: (page: { readonly limit: number }) => List<Row>;
+  /** Filters of the service by a name, or by the start of one. */
+  readonly lookUps?: readonly ((text: string) => List<Row>)[];
+  /** The names to look at; the first one that is not empty is shown. */
+  readonly namesOf: (row: Row) => readonly string[];
+  readonly pathOf: (row: Row) => string;
+  /** What opens the record on a page of many. */
+  readonly queryOf?: (row: Row) => Readonly<Record<string, string>>;
+}
+
+const pageSize = 1000;
+const foundMax = 12;
+
+function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOptions<Row>): NamedKind {
+  const toRecord = (row: Row): NamedRecord => {
+    const names = options.namesOf(row).filter((name) => name !== "");
+    return {
+      title: names[0] ?? "",
+      kind: options.kind,
+      icon: options.icon,
+      href: href(options.pathOf(row), options.queryOf?.(row)),
+      names: names.map((name) => name.toLowerCase()),
+    };
+  };
+  return {
+    scope,
+    plural,
+    async *pages() {
+      for await (const { items, total, totalCapped } of list({ limit: pageSize }).pages()) {
+        yield { records: items.map(toRecord), total: totalCapped ? Number.POSITIVE_INFINITY : total };
+      }
+    },
+    async lookUp(text) {
+      const found = await Promise.all(lookUps.map(async (read) => (await read(text).page()).items));
+      return found.flat().map(toRecord);
+    },
+  };
+}
+
+/** The kinds, in the order in which their records are shown. */
+export const namedKinds: readonly NamedKind[] = [
+  kind({
+    scope: "pool:read",
+    kind: "Pool",
+    plural: "pools",
+    icon: "pools",
+    list: (page) => createPoolService(transport).list(page),
+    namesOf: ({ name }) => [name],
+    pathOf: ({ id }) => `pools/${id}`,
+  }),
+  kind({
+    scope: "schedule:read",
+    kind: "Schedule",
+    plural: "schedules",
+    icon: "schedules",
+    list: (page) => createScheduleService(transport).list(page),
+    namesOf: ({ name }) => [name],
+    pathOf: ({ id }) => `schedules/${id}`,
+  }),
+  kind({
+    scope: "workflow_definition:read",
+    kind: "Workflow",
+    plural: "workflows",
+    icon: "workflows",
+    list: (page) => createWorkflowDefinitionService(transport).list(page),
+    lookUps: [(text) => createWorkflowDefinitionService(transport).list({ key_prefix: text, limit: foundMax })],
+    namesOf: ({ name, key }) => [name, key],
+    pathOf: ({ id }) => `workflows/definitions/${id}`,
+  }),
+  kind({
+    scope: "experiment:read",
+    kind: "Experiment",
+    plural: "experiments",
+    icon: "experiments",
+    list: (page) => createExperimentService(transport).list(page),
+    lookUps: [(text) => createExperimentService(transport).list({ key: text, limit: foundMax })],
+    namesOf: ({ name, key }) => [name, key],
+    pathOf: ({ id }) => `experiments/${id}`,
+  }),
+  kind({
+    scope: "promotion:read",
+    kind: "Promotion",
+    plural: "promotions",
+    icon: "promotions",
+    list: (page) => createPromotionService(transport).listCandidates(page),
+    namesOf: ({ name }) => [name],
+    pathOf: ({ id }) => `promotions/${id}`,
+  }),
+  kind({
+    scope: "webhook:read",
+    kind: "Webhook",
+    plural: "webhooks",
+    icon: "webhooks",
+    list: (page) => createWebhookService(transport).listEndpoints(page),
+    namesOf: ({ description, url }) => [description, url],
+    pathOf: ({ id }) => `webhooks/${id}`,
+  }),
+  kind({
+    scope: "connector:read",
+    kind: "Provider",
+    plural: "providers",
+    icon: "connectors",
+    list: (page) => createConnectorCatalogService(transport).listProviders(page),
+    lookUps: [(text) => createConnectorCatalogService(transport).listProviders({ query: text, limit: foundMax })],
+    namesOf: ({ name, key }) => [name, key],
+    pathOf: () => "connectors",
+    queryOf: ({ key }) => ({ open: key }),
+  }),
+  kind({
+    scope: "notification:read",
+    kind: "Topic",
+    plural: "topics",
+    icon: "notifications",
+    list: (page) => createTopicService(transport).list(page),
+    namesOf: ({ name, key }) => [name, key],
+    pathOf: ({ key }) => `notifications/topics/${key}`,
+  }),
+  kind({
+    scope: "member:read",
+    kind: "Member",
+    plural: "members",
+    icon: "members",
+    list: (page) => createMemberService(transport).list(page),
+    namesOf: ({ display_name, email }) => [display_name, email],
+    pathOf: () => "members",
+  }),
+  kind({
+    scope: "api_key:read",
+    kind: "API key",
+    plural: "API keys",
+    icon: "keys",
+    list: (page) => createApiKeyService(transport).list(page),
+    namesOf: ({ name }) => [name],
+    pathOf: () => "keys",
+  }),
+  kind({
+    scope: "notification:read",
+    kind: "Subscriber",
+    plural: "subscribers",
+    icon: "notifications",
+    list: (page) => createSubscriberService(transport).list(page),
+    lookUps: [
+      (text) => createSubscriberService(transport).list({ external_id: text, limit: foundMax }),
+      (text) => createSubscriberService(transport).list({ email: text, limit: foundMax }),
+    ],
+    namesOf: (each) => [`${each.first_name} ${each.last_name}`.trim(), each.external_id, each.email],
+    pathOf: ({ id }) => `notifications/subscribers/${id}`,
+  }),
+  kind({
+    scope: "notification:read",
+    kind: "Notification",
+    plural: "notifications",
+    icon: "notifications",
+    list: (page) => createNotificationWorkflowService(transport).list(page),
+    namesOf: ({ name, workflow_key }) => [name, workflow_key],
+    pathOf: ({ workflow_key }) => `notifications/workflows/${workflow_key}`,
+  }),
+];

@@ -1,0 +1,42 @@
+import type { Found } from "./found";
+import { findById } from "./id-search";
+import { createNameSearch, type Matches } from "./name-search";
+
+/** Records, and what is not among them. */
+export interface FoundRecords {
+  readonly records: readonly Found[];
+  /** What the person should know about the result; empty if it is complete. */
+  readonly note: string;
+}
+
+const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const shownMax = 12;
+
+/** Creates a search for records by a part of their name, or by their whole id. */
+export function createRecordSearch() {
+  const names = createNameSearch();
+  return async (text: string, isWanted: () => boolean): Promise<FoundRecords> => {
+    const id = text.toUpperCase();
+    if (ulid.test(id)) return { records: await findById(id), note: "" };
+    const { records, incomplete } = await names.find(text, isWanted);
+    return { records: records.slice(0, shownMax), note: noteOn(records.length, incomplete) };
+  };
+}
+
+function noteOn(found: number, incomplete: Matches["incomplete"]): string {
+  if (found > shownMax) return `These are ${shownMax} of the records that match. Type more of the name.`;
+  const failed = incomplete.filter(({ searched }) => searched === 0).map(({ plural }) => plural);
+  const parts = incomplete
+    .filter(({ searched }) => searched > 0)
+    .map(({ plural, searched }) => `${searched.toLocaleString("en-US")} ${plural}`);
+  const notes: string[] = [];
+  if (parts.length > 0) {
+    notes.push(`Only the first ${listOf(parts)} were searched. To find others, type a whole id, or open their list.`);
+  }
+  if (failed.length > 0) notes.push(`The service did not list ${listOf(failed)}. Try again.`);
+  return notes.join(" ");
+}
+
+function listOf(parts: readonly string[]): string {
+  return new Intl.ListFormat("en", { type: "conjunction" }).format(parts);
+}
