@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { segments } from "./core/router";
 import { can } from "./core/session";
 import { Palette } from "./palette";
@@ -18,7 +18,16 @@ export function Shell() {
   const [isMenuOpen, openMenu] = useState(false);
   const [isSearching, search] = useState(false);
   const page = allPages.find(({ path }) => path === first);
-  useEffect(() => openMenu(false), [first, rest.length]);
+  const main = useRef<HTMLElement>(null);
+  const path = segments.value.join("/");
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current === path) return;
+    shown.current = path;
+    openMenu(false);
+    // The keyboard continues at the start of the new page, and readers say its title.
+    main.current!.focus({ preventScroll: true });
+  }, [path]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "k" || !(event.metaKey || event.ctrlKey)) return;
@@ -30,10 +39,13 @@ export function Shell() {
   }, []);
   return (
     <div class="shell" data-menu={isMenuOpen ? "open" : "closed"}>
-      <Sidebar current={first} onSearch={() => search(true)} />
-      <main class="main">
+      <button class="button skip" onClick={() => main.current!.focus()} type="button">
+        Skip to the page
+      </button>
+      <Sidebar current={first} isOpen={isMenuOpen} onClose={() => openMenu(false)} onSearch={() => search(true)} />
+      <main class="main" ref={main} tabIndex={-1}>
         <span class="menu-button">
-          <Button icon="menu" label="Menu" onClick={() => openMenu(!isMenuOpen)} />
+          <Button icon="menu" isExpanded={isMenuOpen} label="Menu" onClick={() => openMenu(!isMenuOpen)} />
         </span>
         {page === undefined || !can(page.scope) ? <Missing /> : <Lazy key={page.path} page={page} path={rest} />}
       </main>

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { href, workspace } from "./core/router";
 import { callerName, can, session } from "./core/session";
 import { theme, toggleTheme } from "./core/theme";
@@ -5,14 +6,43 @@ import { pageGroups } from "./registry";
 import { Button } from "./ui/button";
 import { Icon } from "./ui/icon";
 
+interface Props {
+  readonly current: string;
+  /** Whether it was opened on a narrow screen, where it covers the page. On wide ones it is always there. */
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onSearch: () => void;
+}
+
 /** The menu with the pages that the caller may see. */
-export function Sidebar({ current, onSearch }: { readonly current: string; readonly onSearch: () => void }) {
+export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    const opener = document.activeElement as HTMLElement | null;
+    const links = [...element.current!.querySelectorAll<HTMLElement>(".nav a")];
+    (links.find((link) => link.ariaCurrent !== null) ?? links[0])?.focus();
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key !== "Escape") return;
+      onClose();
+      opener?.focus();
+    };
+    const onPress = ({ target }: Event) => {
+      if (!element.current!.contains(target as Node) && !opener?.contains(target as Node)) onClose();
+    };
+    addEventListener("keydown", onKey);
+    addEventListener("pointerdown", onPress);
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener("pointerdown", onPress);
+    };
+  }, [isOpen]);
   const who = session.value!;
   const groups = pageGroups
     .map(({ title, pages }) => ({ title, pages: pages.filter(({ scope }) => can(scope)) }))
     .filter(({ pages }) => pages.length > 0);
   return (
-    <aside class="sidebar">
+    <aside class="sidebar" ref={element}>
       <div class="workspace">
         <svg aria-hidden="true" class="logo" fill="none" stroke="currentColor" stroke-width="2" viewBox="0 0 24 24">
           <path d="M3 12h6c5 0 4-7 9-7h3M9 12c5 0 4 7 9 7h3M9 12h12" stroke-linecap="round" />

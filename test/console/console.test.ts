@@ -8,7 +8,7 @@ import { findChromium } from "../browser/chromium.ts";
 import { cli } from "../cli/cli-run.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser } from "./console-browser.ts";
+import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser, waitUntil } from "./console-browser.ts";
 import { changingControls } from "./read-only-controls.ts";
 
 const program = await findChromium();
@@ -214,6 +214,52 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     const requests = await page.getByRole("dialog").locator("pre").allTextContents();
     assert.ok(requests.some((text) => text.includes("/api/pools")));
     assert.ok(!requests.some((text) => text.includes("/subscribers")), requests.join("\n"));
+    await context.close();
+  });
+
+  test("the keyboard skips the menu, and is never lost after a search, a dialog or a change of the page", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    const hasFocus = (selector: string) =>
+      waitUntil(page, `document.activeElement.matches(${JSON.stringify(selector)})`);
+    await page.goto(`${root}/pools`);
+    await page.getByRole("table").waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await hasFocus("main");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "Copy as curl");
+
+    await page.keyboard.press("Control+k");
+    await hasFocus("dialog input");
+    await page.keyboard.press("Escape");
+    await hasFocus(".page-head button");
+
+    await page.getByRole("button", { name: "New pool" }).press("Enter");
+    await hasFocus("dialog .dialog-body input");
+    await page.keyboard.press("Escape");
+    await hasFocus(".page-head button.primary");
+
+    await page.getByRole("link", { name: "tickets" }).press("Enter");
+    await page.getByRole("heading", { level: 1, name: "tickets" }).waitFor();
+    await hasFocus("main");
+    await context.close();
+  });
+
+  test("on a narrow screen the menu gets the keyboard, and Escape gives it back", async () => {
+    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${root}/pools`);
+    const menu = page.getByRole("button", { name: "Menu" });
+    await menu.press("Enter");
+    await waitUntil(page, `document.activeElement.matches(".nav a[aria-current='page']")`);
+    assert.equal(await menu.getAttribute("aria-expanded"), "true");
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.keyboard.press("Escape");
+    await waitUntil(page, `document.activeElement.ariaLabel === "Menu"`);
+    assert.equal(await menu.getAttribute("aria-expanded"), "false");
+    await menu.press("Enter");
+    await page.mouse.click(370, 600);
+    await waitUntil(page, `document.querySelector("[data-menu]").dataset.menu === "closed"`);
     await context.close();
   });
 

@@ -24,7 +24,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [at, setAt] = useState(0);
   const listId = useId();
   // Before the next frame, so that keys which are pressed at once are not lost.
-  useLayoutEffect(() => element.current!.showModal(), []);
+  useLayoutEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    const dialog = element.current!;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      before?.focus();
+    };
+  }, []);
   const go = (found: Found | undefined) => {
     if (found === undefined) return;
     onClose();

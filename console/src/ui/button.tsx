@@ -10,14 +10,24 @@ interface Props {
   readonly small?: boolean;
   readonly type?: "button" | "submit";
   readonly disabled?: boolean;
+  /** Whether what the button opens is open. */
+  readonly isExpanded?: boolean;
   readonly onClick?: (event: MouseEvent) => void;
 }
 
 /** A button. */
-export function Button({ children, icon, label, tone, small, type = "button", disabled, onClick }: Props) {
+export function Button({ children, icon, label, tone, small, type = "button", disabled, isExpanded, onClick }: Props) {
   const kinds = ["button", tone, small && "small", children === undefined && "icon"].filter(Boolean).join(" ");
   return (
-    <button aria-label={label} class={kinds} disabled={disabled} onClick={onClick} title={label} type={type}>
+    <button
+      aria-expanded={isExpanded}
+      aria-label={label}
+      class={kinds}
+      disabled={disabled}
+      onClick={onClick}
+      title={label}
+      type={type}
+    >
       {icon && <Icon name={icon} size={small ? 14 : 15} />}
       {children}
     </button>

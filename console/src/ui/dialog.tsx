@@ -15,6 +15,8 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+const fields = ".dialog-body :is(input, select, textarea)";
+
 /** A modal dialog, in the middle or at the side. The browser keeps the focus in it and closes it with Escape. */
 export function Dialog({ title, kind = "modal", wide, onClose, actions, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
@@ -23,6 +25,8 @@ export function Dialog({ title, kind = "modal", wide, onClose, actions, children
     const dialog = element.current!;
     const before = document.activeElement as HTMLElement | null;
     dialog.showModal();
+    // A form is opened to be filled in. A drawer is opened to be read.
+    if (kind === "modal") dialog.querySelector<HTMLElement>(fields)?.focus();
     return () => {
       dialog.close();
       before?.focus?.();
