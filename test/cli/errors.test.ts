@@ -179,8 +179,6 @@ test("a command without a required option is refused before anything is sent; --
   const connection = ["--address", "http://127.0.0.1:9", "--key", "k", "--retries", "0"];
   const missing = await cli(["tenant", "create", ...connection]);
   assert.deepEqual([missing.exitCode, missing.err], [2, "service: --name: is required\n"]);
-  const empty = await cli(["tenant", "create", "--data", '{"name":null}', ...connection]);
-  assert.deepEqual([empty.exitCode, empty.err], [2, "service: --name: is required\n"]);
   for (const words of [
     ["--name", "acme"],
     ["--data", '{"name":"acme"}'],

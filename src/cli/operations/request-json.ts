@@ -60,9 +60,7 @@ function wholeRequest(input: DescMessage, text: string): RequestJson {
 
 /** Refuses a request without a required field before it is sent, because the service names fields and not options. */
 function requireFields(json: RequestJson, { fields }: CommandInput): void {
-  const isMissing = (field: DescField) =>
-    json[field.name] === undefined || (json[field.name] === null && textKindOf(field) !== "value");
-  const missing = fields.filter(({ field }) => isMissing(field) && isRequired(field));
+  const missing = fields.filter(({ field }) => json[field.name] === undefined && isRequired(field));
   if (missing.length > 0) throw usageError(missing.map(({ flag }) => `${flag}: is required`).join("\n"));
 }
 

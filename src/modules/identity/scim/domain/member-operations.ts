@@ -1,4 +1,4 @@
-import type { PatchOperation } from "./patch.ts";
+import type { PatchOperation } from "./patch-operation.ts";
 
 const oneMember = /^members\[ *value +eq +"([\w-]{1,64})" *\]$/i;
 

@@ -1,6 +1,7 @@
 import { type Filter, parsePatchPath } from "./filter.ts";
 import { matchesElement, type ScimObject, type ScimValue } from "./filter-match.ts";
 import { mergeMemberOperations } from "./member-operations.ts";
+import type { PatchOperation } from "./patch-operation.ts";
 import { type Attributes, isObject, onePrimary, readValue } from "./resource.ts";
 import {
   type Attribute,
@@ -13,13 +14,7 @@ import {
 } from "./schema.ts";
 import { badRequest } from "./scim-error.ts";
 
-/** One operation of a PATCH request. */
-export interface PatchOperation {
-  readonly op: "add" | "replace" | "remove";
-  /** Undefined if the value names the attributes. */
-  readonly path: string | undefined;
-  readonly value: unknown;
-}
+export type { PatchOperation };
 
 const operationsMax = 1000;
 
