@@ -194,10 +194,16 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`/notifications/subscribers/${last.id}$`));
 
-    // Enter before the result is there goes to the first record.
+    // Enter before the last letter is even shown goes to the first record.
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("tickets");
-    await page.keyboard.press("Enter");
+    await page.getByRole("combobox").waitFor();
+    await page.keyboard.type("ticket");
+    await page.evaluate(`{
+      const input = document.activeElement;
+      input.value = "tickets";
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    }`);
     await page.waitForURL(new RegExp(`/pools/${poolId}$`));
     await context.close();
   });

@@ -10,18 +10,24 @@ import { createRecordSearch, type FoundRecords } from "./record-search";
 const delayMs = 150;
 /** A single letter is part of almost every name. */
 const lengthMin = 2;
-const nothing: FoundRecords = { records: [], note: "" };
+const nothing: SearchResult = { text: "", records: [], note: "" };
+
+/** What was found for a text. */
+interface SearchResult extends FoundRecords {
+  readonly text: string;
+}
 
 /** Goes to anything: a page, or a record by its name or id. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const element = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
-  const [{ records, note }, setFound] = useState<FoundRecords>(nothing);
-  const [isSearching, setSearching] = useState(false);
+  const [{ records, note, text: foundText }, setFound] = useState(nothing);
   const search = useMemo(createRecordSearch, []);
-  /** Whether Enter was pressed before there was something to go to. */
-  const isEntered = useRef(false);
+  /** The text for which Enter was pressed before its records were found. */
+  const entered = useRef<string | undefined>(undefined);
   const [at, setAt] = useState(0);
+  const wanted = text.trim();
+  const isSearching = wanted.length >= lengthMin && wanted !== foundText;
   const listId = useId();
   // Before the next frame, so that keys which are pressed at once are not lost.
   useLayoutEffect(() => {
@@ -39,10 +45,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     navigate(found.href);
   };
   useEffect(() => {
-    setAt(0);
-    isEntered.current = false;
-    const wanted = text.trim();
-    setSearching(wanted.length >= lengthMin);
     if (wanted.length < lengthMin) {
       setFound(nothing);
       return;
@@ -51,15 +53,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     const timer = setTimeout(async () => {
       const found = await search(wanted, () => !isOld);
       if (isOld) return;
-      setFound(found);
-      setSearching(false);
-      if (isEntered.current) go(found.records[0]);
+      setFound({ ...found, text: wanted });
+      if (entered.current === wanted) go(found.records[0]);
+      entered.current = undefined;
     }, delayMs);
     return () => {
       isOld = true;
       clearTimeout(timer);
     };
-  }, [text, search]);
+  }, [wanted, search]);
 
   const pages = findPages(text);
   const all = [...pages, ...records];
@@ -73,9 +75,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   };
   /** The results of the last letters may not be shown yet. The first page is known; the first record is waited for. */
   const enter = (typed: string) => {
-    if (typed !== text) go(findPages(typed)[0]);
-    else if (isSearching && at === 0 && pages.length === 0) isEntered.current = true;
-    else go(all[at]);
+    const isShown = typed === text && (at > 0 || !isSearching);
+    const first = isShown ? all[at] : findPages(typed)[0];
+    if (first === undefined) entered.current = typed.trim();
+    else go(first);
   };
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: The browser closes the dialog with Escape.
@@ -95,7 +98,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-expanded="true"
         aria-label="Search pages and records"
         autocomplete="off"
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
         onKeyDown={onKey}
         placeholder="Go to a page, a pool, a run, a subscriber, or an id"
         role="combobox"
