@@ -69,7 +69,7 @@ export function testGuides(first: 0 | 1): void {
 
   test("a rejected request prints the reason and fails, even with --field", async () => {
     const session = ". docs/guides/session.sh";
-    for (const script of ["api /api/pools -d '{}'", "ID=$(service pool create --json --field id)"]) {
+    for (const script of ["api /api/pools -d '{}'", "ID=$(service pool create --name '' --json --field id)"]) {
       const { code, stdout, stderr } = await bash(`${session}\n${script}`, service).catch((error) => error);
       assert.notEqual(code ?? 0, 0, script);
       assert.match(`${stdout}${stderr}`, /"errorCode":"INVALID_ARGUMENT".*name/, script);

@@ -89,11 +89,14 @@ test("re-encryption never overwrites a concurrent update", async () => {
   const [known] = await addOld(["before"]);
   const node = nodeWith(rotated);
   const { promise: blocked, resolve: release } = Promise.withResolvers<void>();
+  const { promise: updated, resolve: onUpdated } = Promise.withResolvers<void>();
   const updating = db.transaction(async (tx) => {
     const ciphertext = old.seal("after", bindingOf(known!));
     await tx`update secrets set ciphertext = ${ciphertext}, version = 2 where id = ${known!.id}`;
+    onUpdated();
     await blocked;
   });
+  await updated;
   const running = node.reencryptAll(signal);
   await untilBlocked(db.sql);
   release();

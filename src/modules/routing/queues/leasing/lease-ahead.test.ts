@@ -328,10 +328,9 @@ async function operate<T>(
   work: (service: QueueService, context: Context) => Promise<T>,
 ): Promise<T> {
   const active = { status: "active", delivery: { mode: "pull" } };
+  const pool = async () => ({ pool: { config: { itemEvents: false } }, recipients: [{ id: "r1", ...active }] });
   const service = createQueueService({
-    pools: {
-      requirePool: async () => ({ pool: { config: { itemEvents: false } }, recipients: [{ id: "r1", ...active }] }),
-    } as never,
+    pools: { requirePool: pool, requireKnownPool: pool } as never,
     waits: {} as never,
     onEnded: () => {},
     events: recordedEvents() as never,
