@@ -83,12 +83,21 @@ test("a key names the experiment of one tenant and one environment, production b
     assert.equal(await experimentOf(party, { environment_id: inStaging.environment_id }), inStaging.id);
     assert.equal(await experimentOf(other, {}), foreign.id);
   }
-  const limited = await party.caller({ environment_mode: "production_only" });
+  const limited = await party.caller({ roles: ["admin"], environment_mode: "production_only" });
   const path = `/api/experiments/${key}/assign`;
   const refused = await limited.call("POST", path, { unit: "ada", environment_id: "staging" });
   assert.equal(refused.body.errorCode, "PERMISSION_DENIED");
   const { text } = await party.refused("NOT_FOUND", "POST", "/api/experiments/nothing/assign", { unit: "ada" });
-  assert.match(text, /no experiment with the key \\"nothing\\" in the environment production/);
+  assert.match(text, /A key is looked up in the environment environment_id, which is production by default\./);
+});
+
+test("an environment beside the id of an experiment must be the experiment's", async () => {
+  const { id, environment_id } = await startExperiment(party, { environment_id: "staging" });
+  for (const own of [environment_id, "staging"]) {
+    assert.equal((await assign(party, id, "ada", { environment_id: own })).experiment_id, id);
+  }
+  const path = `/api/experiments/${id}/assign`;
+  await party.refused("NOT_FOUND", "POST", path, { unit: "ada", environment_id: "production" });
 });
 
 test("a key names the experiment that has it now, after the earlier one was deleted", async () => {

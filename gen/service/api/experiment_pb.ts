@@ -1405,8 +1405,7 @@ export type AssignExperimentRequest = Message<"service.api.AssignExperimentReque
   covariates: { [key: string]: number };
 
   /**
-   * The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the
-   * experiment's id.
+   * The id or the key of the experiment's environment, in which its key is looked up; production by default.
    *
    * @generated from field: string environment_id = 5;
    */
@@ -1623,8 +1622,7 @@ export type AssignExperimentBatchRequest = Message<"service.api.AssignExperiment
   units: UnitToAssign[];
 
   /**
-   * The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the
-   * experiment's id.
+   * The id or the key of the experiment's environment, in which its key is looked up; production by default.
    *
    * @generated from field: string environment_id = 3;
    */
@@ -1834,8 +1832,7 @@ export type RecordScoreRequest = Message<"service.api.RecordScoreRequest"> & {
   observedAt?: Timestamp | undefined;
 
   /**
-   * The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the
-   * experiment's id.
+   * The id or the key of the experiment's environment, in which its key is looked up; production by default.
    *
    * @generated from field: string environment_id = 9;
    */
@@ -1976,8 +1973,7 @@ export type RecordScoreBatchRequest = Message<"service.api.RecordScoreBatchReque
   scores: ScoreToRecord[];
 
   /**
-   * The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the
-   * experiment's id.
+   * The id or the key of the experiment's environment, in which its key is looked up; production by default.
    *
    * @generated from field: string environment_id = 3;
    */

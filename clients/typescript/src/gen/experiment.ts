@@ -466,7 +466,7 @@ export type AssignExperimentRequest = {
   readonly attributes?: object;
   /** What was measured before the exposure, by metric; it reduces the variance of the results. Only the first exposure stores it. */
   readonly covariates?: Readonly<Record<string, number>>;
-  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  /** The id or the key of the experiment's environment, in which its key is looked up; production by default. */
   readonly environment_id?: string;
 };
 
@@ -532,7 +532,7 @@ export type AssignExperimentBatchRequest = {
   readonly experiment_id: string;
   /** The units. */
   readonly units: readonly UnitToAssign[];
-  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  /** The id or the key of the experiment's environment, in which its key is looked up; production by default. */
   readonly environment_id?: string;
 };
 
@@ -576,7 +576,7 @@ export type RecordScoreRequest = {
   readonly denominator?: number;
   /** When it happened; now by default. */
   readonly observed_at?: string | Date;
-  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  /** The id or the key of the experiment's environment, in which its key is looked up; production by default. */
   readonly environment_id?: string;
 };
 
@@ -628,7 +628,7 @@ export type RecordScoreBatchRequest = {
   readonly experiment_id: string;
   /** The scores. */
   readonly scores: readonly ScoreToRecord[];
-  /** The id or the key of the environment of an experiment that is named by its key; production when empty. Not read with the experiment's id. */
+  /** The id or the key of the experiment's environment, in which its key is looked up; production by default. */
   readonly environment_id?: string;
 };
 

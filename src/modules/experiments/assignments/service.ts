@@ -1,7 +1,7 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
 import { isUlid } from "../../../platform/ids/ulid.ts";
@@ -87,10 +87,13 @@ export function createAssignmentService(parts: Parts) {
     labels: ["outcome"],
   });
 
-  /** Finds an experiment by its id, or by its key in the environment. */
+  /** Finds an experiment by its id, or by its key in the environment. An environment beside an id must be the experiment's. */
   async function findExperiment(tenantId: TenantId, { experimentId, environmentId }: ExperimentReference) {
-    if (isUlid(experimentId)) return snapshots.find(tenantId, experimentId);
-    return snapshots.findByKey(tenantId, environmentId || productionKey, experimentId);
+    if (!isUlid(experimentId)) return snapshots.findByKey(tenantId, environmentId || productionKey, experimentId);
+    const found = await snapshots.find(tenantId, experimentId);
+    if (found === undefined || environmentId === "") return found;
+    const { environmentId: id, environmentKey: key } = found.experiment;
+    return environmentId === id || environmentId === key ? found : undefined;
   }
 
   async function requireExperiment(
@@ -98,7 +101,7 @@ export function createAssignmentService(parts: Parts) {
     reference: ExperimentReference,
   ): Promise<CompiledExperiment> {
     const compiled = await findExperiment(context.tenantId, reference);
-    if (compiled === undefined) throw noSuchExperiment(reference);
+    if (compiled === undefined) throw noSuchExperiment();
     requireEnvironmentAccess(context, compiled.experiment.environmentKey);
     return compiled;
   }
@@ -293,11 +296,9 @@ export function createAssignmentService(parts: Parts) {
   };
 }
 
-function noSuchExperiment({ experimentId, environmentId }: ExperimentReference) {
-  if (isUlid(experimentId)) return notFound("experiment");
-  const where = `in the environment ${environmentId || productionKey}`;
+function noSuchExperiment() {
   return fail("NOT_FOUND", {
-    public: `There is no experiment with the key "${experimentId}" ${where}. Set environment_id for another environment.`,
+    public: "No such experiment. A key is looked up in the environment environment_id, which is production by default.",
   });
 }
 
