@@ -76,7 +76,7 @@ for (const operation of operations) {
   }
 
   if (governance.authorizationRequired && !governance.internalOnly) {
-    test(`${id} rejects a key without its scope, without effect`, async () => {
+    test(`${id} rejects a key without roles and scopes, without effect`, async () => {
       await refuses("PERMISSION_DENIED", [fixture.platform.nobody]);
     });
   }

@@ -111,8 +111,7 @@ async function partyOf(
     tenantId,
     isPlatform,
     admin: { baseUrl, headers: { "x-api-key": adminKey } },
-    // No operation of the external plane needs this scope.
-    nobody: await keyWith({ scopes: ["api_key:verify"] }),
+    nobody: await keyWith({}),
     roleless: await keyWith({ scopes: ["*:*"] }),
     service,
     person: await signIn(baseUrl, sql, tenantId),

@@ -21,8 +21,8 @@ async function keyWith(service: TestService, given: object): Promise<string> {
 
 test("without an authorizer every authenticated caller is allowed or denied, as the setting says", async () => {
   const open = await startService({ "authz.provider": "none", "authz.allow_when_unconfigured": "true" });
-  const reader = restClient(open.baseUrl, await keyWith(open, { name: "reader", scopes: ["event:read"] }));
-  assert.equal((await reader.call("POST", environments, { key: "allowed" })).status, 200);
+  const nobody = restClient(open.baseUrl, await keyWith(open, { name: "nobody" }));
+  assert.equal((await nobody.call("POST", environments, { key: "allowed" })).status, 200);
   assert.equal(
     (await restClient(open.baseUrl).call("GET", environments)).status,
     401,
@@ -120,11 +120,7 @@ test("expired and revoked keys are rejected, and shown with their state", async 
   const statusOf = async (id: string) => (await admin.call("GET", `/api/v2/api-keys/${id}`)).body.data.status;
   assert.equal(await statusOf(body.data.id), "STATUS_EXPIRED");
   assert.equal(await statusOf(revoked.body.data.id), "STATUS_REVOKED");
-  const past = await admin.call("POST", "/api/v2/api-keys", {
-    name: "past",
-    roles: ["viewer"],
-    expires_at: "2020-01-01T00:00:00Z",
-  });
+  const past = await admin.call("POST", "/api/v2/api-keys", { name: "past", expires_at: "2020-01-01T00:00:00Z" });
   assert.equal(past.body.violations[0].field, "expires_at");
 });
 
@@ -171,7 +167,7 @@ test("a node with the enterprise profile serves authenticated callers, and audit
   const admin = restClient(service.baseUrl, service.adminKey);
   const created = await admin.call("POST", environments, { key: "audited" });
   assert.equal(created.status, 200);
-  const key = await admin.call("POST", "/api/v2/api-keys", { name: "audited", roles: ["viewer"] });
+  const key = await admin.call("POST", "/api/v2/api-keys", { name: "audited" });
   const tenant = await admin.call("POST", "/api/tenants", { name: "Audited" });
   const pool = await admin.call("POST", "/api/pools", { name: "audited" });
   const routed = await admin.call("POST", "/api/route:batch", { items: [{ pool_id: pool.body.data.id, type: "t" }] });

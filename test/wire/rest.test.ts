@@ -47,7 +47,7 @@ test("one record is in data, next to metadata, with the names, enums, times and 
 
 test("a new tenant, key or webhook endpoint is in data, with its secret only in this response", async () => {
   const tenant = await rest.call("POST", "/api/tenants", { name: "once", issue_admin_key: true });
-  const key = await rest.call("POST", "/api/v2/api-keys", { name: "once", roles: ["viewer"] });
+  const key = await rest.call("POST", "/api/v2/api-keys", { name: "once" });
   const endpoint = await rest.call("POST", "/api/v2/webhooks/endpoints", { url: "https://hooks.example.com/a" });
   for (const [{ body }, secret, path] of [
     [tenant, "admin_key", "/api/tenants"],

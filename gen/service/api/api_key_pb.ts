@@ -296,14 +296,14 @@ export type CreateApiKeyRequest = Message<"service.api.CreateApiKeyRequest"> & {
   name: string;
 
   /**
-   * Its roles: viewer, operator, admin, service or a role of a module. Required if there are no scopes.
+   * Its roles: viewer, operator, admin, service or a role of a module.
    *
    * @generated from field: repeated string roles = 2;
    */
   roles: string[];
 
   /**
-   * Its own scopes, each resource:action as operations need them; * means any. Required if there are no roles.
+   * Its own scopes, each resource:action as operations need them; * means any.
    *
    * @generated from field: repeated string scopes = 3;
    */
@@ -509,7 +509,7 @@ export const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Creates a key with at least one role or scope. Only this response contains its secret.
+   * Creates a key. Only this response contains its secret.
    *
    * @generated from rpc service.api.ApiKeyService.CreateApiKey
    */

@@ -9,7 +9,7 @@ export interface ApiKeyService {
   /** Lists the keys of the caller's tenant, never their secrets. */
   list(request?: ListApiKeysRequest, options?: CallOptions): List<ApiKey>;
 
-  /** Creates a key with at least one role or scope. Only this response contains its secret. */
+  /** Creates a key. Only this response contains its secret. */
   create(request: CreateApiKeyRequest, options?: CallOptions): Promise<ApiKey>;
 
   /** Returns one key, never its secret. */
@@ -88,9 +88,9 @@ export type ApiKey = {
 export type CreateApiKeyRequest = {
   /** The display name. */
   readonly name: string;
-  /** Its roles: viewer, operator, admin, service or a role of a module. Required if there are no scopes. */
+  /** Its roles: viewer, operator, admin, service or a role of a module. */
   readonly roles?: readonly string[];
-  /** Its own scopes, each resource:action as operations need them; * means any. Required if there are no roles. */
+  /** Its own scopes, each resource:action as operations need them; * means any. */
   readonly scopes?: readonly string[];
   /** The environments it may be used in: any (when empty), production_only or non_production_only. */
   readonly environment_mode?: "" | "any" | "production_only" | "non_production_only";

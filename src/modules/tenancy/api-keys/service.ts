@@ -119,7 +119,6 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
       }
       const { roles = [], scopes = [], environmentMode = "any" } = input;
       requireKnownScopes(scopes, known);
-      requireAccess(roles, scopes);
       const expiresAt = input.expiresAt ?? context.principal.expiresAt;
       const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
       if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
@@ -172,16 +171,6 @@ function requireKnownScopes(scopes: readonly string[], known: ReadonlySet<string
     `scopes[${at}]`,
     "scope",
     `must be a scope that an operation requires (for example: event:read); ${advice}`,
-  );
-}
-
-/** Rejects a key that could call nothing: its creator most likely forgot what it is for. */
-function requireAccess(roles: readonly string[], scopes: readonly string[]): void {
-  if (roles.length > 0 || scopes.length > 0) return;
-  throw invalid(
-    "roles",
-    "required",
-    'must name a role (for example: "roles": ["viewer"]), unless scopes names a scope (for example: "scopes": ["event:read"]); a key without roles and scopes can do nothing',
   );
 }
 
