@@ -131,7 +131,7 @@ test("a key names only an environment of the caller's tenant that the caller may
     await party.refused("NOT_FOUND", "POST", "/api/experiments", { key: freshName(), variants, environment_id });
     await party.refused("NOT_FOUND", "POST", "/api/workflow-runs", { definition: "x", environment_id });
   }
-  const limited = await party.caller({ environment_mode: "non_production_only" });
+  const limited = await party.caller({ roles: ["admin"], environment_mode: "non_production_only" });
   const refused = await limited.call("POST", "/api/pools", { name: freshName(), environment_id: "production" });
   assert.equal(refused.body.errorCode, "PERMISSION_DENIED");
 });
