@@ -176,6 +176,15 @@ test("requests that are rare take no extra item, however many items they receive
   assert.equal(received, 105);
 });
 
+test("requests for many items take no extra item", async (t) => {
+  const node = await startNode(t);
+  const pool = await poolWith(900);
+  const received = [];
+  for (let n = 0; n < 25; n++) received.push(...(await lease(node, pool, { max: 33 })));
+  assert.equal(received.length, 825);
+  assert.equal(await countIn(pool, "leased"), 825);
+});
+
 test("items that no worker requests in time are given back as if they had not been leased", async (t) => {
   const node = await startNode(t);
   const pool = await poolWith(warmUpItems + 50);

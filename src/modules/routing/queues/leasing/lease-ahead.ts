@@ -56,6 +56,9 @@ const suspendedMs = 2000;
 const giveBackTries = 3;
 const giveBackRetryMs = 200;
 
+/** A request for more items leases with a statement: it shares one among many items anyway. */
+const requestItemsMax = 32;
+
 const recallPrefix = "lease.recall:";
 
 /** Whether items of a pool may be leased before a worker requests them. */
@@ -68,8 +71,10 @@ export function canLeaseAhead({ retry, admission }: Pick<PoolConfig, "retry" | "
 
 /** Whether a request may be served from a buffer. */
 export function canBeBuffered(request: LeaseRequest): boolean {
-  const { leaseAhead = false, limits, delivery } = request;
-  return leaseAhead && limits === undefined && delivery === "pull" && !needsManyScans(request);
+  const { leaseAhead = false, limits, delivery, max } = request;
+  return (
+    leaseAhead && max <= requestItemsMax && limits === undefined && delivery === "pull" && !needsManyScans(request)
+  );
 }
 
 /** A lease that no worker knows of. */
