@@ -1,6 +1,6 @@
 import { notFound, type Sql } from "../db/index.ts";
 import { requireEnvironmentAccess } from "./environment-access.ts";
-import type { Principal, TenantId } from "./principal.ts";
+import { type Principal, productionKey, type TenantId } from "./principal.ts";
 
 /** An environment that a request refers to. */
 export interface ReferredEnvironment {
@@ -15,8 +15,6 @@ interface Caller {
   readonly tenantId: TenantId;
   readonly principal: Principal;
 }
-
-const productionKey = "production";
 
 /**
  * Finds an environment that is not deleted by its id or its key. No key looks like an id: keys are lower case, and ids are

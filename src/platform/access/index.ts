@@ -18,6 +18,7 @@ export {
   mayUseEnvironment,
   modeAllows,
   type Principal,
+  productionKey,
   type TenantId,
 } from "./principal.ts";
 export { covers, grantedScopes, roleBeyond, roleGrants, rolesWith, unknownRole } from "./roles.ts";

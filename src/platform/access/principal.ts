@@ -34,7 +34,10 @@ export function modeAllows(mode: EnvironmentMode, inProduction: boolean | null):
   return mode === "any" || inProduction === null || inProduction === (mode === "production_only");
 }
 
+/** The key of the environment that every tenant has and that is always active. */
+export const productionKey = "production";
+
 /** Whether a caller may use an environment, given its key. */
 export function mayUseEnvironment({ environmentMode }: Principal, environmentKey: string): boolean {
-  return modeAllows(environmentMode, environmentKey === "production");
+  return modeAllows(environmentMode, environmentKey === productionKey);
 }

@@ -9,7 +9,7 @@
  */
 import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { findEnvironment, type TenantId } from "../../../platform/access/index.ts";
+import { findEnvironment, productionKey, type TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import type { Reencryptable } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -110,7 +110,7 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
     hold: (sql, tenantId, id) => providerConfigStore(sql).hold(tenantId, id),
     async findDefault(sql, tenantId, providerKey, environmentId) {
       const store = providerConfigStore(sql);
-      const environment = await findEnvironment(sql, tenantId, environmentId || "production");
+      const environment = await findEnvironment(sql, tenantId, environmentId || productionKey);
       return environment && store.findLastActivated(tenantId, providerKey, environment.id);
     },
     hasProvider: (sql, tenantId, providerKey) => providerConfigStore(sql).hasProvider(tenantId, providerKey),

@@ -1,6 +1,6 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
@@ -75,7 +75,6 @@ interface Pending {
 }
 
 const cachedPerGeneration = 50_000;
-const productionKey = "production";
 
 /** Creates the service of assignments. */
 export function createAssignmentService(parts: Parts) {

@@ -1,6 +1,11 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { environmentIdOf, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import {
+  environmentIdOf,
+  productionKey,
+  requireEnvironmentAccess,
+  type TenantId,
+} from "../../../platform/access/index.ts";
 import { nextWake, notFound, type Signals, type Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../platform/jobs/index.ts";
@@ -101,7 +106,7 @@ export function createConformanceService(parts: ConformanceServiceParts) {
     async requestRun(context: RequestContext, request: RunRequest): Promise<ConformanceRun> {
       const { sql, tenantId, principal, nowMs } = context;
       const suite = getSuite(request.suiteId);
-      const environment = await requireEnvironment(context, request.environmentId || "production");
+      const environment = await requireEnvironment(context, request.environmentId || productionKey);
       requireSafeMode(environment, request.dryRun);
       const timeoutS = request.timeoutS || parts.timeoutS;
       if (timeoutS > parts.timeoutS) {

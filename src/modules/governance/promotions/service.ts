@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { productionKey, requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -156,7 +156,7 @@ export function createCandidateService(parts: PromotionParts) {
 
     async createCandidate(context: Context, input: NewCandidate): Promise<Candidate> {
       const { sql, tenantId, principal, nowMs } = context;
-      const environment = await parts.findEnvironment(sql, tenantId, input.environmentId || "production");
+      const environment = await parts.findEnvironment(sql, tenantId, input.environmentId || productionKey);
       if (environment === undefined) throw notFound("environment");
       requireEnvironmentAccess(context, environment.key);
       kinds.requireScopes(

@@ -1,5 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
-import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
@@ -36,8 +36,6 @@ interface Parts {
 }
 
 type ReportContext = Pick<Context, "sql" | "tenantId" | "principal">;
-
-const defaultEnvironment = "production";
 
 /** Computes health reports. */
 export type HealthService = ReturnType<typeof createHealthService>;
@@ -82,7 +80,7 @@ export function createHealthService({ environments, sources, cache, metrics, log
     /** Returns the report of an environment. The caller's access is checked before the cache and the sources are read. */
     async getReport(context: ReportContext, environment: string, period: string): Promise<Report> {
       const { sql, tenantId } = context;
-      const found = await environments.find(sql, tenantId, environment || defaultEnvironment);
+      const found = await environments.find(sql, tenantId, environment || productionKey);
       if (found === undefined) throw notFound("environment");
       requireEnvironmentAccess(context, found.key);
       const periodMs = readPeriod(period, retentionDays);

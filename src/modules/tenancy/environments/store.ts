@@ -1,7 +1,7 @@
-import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
+import { type EnvironmentMode, productionKey, type TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { type Environment, type EnvironmentChange, productionKey } from "./domain/environment.ts";
+import type { Environment, EnvironmentChange } from "./domain/environment.ts";
 
 /** The SQL queries of environments. The row of a deleted environment stays, and no query returns it. */
 export function environmentStore(sql: Sql) {

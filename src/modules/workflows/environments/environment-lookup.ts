@@ -1,6 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import {
   findEnvironment,
+  productionKey,
   type ReferredEnvironment,
   requireEnvironmentAccess,
   type TenantId,
@@ -34,7 +35,7 @@ export function createEnvironments({ side, changes }: Parts): Environments {
     changes,
     async load(name) {
       const [tenantId, idOrKey] = partsOf(name);
-      return { environment: await findEnvironment(side.sql, tenantId, idOrKey || "production") };
+      return { environment: await findEnvironment(side.sql, tenantId, idOrKey || productionKey) };
     },
     tenantOf: (name) => partsOf(name)[0],
   });

@@ -1,3 +1,4 @@
+import { productionKey } from "../../../platform/access/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { approvalsOf } from "./approvals/approval-writes.ts";
@@ -30,7 +31,7 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
   const tasks = advance.newTasks.filter(isOpen);
   return {
     ...{ tenantId, id, environmentId, revision },
-    inProduction: origin.environment === "production",
+    inProduction: origin.environment === productionKey,
     status: statusOf(state),
     stateJson: JSON.stringify(state),
     wakeAtMs: wakeTime(state, nowMs),

@@ -1,4 +1,4 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
+import { productionKey, type TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
 /** Whether an environment is live or a sandbox. */
@@ -25,9 +25,6 @@ export interface EnvironmentChange {
   readonly name?: string | undefined;
   readonly status?: EnvironmentStatus | undefined;
 }
-
-/** The key of the environment that every tenant has and that is always active. */
-export const productionKey = "production";
 
 /** Whether an environment's status can change: production stays active, others can have any status. */
 export function canChangeStatus({ key }: Environment, status: EnvironmentStatus): boolean {

@@ -1,6 +1,7 @@
 import type { PollWorkflowTasksRequest } from "../../../../../gen/service/api/workflow_task_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import { invalid } from "../../../../errors/index.ts";
+import { productionKey } from "../../../../platform/access/index.ts";
 import type { Environments } from "../../environments/index.ts";
 import { type Capability, createMatcher, isVersion, type Matcher, matcherName } from "../domain/capabilities.ts";
 import type { WorkerRegistry } from "../workers/worker-registry.ts";
@@ -49,7 +50,7 @@ export function createPollReader({ environments, workers }: Parts): PollReader {
       });
       return {
         ...{ tenantId, environmentId, queue, workerId, matcher, stickyRuns, signal },
-        inProduction: key === "production",
+        inProduction: key === productionKey,
         slots: Math.max(1, slots),
         waitMs: waitS * 1000,
         recheckAccess: () => context.recheckAccess(),
