@@ -51,7 +51,8 @@ export function createChain(plane: Plane, parts: ChainParts): readonly Intercept
     global: config["api.max_concurrent_requests"],
     perTenant: config["api.max_concurrent_requests_per_tenant"],
   });
-  const rate = plane === "internal" ? undefined : rateLimit(rateLimitParts(parts));
+  const throttle = createRefusalThrottle({ perSecond: 100, delayMsMax: 1000, delayedMax: 5000 });
+  const rate = plane === "internal" ? undefined : rateLimit({ ...rateLimitParts(parts), throttle });
   return [
     recovery(log, createChallenge(plane, config)),
     telemetry({ calls: parts.metrics.calls, tracing: parts.tracing, audit: parts.audit }),
@@ -64,7 +65,7 @@ export function createChain(plane: Plane, parts: ChainParts): readonly Intercept
     // ---- the steps above need only the method and the headers; the body is read and parsed here ----
     bodyDecoder({
       refusals: rate === undefined ? [places.refusal] : [places.refusal, rate.refusal],
-      throttle: createRefusalThrottle({ perSecond: 100, delayMsMax: 1000, delayedMax: 5000 }),
+      throttle,
       chargeBytes: rate?.chargeBytes,
       bodyBytesMax: config["api.max_request_body_size"],
       recheckAccess: createAccessRecheck(plane, parts),

@@ -76,6 +76,10 @@ test("an unknown key, an invalid value or a contradiction is an error that names
     "/api/mcp",
     "/docs",
     "/.well-known/mcp",
+    "/auth/mcp",
+    "/console",
+    "/scim/v2",
+    "/workspaces/mcp",
     "/service.api.PoolService/x",
     "/a b",
   ]) {

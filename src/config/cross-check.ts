@@ -60,7 +60,7 @@ export const keyFormat = /^(sk_[a-z0-9]{1,32}_[A-Za-z0-9-]{1,64})_([A-Za-z0-9_.~
 
 /** A path of letters, digits, dots, dashes and underscores that no other part of the external plane serves. */
 const mcpPath =
-  /^(?!\/(?:api|callbacks|connect|docs|errors|health|healthz|livez|metrics|metricsz|openapi\.\w+|outbox|ready|readyz|service\.[\w.]+|grpc\.[\w.]+|\.well-known)(?:\/|$))(?:\/[\w.-]+)+$/;
+  /^(?!\/(?:api|auth|callbacks|connect|console|docs|errors|health|healthz|livez|metrics|metricsz|openapi\.\w+|outbox|ready|readyz|scim|service\.[\w.]+|grpc\.[\w.]+|workspaces|\.well-known)(?:\/|$))(?:\/[\w.-]+)+$/;
 
 function checkAnalytics(config: Config, refuse: Refuse): void {
   if (!config["analytics.enabled"]) return;

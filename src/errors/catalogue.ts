@@ -451,7 +451,7 @@ export const catalogue = {
   },
   CONNECTOR_OUTCOME_UNKNOWN: {
     http: 502,
-    connect: "unknown",
+    connect: "aborted",
     retryable: false,
     title: "Outcome unknown",
     meaning: "A connector action was sent, but it is unknown whether the provider performed it.",

@@ -14,6 +14,8 @@ export interface HealthTime {
   readonly start: Date;
   /** The first moment after the window. */
   readonly end: Date;
+  /** Runs that should have continued at this moment or earlier are idle. */
+  readonly idleSince: Date;
 }
 
 /** Numbers of rows by their state. States that did not exist when the ruleset was written appear too. */
@@ -23,7 +25,7 @@ export type StateCounts = Readonly<Record<string, number>>;
 export interface RunHealth {
   /** Runs that ended in the window, by status. Only the latest are counted if there are very many. */
   readonly ended: StateCounts;
-  /** Runs that should have continued five minutes ago or earlier, by status. */
+  /** Runs that are idle, by status. */
   readonly overdue: StateCounts;
   /** Dead letters by state. Only open ones are counted; others are 1 if there are any. */
   readonly letters: StateCounts;

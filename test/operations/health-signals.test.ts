@@ -106,6 +106,13 @@ for (const [kind, add] of [
   });
 }
 
+test("the age of an item that waited or is retried counts from when it became ready", async () => {
+  await levels("oldest_ready_item", [
+    [() => stage.addItems(1, 7200, 840), "healthy"],
+    [() => stage.addItems(1, 7200, 901), "degraded"],
+  ]);
+});
+
 test("tasks that no worker of their queue can run are incompatible", async () => {
   await levels("incompatible_attempts", [
     [() => stage.addTasks("ready", 5), "healthy"],

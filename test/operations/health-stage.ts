@@ -26,7 +26,8 @@ export interface HealthStage {
   endRuns(status: string, count: number, agoS?: number): Promise<void>;
   addRuns(status: string, count: number, overdueS: number): Promise<void>;
   addTasks(state: string, count: number, readyS?: number): Promise<void>;
-  addItems(count: number, ageS?: number): Promise<void>;
+  /** Items that were accepted some seconds ago, and that became ready later if `readyForS` is given. */
+  addItems(count: number, ageS?: number, readyForS?: number): Promise<void>;
   addLetters(state: string, count: number): Promise<void>;
   /** Removes all that the stage has added. */
   clear(): Promise<void>;
@@ -100,11 +101,11 @@ export async function createStage({ baseUrl, adminKey, databaseUrl }: TestServic
           now() - make_interval(secs => ${readyS}), 1000, 0, '', '', now()
         from unnest(${ids(count)}::text[]) id`;
     },
-    async addItems(count, ageS = 1) {
+    async addItems(count, ageS = 1, readyForS) {
       await sql`
-        insert into queue_items (tenant_id, id, pool_id, state, priority, rank, expires_at, type, key, attributes,
+        insert into queue_items (tenant_id, id, pool_id, state, due_at, priority, rank, expires_at, type, key, attributes,
           requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence, reported)
-        select ${tenantId}, id, ${poolId}, 'ready', 0, 0, now() + interval '1 day', 'work', '', '{}', '{}',
+        select ${tenantId}, id, ${poolId}, 'ready', now() - make_interval(secs => ${readyForS ?? null}), 0, 0, now() + interval '1 day', 'work', '', '{}', '{}',
           '{"secret":"hunter2"}', 0, 'queued', '', '', 0, '{}', false
         from unnest(${ids(count, Date.now() - ageS * 1000)}::text[]) id`;
     },

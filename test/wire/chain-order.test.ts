@@ -145,7 +145,7 @@ test("a call beyond the concurrency limit is rejected before its message is vali
   leave.abort();
 });
 
-test("a call beyond the rate limit is rejected before its message is validated", async (t) => {
+test("a message is validated before the rate limit, also when the bucket is empty", async (t) => {
   const nowMs = Date.now();
   t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "ratelimit.tenant_rps": "5", "ratelimit.burst_s": "1" });
@@ -154,8 +154,10 @@ test("a call beyond the rate limit is rejected before its message is validated",
   const rest = restClient(limited.baseUrl, limited.adminKey);
   assert.equal((await rest.call("POST", "/api/v2/environments", { key: "takes-all" })).status, 200);
   assert.equal((await rest.call("POST", "/api/v2/environments", { key: "refused" })).status, 429);
-  assert.deepEqual(await codes(brokenBody, headers, limited.baseUrl), twice("RATE_LIMITED"));
-  const again = await rest.call("POST", "/api/tenants", brokenBody);
+  assert.deepEqual(await codes(brokenBody, headers, limited.baseUrl), twice("INVALID_ARGUMENT"));
+  assert.equal((await rest.call("GET", "/api/pools?no_such_field=1")).body.errorCode, "INVALID_ARGUMENT");
+  const again = await rest.call("POST", "/api/v2/environments", { key: "refused" });
+  assert.equal(again.body.errorCode, "RATE_LIMITED");
   assert.equal(again.headers.get("x-ratelimit-remaining"), "0");
   assert.equal(again.headers.get("retry-after"), "1");
 });

@@ -26,6 +26,19 @@ test("an exhausted bucket refuses like the limiter until it refills, and never r
   assert.fail("the bucket never refilled");
 });
 
+test("a call that costs more than the refused one is told its own wait", (t) => {
+  const nowMs = 1_000_000;
+  t.mock.method(Date, "now", () => nowMs);
+  const limiter = createMemoryLimiter({ now: () => nowMs });
+  const rate = { rps: 1, burst: 20 };
+  const exhausted = createExhaustedBuckets();
+  limiter.take("a", 20, rate);
+  exhausted.add("a", 1, rate.rps, limiter.take("a", 1, rate));
+  for (const cost of [1, 7, 20, 50]) {
+    assert.deepEqual(exhausted.find("a", cost)?.verdict, limiter.take("a", cost, rate), `cost ${cost}`);
+  }
+});
+
 test("a clock that is set back frees an exhausted bucket", (t) => {
   let nowMs = 1_000_000;
   t.mock.method(Date, "now", () => nowMs);

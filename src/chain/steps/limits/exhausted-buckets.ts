@@ -40,14 +40,19 @@ export function createExhaustedBuckets() {
         return undefined;
       }
       if (cost < bucket.cost) return undefined;
-      return { verdict: verdictAt(bucket, nowMs), rps: bucket.rps };
+      return { verdict: verdictAt(bucket, cost, nowMs), rps: bucket.rps };
     },
   };
 }
 
-/** The verdict, with its times and remaining tokens adjusted to now. */
-function verdictAt({ verdict, atMs, untilMs, rps }: ExhaustedBucket, nowMs: number): RateLimitDecision {
-  const waitMs = untilMs - nowMs;
+/** The verdict about a call of another cost, with its times and remaining tokens adjusted to now. */
+function verdictAt(
+  { verdict, cost: refusedCost, atMs, untilMs, rps }: ExhaustedBucket,
+  cost: number,
+  nowMs: number,
+): RateLimitDecision {
+  const missingTokens = Math.min(cost, verdict.limit) - Math.min(refusedCost, verdict.limit);
+  const waitMs = untilMs - nowMs + (missingTokens * 1000) / rps;
   return {
     ...verdict,
     remaining: verdict.remaining + Math.floor(((nowMs - atMs) * rps) / 1000),

@@ -4,6 +4,7 @@ import type { RateLimitDecision, RateLimiter } from "../../../platform/ratelimit
 import type { Call, Interceptor } from "../../call.ts";
 import { effectiveLimit } from "../tenant.ts";
 import { createExhaustedBuckets } from "./exhausted-buckets.ts";
+import type { RefusalThrottle } from "./refusal-throttle.ts";
 
 interface Parts {
   /** Undefined disables the rate limit. */
@@ -13,6 +14,7 @@ interface Parts {
   /** Tokens per second for each tenant; 0 means no limit. */
   readonly tenantRps: number;
   readonly burstS: number;
+  readonly throttle: RefusalThrottle;
   /** Charges one call to a tenant's daily quota, or throws. */
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<unknown>;
 }
@@ -20,7 +22,7 @@ interface Parts {
 interface RateLimit {
   /** Step 11: enforces the rate limit (by cost per second) and the daily quota (by number of calls). */
   readonly step: Interceptor;
-  /** The refusal of a call whose bucket is known to be exhausted. It is checked before the body is read. */
+  /** The refusal of a call with a large body whose bucket is known to be exhausted. It is checked before the body is read. */
   refusal(call: Call): Failure | undefined;
   /** Charges the rate limit for a body's size, or throws. */
   chargeBytes(call: Call, bytes: number): Promise<void> | undefined;
@@ -30,7 +32,7 @@ interface RateLimit {
 const bytesPerToken = 64 * 1024;
 
 /** Limits the rate of calls. */
-export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: Parts): RateLimit {
+export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, takeQuota }: Parts): RateLimit {
   const exhausted = createExhaustedBuckets();
 
   async function take(call: Call, key: string, rps: number, cost: number): Promise<void> {
@@ -53,7 +55,24 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: 
     if (globalRps > 0) await take(call, globalKey, globalRps, cost);
   }
 
+  /** The refusal of a call by a bucket that cannot have refilled since it refused another one. */
+  function knownRefusal(call: Call): Failure | undefined {
+    if (exhausted.size === 0) return undefined;
+    const { tokenCost } = call.operation;
+    const known =
+      (call.tenantId !== undefined && exhausted.find(tenantKey(call.tenantId), tokenCost)) ||
+      exhausted.find(globalKey, tokenCost);
+    if (!known) return undefined;
+    setHeaders(call, known.verdict, known.rps);
+    return limited(known.verdict);
+  }
+
   async function takeAll(call: Call, quota: number | undefined): Promise<void> {
+    const refusal = knownRefusal(call);
+    if (refusal !== undefined) {
+      await throttle(call.tenantId ?? "");
+      throw refusal;
+    }
     if (limiter !== undefined) await takeTokens(call, call.operation.tokenCost);
     if (quota !== undefined) await takeQuota(call.tenantId!, "api.call", quota);
   }
@@ -64,21 +83,17 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, takeQuota }: 
       if (limiter === undefined && quota === undefined) return next(call);
       return takeAll(call, quota).then(() => next(call));
     },
-    refusal(call) {
-      if (exhausted.size === 0) return undefined;
-      const { tokenCost } = call.operation;
-      const known =
-        (call.tenantId !== undefined && exhausted.find(tenantKey(call.tenantId), tokenCost)) ||
-        exhausted.find(globalKey, tokenCost);
-      if (!known) return undefined;
-      setHeaders(call, known.verdict, known.rps);
-      return limited(known.verdict);
-    },
+    refusal: (call) => (hasLargeBody(call) ? knownRefusal(call) : undefined),
     chargeBytes(call, bytes) {
       const cost = Math.floor(bytes / bytesPerToken);
       return limiter === undefined || cost === 0 ? undefined : takeTokens(call, cost);
     },
   };
+}
+
+/** Whether the body costs tokens itself. A body of unknown length is charged once it was read. */
+function hasLargeBody(call: Call): boolean {
+  return Number(call.header("content-length")) >= bytesPerToken;
 }
 
 const globalKey = "global";

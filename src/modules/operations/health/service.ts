@@ -7,6 +7,7 @@ import type { HealthScope, HealthSource, HealthSources, HealthTime } from "../..
 import { combineDependencies, combineSources } from "./domain/observation.ts";
 import { readPeriod } from "./domain/period.ts";
 import { createReport, type Report, type ReportScope, windowBefore } from "./domain/report.ts";
+import { ruleset } from "./domain/ruleset.ts";
 import type { HealthMetrics } from "./metrics.ts";
 import { readObservations } from "./observation-store.ts";
 import type { ReportCache } from "./report-cache.ts";
@@ -60,7 +61,8 @@ export function createHealthService({ environments, sources, cache, metrics, log
   async function compute(sql: Sql, scope: ReportScope, periodMs: number): Promise<Report> {
     const { now, observations } = await readObservations(sql);
     const window = windowBefore(now.getTime(), periodMs);
-    const time = { now, start: new Date(window.startMs), end: new Date(window.endMs) };
+    const idleSince = new Date(now.getTime() - ruleset.idleRunS * 1000);
+    const time = { now, idleSince, start: new Date(window.startMs), end: new Date(window.endMs) };
     const { workflow_runs, workflow_tasks, queue_items } = sources();
     const [runs, tasks, items] = await Promise.all([
       readSource(["workflow_runs", workflow_runs], sql, scope, time),

@@ -153,7 +153,7 @@ function fromItem(item: QueueItem): ItemMessage {
     payload: item.payload as never,
     priority: item.priority,
     enqueuedAt: timestampFromMs(ulidMs(item.id)),
-    dueAt: optionalTime(item.dueAt),
+    dueAt: item.state === "ready" || item.state === "leased" ? undefined : optionalTime(item.dueAt),
     expiresAt: optionalTime(item.expiresAt),
     attempt: item.attempt,
     leasedAt: optionalTime(item.leasedAt),

@@ -206,7 +206,8 @@ async function changePool(
   }));
   await tx`
     update queue_items q set pool_id = ${poolId}, state = placed.state, hold_reason = placed.hold_reason,
-      due_at = to_timestamp(placed.due_at_ms / 1000), singleton_group = placed.singleton,
+      due_at = case placed.state when 'ready' then q.due_at else to_timestamp(placed.due_at_ms / 1000) end,
+      singleton_group = placed.singleton,
       debounce_group = placed.debounce, throttle_group = placed.throttle, concurrency_group = placed.concurrency,
       ${collects ? tx`payload = ('{"payloads":[' || q.payload::text || ']}')::json,` : tx``}
       assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { digestOf, ruleset, rulesetDigest, type SignalRule } from "./ruleset.ts";
+import { digestOfRules, ruleset, rulesetDigest, type SignalRule } from "./ruleset.ts";
 
 const runbooks = new URL("../../../../../docs/runbooks/", import.meta.url);
 const rules: readonly SignalRule[] = Object.values(ruleset.signals);
@@ -9,7 +9,26 @@ const codes = [...new Set(rules.flatMap((rule) => Object.values(rule.codes)))];
 
 test("version 1 of the ruleset never changes", () => {
   assert.equal(ruleset.version, "v1");
-  assert.equal(digestOf(ruleset), rulesetDigest, "a change of the ruleset needs a new version");
+  assert.equal(digestOfRules(ruleset), rulesetDigest, "a change of the rules needs a new version");
+});
+
+test("every rule is part of the digest, and the wording is not", () => {
+  const { signals, steps } = ruleset;
+  const digestWith = (changes: object) => digestOfRules({ ...ruleset, ...changes });
+  assert.notEqual(digestWith({ idleRunS: 299 }), rulesetDigest);
+  assert.notEqual(
+    digestWith({ signals: { ...signals, idle_running_runs: { ...signals.idle_running_runs, degradedAt: 2 } } }),
+    rulesetDigest,
+  );
+  assert.notEqual(
+    digestWith({ steps: { ...steps, TELEMETRY_STALE: { ...steps.TELEMETRY_STALE, runbook: "other" } } }),
+    rulesetDigest,
+  );
+  const reworded = {
+    signals: { ...signals, telemetry_age: { ...signals.telemetry_age, title: "Age" } },
+    steps: { ...steps, TELEMETRY_STALE: { ...steps.TELEMETRY_STALE, action: "Restart it." } },
+  };
+  assert.equal(digestWith(reworded), rulesetDigest);
 });
 
 test("the thresholds are those of the specification", () => {

@@ -24,8 +24,8 @@ interface Step {
 }
 
 /**
- * Version 1 of the ruleset. It never changes: another threshold, classification or text is a new version. Its digest is part
- * of every report.
+ * Version 1 of the ruleset. It never changes: another threshold, classification or runbook is a new version. Its digest is part
+ * of every report. Titles and actions are wording, which may change.
  */
 export const ruleset = {
   version: "v1",
@@ -230,8 +230,17 @@ export type SignalName = keyof typeof ruleset.signals;
 /** The code of a finding. */
 export type ReasonCode = keyof typeof ruleset.steps;
 
-/** The pinned digest of the ruleset. A change of the ruleset without a new version fails a test. */
-export const rulesetDigest = "sha256:968cad36bd167648c34e2e481f7a424b226c31983a188bd0800f412c0301225e";
+/** The pinned digest of the rules. A change of the rules without a new version fails a test. */
+export const rulesetDigest = "sha256:89aecae1027908757b3a966b8691edd0ba9fed430f80e395fbdad8a38fa8cc7d";
+
+/** The digest of all rules, without their wording. */
+export function digestOfRules({ signals, steps, ...rules }: typeof ruleset): string {
+  return digestOf({
+    ...rules,
+    signals: Object.entries(signals).map(([name, { title: _, ...rule }]) => ({ name, ...rule })),
+    steps: Object.entries(steps).map(([code, { runbook }]) => ({ code, runbook })),
+  });
+}
 
 /** The SHA-256 of a value as canonical JSON. */
 export function digestOf(value: unknown): string {

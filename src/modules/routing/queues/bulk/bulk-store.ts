@@ -119,7 +119,7 @@ export function bulkStore(sql: Sql) {
             and hold_reason = 'retry'
           order by id for update
         )
-        update queue_items q set state = 'ready', hold_reason = '', due_at = null
+        update queue_items q set state = 'ready', hold_reason = '', due_at = now()
         from waiting where q.tenant_id = waiting.tenant_id and q.id = waiting.id
         returning q.id`;
       return rows.map(({ id }) => id);

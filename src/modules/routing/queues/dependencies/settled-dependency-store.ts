@@ -96,7 +96,7 @@ export async function releaseItems(
       state = case when f.due_at > now() then case f.reason when 'not_before' then 'pending' else 'held' end
         else 'ready' end,
       hold_reason = case when f.due_at > now() then f.reason else '' end,
-      due_at = case when f.due_at > now() then f.due_at end
+      due_at = greatest(f.due_at, now())
     from free f where q.tenant_id = f.tenant_id and q.id = f.id
     returning q.tenant_id, q.pool_id`;
 }

@@ -51,7 +51,8 @@ export function explain(
   const limits = toLeaseLimits(config);
   if (state === "leased" || limits === undefined) {
     const verdicts = ahead.map((ref): ConstraintVerdict => ({ ...createSkippedVerdict(ref), ruling: "admit" }));
-    return { constraint: debounce, notBeforeMs: waits ? dueAtMs : undefined, verdicts: [...passed, ...verdicts] };
+    const notBeforeMs = state === "pending" || state === "held" ? dueAtMs : undefined;
+    return { constraint: debounce, notBeforeMs, verdicts: [...passed, ...verdicts] };
   }
   if (state !== "ready") {
     return { constraint: debounce, notBeforeMs: dueAtMs, verdicts: [...passed, ...ahead.map(createSkippedVerdict)] };

@@ -8,30 +8,20 @@ export function createItemHealth({ lastPassMs }: Pick<ItemSweeper, "lastPassMs">
   return { lastPassMs, read: readItemHealth };
 }
 
-/** The age of an item counts from when it was accepted, which is the time of its id. */
+/** The most items that are read. So many are unhealthy whatever their age. */
+const itemsMax = 10_000;
+
+/** Counts ready items. Their age counts from when they became ready, which for most is when they were accepted. */
 async function readItemHealth(sql: Sql, scope: HealthScope, { now }: HealthTime): Promise<ItemHealth> {
-  const { ready, oldestId } = await readReadyItems(sql, scope);
-  return { ready, oldestReadyMs: oldestId === null ? 0 : Math.max(0, now.getTime() - ulidMs(oldestId)) };
-}
-
-/** The most items that are counted. */
-const countMax = 10_000;
-
-/** Counts the ready items of an environment's pools and finds the oldest one. */
-async function readReadyItems(
-  sql: Sql,
-  { tenantId, environmentId }: HealthScope,
-): Promise<{ ready: number; oldestId: string | null }> {
-  const pools = sql`select tenant_id, id from pools where tenant_id = ${tenantId} and environment_id = ${environmentId}`;
-  const [row] = await sql<{ ready: number; oldestId: string | null }[]>`
-    select
-      (select count(*)::int from (
-        select from (${pools}) p join queue_items q on q.tenant_id = p.tenant_id and q.pool_id = p.id
-        where q.state = 'ready' limit ${countMax}
-      ) counted) as ready,
-      (select min(oldest.id) from (${pools}) p cross join lateral (
-        select q.id from queue_items q where q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
-        order by q.id limit 1
-      ) oldest) as oldest_id`;
-  return row!;
+  const [row] = await sql<{ ready: number; oldestId: string | null; oldestDueAt: Date | null }[]>`
+    select count(*)::int as ready, min(id) filter (where due_at is null) as oldest_id, min(due_at) as oldest_due_at
+    from (
+      select q.id, q.due_at from pools p
+      join queue_items q on q.tenant_id = p.tenant_id and q.pool_id = p.id and q.state = 'ready'
+      where p.tenant_id = ${scope.tenantId} and p.environment_id = ${scope.environmentId}
+      limit ${itemsMax}
+    ) items`;
+  const { ready, oldestId, oldestDueAt } = row!;
+  const readySinceMs = [oldestId && ulidMs(oldestId), oldestDueAt?.getTime()].filter((ms) => typeof ms === "number");
+  return { ready, oldestReadyMs: Math.max(0, ...readySinceMs.map((ms) => now.getTime() - ms)) };
 }

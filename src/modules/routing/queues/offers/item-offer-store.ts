@@ -94,7 +94,7 @@ export async function assignItemTo(
     update queue_items q set recipient_id = ${to.recipientId}, delivery = ${to.delivery},
       state = case locked.hold_reason when 'offer' then 'ready' else q.state end,
       hold_reason = case locked.hold_reason when 'offer' then '' else q.hold_reason end,
-      due_at = case locked.hold_reason when 'offer' then null else q.due_at end,
+      due_at = case locked.hold_reason when 'offer' then now() else q.due_at end,
       assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
     from locked where q.tenant_id = locked.tenant_id and q.id = locked.id`;
   return updated.count > 0;

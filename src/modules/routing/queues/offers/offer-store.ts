@@ -136,7 +136,7 @@ export async function expireOffers(tx: Sql, limit: number): Promise<ExpiredOffer
 
 /** SQL assignments: the item waits without a recipient. */
 function returnsToQueue(sql: Sql): Fragment {
-  return sql`state = 'ready', hold_reason = '', due_at = null, recipient_id = '', delivery = 'pull', offered_at = null,
+  return sql`state = 'ready', hold_reason = '', due_at = now(), recipient_id = '', delivery = 'pull', offered_at = null,
     assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null`;
 }
 

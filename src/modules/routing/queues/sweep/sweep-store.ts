@@ -46,7 +46,7 @@ export async function releaseDueItems(sql: Sql, limit: number): Promise<{ tenant
       where state in ('pending', 'held') and due_at <= now() and hold_reason not in ('debounce', 'offer')
       order by due_at limit ${limit} for update skip locked
     )
-    update queue_items q set state = 'ready', hold_reason = '', due_at = null
+    update queue_items q set state = 'ready', hold_reason = ''
     from due where q.tenant_id = due.tenant_id and q.id = due.id
     returning q.tenant_id, q.pool_id`;
 }
@@ -72,7 +72,7 @@ export async function releaseFromWindows(
         and q.state in ('pending', 'held') and q.due_at <= now() and q.hold_reason = 'debounce'
       order by q.tenant_id, q.id for update
     )
-    update queue_items q set state = 'ready', hold_reason = '', due_at = null
+    update queue_items q set state = 'ready', hold_reason = ''
     from due where q.tenant_id = due.tenant_id and q.id = due.id
     returning q.tenant_id, q.id, q.pool_id, q.debounce_group`;
 }

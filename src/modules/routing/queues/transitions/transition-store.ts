@@ -107,7 +107,8 @@ export async function transitionItems(
         or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = '')
     ) ${mayBeOffered ? withdrawOffers(tx) : tx``}, changed as (
       update queue_items q set
-        state = l.state, due_at = now() + make_interval(secs => l.due_in_ms / 1000), hold_reason = l.hold_reason,
+        state = l.state, hold_reason = l.hold_reason,
+        due_at = now() + make_interval(secs => case l.state when 'ready' then 0 else l.due_in_ms / 1000 end),
         recipient_id = coalesce(l.recipient_id, q.recipient_id), delivery = coalesce(l.delivery, q.delivery),
         ended_at = case l.ends when 1 then ${now}::timestamptz end,
         lease_token = '', lease_until = null, has_slot = false,

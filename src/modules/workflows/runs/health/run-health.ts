@@ -9,18 +9,15 @@ import {
   type StateCount,
 } from "./health-store.ts";
 
-/** How long ago a run should have continued to count as idle. */
-const idleMs = 300_000;
-
 /** Creates the source of health reports about runs. The sweeper continues runs, so its passes are the heartbeat. */
 export function createRunHealth({ lastPassMs }: Pick<RunSweeper, "lastPassMs">): HealthSource<RunHealth> {
   return { lastPassMs, read: readRunHealth };
 }
 
-async function readRunHealth(sql: Sql, scope: HealthScope, { now, start, end }: HealthTime): Promise<RunHealth> {
+async function readRunHealth(sql: Sql, scope: HealthScope, { idleSince, start, end }: HealthTime): Promise<RunHealth> {
   const [ended, overdue, states, open] = await Promise.all([
     countEndedRuns(sql, scope, start, end),
-    countOverdueRuns(sql, scope, new Date(now.getTime() - idleMs)),
+    countOverdueRuns(sql, scope, idleSince),
     readLetterStates(sql, scope),
     countOpenLetters(sql, scope),
   ]);
