@@ -13,7 +13,7 @@ import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
 import { createInvokers } from "./invokers.ts";
 import { openKeyring } from "./keyring.ts";
 import { createOwnRequests } from "./listener/own-requests.ts";
-import { servedOperations } from "./served-operations.ts";
+import { checkSunsetDates, servedOperations } from "./served-operations.ts";
 import { readInstanceSecret } from "./storage.ts";
 
 /** A node's parts, composed but not started. */
@@ -35,6 +35,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
     clock,
   });
   const definitions = readOperations();
+  checkSunsetDates(definitions, config);
   const operationsOf = (plane: Plane) => servedOperations(definitions, plane, config);
   let platform: Tenant | undefined;
   /** Where callers reach this node. The listeners complete it if the settings do not say. */

@@ -167,6 +167,10 @@ test("the enterprise profile hardens defaults, and rejects settings that weaken 
   assert.equal(config["ratelimit.fail_mode"], "closed");
   assert.equal(sources["ratelimit.fail_mode"], "security profile");
   assert.equal(config["egress.mode"], "enforce");
+  assert.equal(config["entitlement.enforcement"], "strict");
+  assert.equal(config["entitlement.grace_unprovisioned"], true);
+  const withoutGrace = loadConfig({ overrides: [...enterprise, "entitlement.grace_unprovisioned=false"] });
+  assert.equal(withoutGrace.config["entitlement.grace_unprovisioned"], false);
   for (const insecure of [
     "auth.enabled=false",
     "auth.allow_anonymous=true",
@@ -181,6 +185,8 @@ test("the enterprise profile hardens defaults, and rejects settings that weaken 
     "auth.bcrypt_cost=9",
     "notification.outbox.enabled=true",
     "analytics.allow_unscoped_metrics=true",
+    "entitlement.enforcement=off",
+    "entitlement.enforcement=report",
     "auth.bootstrap_api_key=sk_live_boss_short-one",
   ]) {
     refuses(

@@ -157,5 +157,10 @@ function applyProfile({ config, sources }: LoadedConfig, refuse: Refuse): Loaded
       refuse(key, `${rule} in the enterprise security profile`);
     }
   }
+  // Strict enforcement would lock out tenants that were never given entitlements, the first administrator's included.
+  if (sources["entitlement.grace_unprovisioned"] === "default") {
+    hardened["entitlement.grace_unprovisioned"] = true;
+    hardenedSources["entitlement.grace_unprovisioned"] = "security profile";
+  }
   return { config: hardened as unknown as Config, sources: hardenedSources as LoadedConfig["sources"] };
 }

@@ -116,6 +116,12 @@ export const insecureSettings: readonly InsecureSetting[] = [
     requirement: { value: false },
   },
   {
+    key: "entitlement.enforcement",
+    isInsecure: (c) => c["entitlement.enforcement"] !== "strict",
+    risk: "tenants can use operations that they are not entitled to",
+    requirement: { value: "strict" },
+  },
+  {
     key: "audit.sink",
     isInsecure: (c) => c["audit.sink"] === "",
     risk: "there is no audit log",

@@ -304,9 +304,12 @@ export const settings = {
     "Days that a notification's payload is stored for retries. At most as long as topic membership snapshots are stored (7 days).",
     { minimum: 1, maximum: 7 },
   ),
-  "notification.retention_days": integer(30, "Days that deliveries, inbox messages and observations are stored.", {
-    minimum: 1,
-  }),
+  "notification.retention_days": integer(30, "Days that deliveries and inbox messages are stored.", { minimum: 1 }),
+  "notification.observation_retention_days": integer(
+    7,
+    "Days that observations of deliveries are stored. They are deleted with their delivery at the latest.",
+    { minimum: 1 },
+  ),
 
   "audit.sink": choice(["", "stderr", "stdout", "file"], "", "Destination of the audit log. Empty: no audit log."),
   "audit.path": text("", "Path of the audit log file. Empty: `audit.log` in `data.dir`."),

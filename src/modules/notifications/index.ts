@@ -82,6 +82,7 @@ export function createNotifications({ config, ...parts }: Parts) {
       outbox: config["notification.outbox.enabled"],
       payloadRetentionDays: config["notification.payload_retention_days"],
       retentionDays: config["notification.retention_days"],
+      observationRetentionDays: config["notification.observation_retention_days"],
     },
   });
   return {

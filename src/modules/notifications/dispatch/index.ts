@@ -97,6 +97,7 @@ interface NotificationSettings {
   readonly outbox: boolean;
   readonly payloadRetentionDays: number;
   readonly retentionDays: number;
+  readonly observationRetentionDays: number;
 }
 
 /** The module's public API. */
@@ -164,7 +165,7 @@ export function createDispatch(parts: Parts): Dispatch {
       outbox: outboxHandlers(cursors),
       subscribers: reachHandlers(createReachService({ ...parts, outbox: settings.outbox, verifiedOnly })),
     },
-    jobs: [deleteExpiredNotificationsJob({ ...parts, sql: db.sql, retentionDays: settings.retentionDays })],
+    jobs: [deleteExpiredNotificationsJob({ ...parts, ...settings, sql: db.sql })],
     expander: createBroadcastExpander({
       ...sending,
       enabled: settings.enabled,

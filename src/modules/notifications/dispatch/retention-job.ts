@@ -4,6 +4,7 @@ import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { broadcastStore } from "./broadcasts/broadcast-store.ts";
 import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
 import { deleteExpiredPayloads, deliveryStore } from "./delivery/delivery-store.ts";
+import { deleteExpiredObservations } from "./observations/observation-store.ts";
 import { runStore } from "./runs/run-store.ts";
 import { throttleStore } from "./runs/throttle-store.ts";
 
@@ -11,6 +12,7 @@ interface Parts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
+  readonly observationRetentionDays: number;
   readonly platformTenantId: () => string;
 }
 
@@ -19,7 +21,8 @@ const everyMs = 10 * 60_000;
 const batchSize = 2000;
 
 /** Deletes notification data after its retention period. */
-export function deleteExpiredNotificationsJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function deleteExpiredNotificationsJob(parts: Parts): JobKind {
+  const { sql, clock, retentionDays, observationRetentionDays, platformTenantId } = parts;
   return {
     kind: "notifications.forget",
     every: { ms: everyMs, tenantId: platformTenantId },
@@ -30,6 +33,8 @@ export function deleteExpiredNotificationsJob({ sql, clock, retentionDays, platf
       for (const tenantId of await deliveryStore(sql).tenantsBefore(beforeMs)) {
         await all((limit) => deliveryStore(sql).deleteEnded(tenantId, beforeMs, limit));
       }
+      const observedBefore = new Date(nowMs - observationRetentionDays * dayMs);
+      await all((limit) => deleteExpiredObservations(sql, observedBefore, limit));
       await all((limit) => broadcastStore(sql).deleteEnded(new Date(beforeMs), limit));
       await all((limit) => runStore(sql).deleteEnded(new Date(beforeMs), limit));
       await all((limit) => throttleStore(sql).deleteExpired(new Date(nowMs), limit));
