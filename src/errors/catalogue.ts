@@ -424,6 +424,14 @@ export const catalogue = {
     meaning: "The provider of a connection accepts no requests of it for some time. Nothing was changed.",
     remedy: "Wait the number of seconds in the `Retry-After` header, then send the request again.",
   },
+  EXPECTATION_FAILED: {
+    http: 417,
+    connect: "invalid_argument",
+    retryable: false,
+    title: "Expectation failed",
+    meaning: "The request's Expect header asks for something that the service does not do.",
+    remedy: "Omit the header, or send `Expect: 100-continue`.",
+  },
   HEADERS_TOO_LARGE: {
     http: 431,
     connect: "resource_exhausted",

@@ -56,6 +56,10 @@ export function createEdge(options: Options): Edge {
           "The Host is not allowed. Use the instance's public URL, or have the operator add the host to api.allowed_hosts.",
       });
     }
+    const expectation = headerOf(request, "expect")?.toLowerCase();
+    if (expectation !== undefined && expectation !== "100-continue") {
+      throw fail("EXPECTATION_FAILED", { public: "The only supported value of the Expect header is 100-continue." });
+    }
     if (allowOrigin(exchange, options.allowedOrigins)) return;
     for (const handlePath of options.handlers) {
       const handled = handlePath(exchange);
@@ -81,6 +85,7 @@ export function createEdge(options: Options): Edge {
       bodyTimeoutMs: options.bodyTimeoutMs,
       stopping: options.stopping,
       headers: { ...secureHeaders },
+      awaitsContinue: headerOf(request, "expect") !== undefined,
     };
     handle(exchange)
       .catch((error: unknown) => {

@@ -22,6 +22,8 @@ export interface Exchange {
   readonly stopping: AbortSignal;
   /** Headers of every response, including those of other handlers. */
   readonly headers: Record<string, string>;
+  /** Whether the caller sends its body only after a "100 Continue", which has not been sent yet. */
+  awaitsContinue: boolean;
 }
 
 /** Creates the call of an exchange. `decode` is the protocol adapter's decoder. */
@@ -97,8 +99,9 @@ class ExchangeCall implements Call {
 /** Writes the status and the headers. The cast is safe: HTTP/1.1 and HTTP/2 differ only in their types here. */
 export function writeHead(exchange: Exchange, status: number, headers: Record<string, string> = {}): ServerResponse {
   const all: Record<string, string> = { ...exchange.headers, ...headers };
-  // The connection is about to close, so the caller must not reuse it.
-  if (exchange.stopping.aborted && exchange.request.httpVersionMajor === 1) all.connection = "close";
+  // The connection is about to close, or the caller may skip the body that it announced. It must not be reused either way.
+  const isLast = exchange.stopping.aborted || exchange.awaitsContinue;
+  if (isLast && exchange.request.httpVersionMajor === 1) all.connection = "close";
   // One writeHead call: setting the headers one by one costs several times as much.
   return (exchange.response as ServerResponse).writeHead(status, all);
 }
@@ -134,6 +137,7 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
     request.resume();
     return Promise.reject(bodyTooLarge(bodyBytesMax));
   }
+  requestBody(exchange);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -163,12 +167,20 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   });
 }
 
+/** Tells a caller that waits for it to send its body. */
+function requestBody(exchange: Exchange): void {
+  if (!exchange.awaitsContinue) return;
+  exchange.awaitsContinue = false;
+  exchange.response.writeContinue();
+}
+
 /**
  * Yields the body while it arrives. The body timeout applies to each part. The request stays usable for the response if the
  * reader stops early.
  */
 async function* streamBody(exchange: Exchange): AsyncGenerator<Uint8Array> {
   const { request, bodyBytesMax } = exchange;
+  requestBody(exchange);
   const parts = request.iterator({ destroyOnReturn: false });
   try {
     for (let size = 0; ; ) {

@@ -92,6 +92,45 @@ for (const [what, bytes] of garbage) {
   });
 }
 
+test("an unknown Expect header gets 417, and changes nothing", async () => {
+  const body = '{"key":"wonders"}';
+  const request = `POST /api/v2/environments HTTP/1.1\r\n${host}x-api-key: ${key}\r\ncontent-type: application/json\r\nexpect: wonders\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  assert.equal(problemOf(await converse(request)).errorCode, "EXPECTATION_FAILED");
+  const created = await fixture.sql`select id from environments where key = 'wonders'`;
+  assert.equal(created.length, 0);
+});
+
+test("a caller that expects 100-continue is refused before it sends its body", async () => {
+  const refused = await converse(
+    `POST /api/v2/environments HTTP/1.1\r\n${host}expect: 100-continue\r\ncontent-length: 1000\r\n\r\n`,
+  );
+  assert.equal(problemOf(refused).errorCode, "UNAUTHENTICATED");
+  assert.match(refused, /connection: close/i);
+});
+
+test("a caller that expects 100-continue and may call the operation is asked for its body", async () => {
+  const body = Buffer.from('{"dry_run":true}');
+  const session = http2.connect(url.origin);
+  const statuses = await Promise.all([
+    new Promise((resolve, reject) => {
+      const headers = { expect: "100-continue", "x-api-key": key, "content-type": "application/json" };
+      const request = http.request(url, { method: "POST", path: "/api/rules/validate", headers });
+      request.on("continue", () => request.end(body));
+      request.on("response", (response) => resolve(response.resume().statusCode));
+      request.on("error", reject).flushHeaders();
+    }),
+    new Promise((resolve, reject) => {
+      const headers = { ":method": "POST", ":path": "/api/rules/validate", expect: "100-continue", "x-api-key": key };
+      const stream = session.request({ ...headers, "content-type": "application/json" });
+      stream.on("continue", () => stream.end(body));
+      stream.on("response", (response) => resolve(response[":status"]));
+      stream.on("error", reject).resume();
+    }),
+  ]);
+  session.close();
+  assert.deepEqual(statuses, [400, 400]);
+});
+
 test("headers of 24 KiB are accepted, and larger ones are rejected with 431", async () => {
   const allowed = `GET /health HTTP/1.1\r\n${host}x-large: ${"x".repeat(24 * 1024)}\r\n\r\n`;
   assert.match(await converse(allowed), /^HTTP\/1\.1 200 /);

@@ -130,7 +130,10 @@ function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
   const { edge, timeouts } = options;
   // Requests without a Host or with an unknown Expect reach the edge too, so that they get a typed error.
   const server = http.createServer({ ...http1Options(timeouts), requireHostHeader: false });
-  const overHttp2 = http2.createServer(http2Settings, edge).on("session", (session) => server.emit("session", session));
+  const overHttp2 = http2
+    .createServer(http2Settings, edge)
+    .on("checkContinue", edge)
+    .on("session", (session) => server.emit("session", session));
   answerHttp1(server, options);
   const overHttp1 = server.listeners("connection") as Accept[];
   server.removeAllListeners("connection");
@@ -204,7 +207,8 @@ function answerHttp1(server: Server, { edge, errorsUrl, timeouts }: ListenerOpti
     if (request.httpVersionMajor === 1) responses.set(request.socket, response as http.ServerResponse);
     edge(request, response);
   };
-  server.on("request", handle).on("checkExpectation", handle);
+  // The edge decides whether a caller that waits for "100 Continue" may send its body.
+  for (const event of ["request", "checkContinue", "checkExpectation"]) server.on(event, handle);
   server.on("clientError", (error: Error, socket: Socket) =>
     respondToParserError(error, socket, responses.get(socket), errorsUrl(), timeouts.headerMs),
   );

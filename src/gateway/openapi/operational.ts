@@ -8,6 +8,8 @@ export const operationalTag = { name: "Operations", description: "Endpoints for 
 
 interface Endpoint {
   readonly path: string;
+  /** Other paths of the same endpoint. */
+  readonly aliases?: readonly string[];
   readonly id: string;
   readonly audience: "public" | "operator";
   readonly summary: string;
@@ -55,6 +57,7 @@ const notReady = { ...ready, status: "not_ready", components: { database: { stat
 const endpoints: readonly Endpoint[] = [
   {
     path: "/health",
+    aliases: ["/healthz", "/livez"],
     id: "getHealth",
     audience: "public",
     summary: "Checks liveness",
@@ -64,6 +67,7 @@ const endpoints: readonly Endpoint[] = [
   },
   {
     path: "/ready",
+    aliases: ["/readyz"],
     id: "getReadiness",
     audience: "public",
     summary: "Checks readiness",
@@ -79,6 +83,7 @@ const endpoints: readonly Endpoint[] = [
   },
   {
     path: "/metrics",
+    aliases: ["/metricsz"],
     id: "getMetrics",
     audience: "operator",
     summary: "Reads the metrics",
@@ -107,10 +112,22 @@ const endpoints: readonly Endpoint[] = [
   },
 ];
 
+/** The endpoint at each of its paths. */
+function withAliases(endpoint: Endpoint): Endpoint[] {
+  const { path: main, id, aliases = [] } = endpoint;
+  return [
+    endpoint,
+    ...aliases.map((path) => ({
+      ...endpoint,
+      ...{ path, id: `${id}At${path[1]!.toUpperCase()}${path.slice(2)}`, description: `The same as \`${main}\`.` },
+    })),
+  ];
+}
+
 /** The gateway's own endpoints, by path. */
 export function operationalPaths(components: Components, errorsUrl: string): Record<string, { get: OperationObject }> {
   return Object.fromEntries(
-    endpoints.map((endpoint) => [
+    endpoints.flatMap(withAliases).map((endpoint) => [
       endpoint.path,
       {
         get: {

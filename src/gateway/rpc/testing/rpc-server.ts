@@ -38,6 +38,7 @@ export async function startRpcServer(test: TestContext, version: "1.1" | "2", se
       bodyTimeoutMs: 30_000,
       stopping,
       headers: {},
+      awaitsContinue: false,
     };
     if (!handler.matches(exchange)) throw new Error(`${path} does not match`);
     // An unhandled rejection is intended: it fails the test.
