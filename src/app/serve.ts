@@ -225,7 +225,9 @@ function checksOf({ config, node, database, redis, worker }: CheckParts): Record
       const closed = config["ratelimit.fail_mode"] === "closed";
       return { status: closed ? "unhealthy" : "degraded", detail: "the cache does not respond" };
     },
-    queue: async () =>
-      !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" },
+    queue: async () => {
+      await node.jobs.ping();
+      return !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" };
+    },
   };
 }

@@ -4,7 +4,6 @@ import type { Operation } from "../definitions/index.ts";
 import { fail, invalid } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
-import type { Keyring } from "../platform/crypto/index.ts";
 import type { Database, Sql } from "../platform/db/index.ts";
 import {
   type Claim,
@@ -37,7 +36,6 @@ interface Parts {
   readonly clock: Clock;
   /** The longest time that a call may take. A later commit is rolled back. */
   readonly timeoutMs: number;
-  readonly keyring: Keyring | undefined;
   /** Charges a tenant's daily quota, or throws. */
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number, count: number) => Promise<QuotaReceipt>;
   /** The key of request digests, shared by all nodes. */
@@ -82,7 +80,7 @@ function executorOf(
   if (typeof handler === "function" && !operation.governance.mutating) {
     return async (call) => handler(contextOf(call, parts), call.message);
   }
-  const codec = createStoredResponseCodec(operation, parts.keyring);
+  const codec = createStoredResponseCodec(operation);
   if (typeof handler === "function") {
     return (call) => {
       const context = contextOf(call, parts);
@@ -122,11 +120,11 @@ async function executeInTransaction(
 ): Promise<Message> {
   const done = await parts.db.transaction(async (tx) => {
     if (claimed !== undefined && !(await claimKey(tx, claimed))) {
-      return { replayed: codec.decode(await readStoredResponse(tx, claimed), claimed) };
+      return { replayed: codec.decode(await readStoredResponse(tx, claimed)) };
     }
     context.sql = tx;
     const response = await run();
-    if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response, claimed) });
+    if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response) });
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
     if (performance.now() - call.startedAtMs - call.waitedMs > parts.timeoutMs) throw fail("TIMEOUT");
@@ -152,7 +150,7 @@ async function executePrepared(
   const { sql } = context;
   // Nothing is prepared for a repeat.
   if (claimed !== undefined && (await readUsedKeys(sql, [claimed])).size > 0) {
-    return replayed(call, codec.decode(await readStoredResponse(sql, claimed), claimed));
+    return replayed(call, codec.decode(await readStoredResponse(sql, claimed)));
   }
   for (let from: unknown; ; ) {
     call.signal.throwIfAborted();
@@ -178,7 +176,7 @@ async function executeGrouped(
   const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
   const keyed = claimed && {
     claim: claimed,
-    record: (response: Message) => ({ ...claimed, response: codec.encode(response, claimed) }),
+    record: (response: Message) => ({ ...claimed, response: codec.encode(response) }),
   };
   const response = await handler.grouped(context, call.message, keyed);
   if (response !== "duplicate") {
@@ -186,7 +184,7 @@ async function executeGrouped(
     if (settled !== undefined) await settled;
     return response;
   }
-  const recorded = codec.decode(await readStoredResponse(parts.db.sql, claimed!), claimed!);
+  const recorded = codec.decode(await readStoredResponse(parts.db.sql, claimed!));
   return replayed(call, handler.replay === undefined ? recorded : await handler.replay(context, recorded));
 }
 

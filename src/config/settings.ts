@@ -196,6 +196,7 @@ export const settings = {
   "api.sunset_dates": map(
     "Removal dates of deprecated operations, for example `service.api.MemberService/ListTenantMembers=2027-01-31`.",
   ),
+  "discovery.hidden_capabilities": list([], "Ids of capabilities that discovery never returns, for example `billing`."),
   "cors.allowed_origins": list(
     [],
     "Origins that browsers can call from, for example `https://app.example.com`. `*` allows every origin.",

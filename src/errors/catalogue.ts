@@ -183,16 +183,6 @@ export const catalogue = {
     meaning: "A request with this idempotency key is still in progress.",
     remedy: "Wait a moment, then send the same request again to get its response.",
   },
-  IDEMPOTENCY_ANSWER_LOST: {
-    http: 409,
-    connect: "failed_precondition",
-    retryable: false,
-    title: "Stored response unreadable",
-    meaning:
-      "A request with this idempotency key succeeded, but its stored response is encrypted with a master key that the instance no longer has.",
-    remedy:
-      "Read the record instead of sending the request again. The operator can restore the retired key in `connector.rotation_keys`.",
-  },
   LEASE_LOST: {
     http: 409,
     connect: "aborted",

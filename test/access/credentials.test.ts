@@ -25,6 +25,20 @@ const token = (party: Party, claims: object = {}) =>
 const ask = (headers: Record<string, string>, baseUrl = service.baseUrl) =>
   restClient(baseUrl).call("GET", path, undefined, headers);
 
+test("a secret is returned once, also when its idempotency key is repeated", async () => {
+  const create = () =>
+    restClient(service.baseUrl, own.key).call(
+      "POST",
+      "/api/v2/api-keys",
+      { name: "worker", roles: ["viewer"] },
+      { "idempotency-key": "create-worker" },
+    );
+  const [created, repeated] = [await create(), await create()];
+  assert.match(created.body.data.secret, /^sk_/);
+  assert.equal(repeated.headers.get("idempotency-replayed"), "true");
+  assert.deepEqual([repeated.body.data.id, repeated.body.data.secret], [created.body.data.id, undefined]);
+});
+
 test("two credentials are rejected, regardless of which one is valid and whom they identify", async () => {
   const wrongKey = "sk_live_nobody_0123456789";
   for (const [key, bearer] of [

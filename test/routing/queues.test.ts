@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
@@ -35,6 +36,11 @@ test("queues are listed with their state, optionally only the paused ones, in pa
   assert.deepEqual(shown(await list("?paused_only=true")), [all[2]]);
   assert.deepEqual(shown(await list(`?tenant_id=${other.id}`)), all);
   await other.refused("INVALID_ARGUMENT", "GET", `/api/queues?tenant_id=${own.id}`);
+  const platform = restClient(service.baseUrl, service.adminKey);
+  const page = await platform.call("GET", `/api/queues?tenant_id=${other.id}&limit=2`);
+  assert.deepEqual(shown(page.body.data), all.slice(0, 2), "the platform's operator sees the queues of any tenant");
+  const foreignCursor = `/api/queues?limit=2&cursor=${encodeURIComponent(page.body.next_cursor)}`;
+  assert.equal((await platform.call("GET", foreignCursor)).status, 400, "a cursor belongs to its tenant");
   const first = await other.ok("GET", "/api/queues?limit=2");
   assert.deepEqual([shown(first.data), first.total, first.has_more], [all.slice(0, 2), 3, true]);
   assert.deepEqual(shown(await list(`?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)), all.slice(2));

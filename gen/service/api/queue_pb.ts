@@ -173,7 +173,8 @@ export type ListQueuesRequest = Message<"service.api.ListQueuesRequest"> & {
   skip: number;
 
   /**
-   * Only those of this tenant, which must be the caller's own.
+   * Only those of this tenant: the caller's own, or any one if the caller belongs to the platform tenant. Empty: the
+   * caller's own.
    *
    * @generated from field: string tenant_id = 4;
    */
@@ -390,7 +391,7 @@ export type DrainQueueRequest = Message<"service.api.DrainQueueRequest"> & {
   poolId: string;
 
   /**
-   * Maximum number of items per page.
+   * Maximum number of items to remove.
    *
    * @generated from field: int32 max_items = 2;
    */

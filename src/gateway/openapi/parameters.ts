@@ -85,8 +85,8 @@ const shared = {
   Limit: {
     name: "limit",
     in: "query",
-    description: "The maximum number of items per page. Values above 1000 count as 1000.",
-    schema: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
+    description: "The maximum number of items per page. Values above 1000 count as 1000, values below 1 as 50.",
+    schema: { type: "integer", default: 50 },
   },
   Cursor: {
     name: "cursor",
@@ -98,8 +98,9 @@ const shared = {
     name: "offset",
     in: "query",
     description:
-      "The number of items to skip. Prefer `cursor`, which stays consistent while items are added and deleted.",
-    schema: { type: "integer", minimum: 0, default: 0 },
+      "The number of items to skip. Negative values count as 0. Prefer `cursor`, which stays consistent while items are " +
+      "added and deleted.",
+    schema: { type: "integer", default: 0 },
   },
 } as const satisfies Record<string, Parameter>;
 

@@ -20,6 +20,7 @@ import { createExplain } from "./explain/index.ts";
 import { createHealth, type HealthParts } from "./health/index.ts";
 import { createWebhooks } from "./webhooks/index.ts";
 
+export { isPrometheusReachable } from "./analytics/index.ts";
 export type { CapabilitySource } from "./discovery/index.ts";
 export type { Event, EventContext, EventEntry, EventHead, EventRecorder, Position } from "./events/index.ts";
 

@@ -43,6 +43,8 @@ export interface JobRunner {
   register(kind: JobKind): void;
   /** Polls for due jobs now instead of at the next interval. */
   wake(): void;
+  /** Rejects if the queue of jobs cannot be read. */
+  ping(): Promise<unknown>;
   /** Whether the runner has polled for due jobs recently. */
   isAlive(): boolean;
   start(): void;
@@ -190,6 +192,7 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
       kinds.set(kind.kind, kind);
     },
     wake: () => signals.wake(topic),
+    ping: () => db.sql`select from jobs limit 1`,
     isAlive: () => running.size >= concurrencyMax || performance.now() - polledAtMs < 10 * pollMs,
     start() {
       for (const kind of kinds.values()) if (kind.every !== undefined) unscheduled.add(kind);

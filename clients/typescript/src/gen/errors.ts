@@ -38,8 +38,6 @@ export interface ErrorCatalogue {
   readonly SCORE_ID_REUSED: { readonly status: 409; readonly retryable: false };
   /** A request with this idempotency key is still in progress. Wait a moment, then send the same request again to get its response. */
   readonly IDEMPOTENCY_IN_PROGRESS: { readonly status: 409; readonly retryable: true };
-  /** A request with this idempotency key succeeded, but its stored response is encrypted with a master key that the instance no longer has. Read the record instead of sending the request again. The operator can restore the retired key in `connector.rotation_keys`. */
-  readonly IDEMPOTENCY_ANSWER_LOST: { readonly status: 409; readonly retryable: false };
   /** The worker no longer holds the item: its lease expired and another worker leased it, or the item was cancelled. Stop work on the item and lease another one. Send heartbeats before the lease expires. */
   readonly LEASE_LOST: { readonly status: 409; readonly retryable: false };
   /** The offer is no longer open: it expired, was declined or withdrawn, or the item was offered to another recipient. List the open offers of the recipient and answer one of them before it expires. */
@@ -96,6 +94,8 @@ export interface ErrorCatalogue {
   readonly STREAM_QUOTA_EXHAUSTED: { readonly status: 429; readonly retryable: false };
   /** The provider of a connection accepts no requests of it for some time. Nothing was changed. Wait the number of seconds in the `Retry-After` header, then send the request again. */
   readonly CONNECTOR_RATE_LIMITED: { readonly status: 429; readonly retryable: true };
+  /** The request's Expect header asks for something that the service does not do. Omit the header, or send `Expect: 100-continue`. */
+  readonly EXPECTATION_FAILED: { readonly status: 417; readonly retryable: false };
   /** The request's target and headers are larger than 32 KiB. Send fewer or shorter headers, and move long values into the body. */
   readonly HEADERS_TOO_LARGE: { readonly status: 431; readonly retryable: false };
   /** The caller closed the connection or cancelled the call before the response. No action is needed. To get a response, send the request again. */

@@ -89,7 +89,7 @@ export type ListQueuesRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** Only those of this tenant, which must be the caller's own. */
+  /** Only those of this tenant: the caller's own, or any one if the caller belongs to the platform tenant. Empty: the caller's own. */
   readonly tenant_id?: string;
   /** Only those that are paused. */
   readonly paused_only?: boolean;
@@ -157,7 +157,7 @@ export type ResumeQueueRequest = {
 export type DrainQueueRequest = {
   /** The pool. */
   readonly pool_id: string;
-  /** Maximum number of items per page. */
+  /** Maximum number of items to remove. */
   readonly max_items: number;
   /** The reason. */
   readonly reason?: string;

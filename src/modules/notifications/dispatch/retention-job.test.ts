@@ -81,7 +81,11 @@ test("an ended delivery older than its retention is deleted with all its records
   for (const table of ["notification_deliveries", "notification_inbox", "notification_outbox"]) {
     assert.deepEqual(await idsIn(table), retained, table);
   }
-  assert.deepEqual(await idsIn("notification_observations", "delivery_id"), [fresh], "observations are stored for a week");
+  assert.deepEqual(
+    await idsIn("notification_observations", "delivery_id"),
+    [fresh],
+    "observations are stored for a week",
+  );
   assert.deepEqual(await idsIn("notification_broadcasts", "transaction_id"), retained);
   assert.deepEqual(await idsIn("notification_payloads", "transaction_id"), [fresh]);
   const letters = await database.sql`select id, status from notification_dead_letters order by id`;

@@ -14,6 +14,8 @@ import { analyticsHandlers } from "./handler.ts";
 import { createPrometheusClient } from "./prometheus-client.ts";
 import { createAnalyticsService } from "./service.ts";
 
+export { isPrometheusReachable } from "./prometheus-client.ts";
+
 /** The module's public API. */
 export interface Analytics {
   readonly handlers: Handlers<typeof Rpc>;

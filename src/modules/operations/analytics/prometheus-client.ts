@@ -114,3 +114,18 @@ function failureOf(errorType: string | undefined) {
       return fail("UNAVAILABLE", { public: "The metrics store cannot execute queries now. Try again later.", cause });
   }
 }
+
+/** Whether a store of metrics answers a query within a second. */
+export async function isPrometheusReachable(url: string, token: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, "")}/api/v1/query?query=1`, {
+      headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(answerMs),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

@@ -37,8 +37,9 @@ import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 export function queueHandlers(service: QueueService, pools: PoolReader, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listQueues(context, request) {
-      const { sql, tenantId, principal, nowMs } = context;
-      if (request.tenantId !== "" && request.tenantId !== tenantId) {
+      const { sql, principal, nowMs } = context;
+      const tenantId = (request.tenantId || context.tenantId) as TenantId;
+      if (tenantId !== context.tenantId && !context.platform) {
         throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
       const mode = principal.environmentMode;
@@ -49,7 +50,10 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: context.operation.id, filter: [filter.pausedOnly, filter.production ?? null] },
+        {
+          ...{ tenantId: context.tenantId, operation: context.operation.id },
+          filter: [tenantId, filter.pausedOnly, filter.production ?? null],
+        },
         ({ id }: { id: string }) => id,
         (wanted) => queueStore(sql).listPools(tenantId, filter, wanted),
       );

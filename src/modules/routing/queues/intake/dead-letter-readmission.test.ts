@@ -117,7 +117,6 @@ async function retriesWith(
     db,
     clock: { now: Date.now },
     timeoutMs: 60_000,
-    keyring: undefined,
     takeQuota: () => assert.fail("no quota"),
     fingerprintSecret: "",
     recheckAccess: { external: async () => {}, internal: async () => {} },
