@@ -1,8 +1,9 @@
 // Runs every static check.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findBadVersions } from "./known-bad-versions.ts";
 
 const steps = [
   ["generated code matches the definitions", checkGenerated],
@@ -22,6 +23,7 @@ const steps = [
   ["the built console matches its sources", checkConsole],
   ["import boundaries", checkBoundaries],
   ["no dead code", () => run("knip", [])],
+  ["no package with known faults", () => findBadVersions(JSON.parse(readFileSync("package-lock.json", "utf8")))],
 ];
 
 let failed = 0;
