@@ -6,6 +6,7 @@ import { type Config, ConfigError, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks/callbacks.ts";
 import { createConnectorCallbacks } from "../gateway/callbacks/connector-callbacks.ts";
+import { createClientAddressReader } from "../gateway/client-address.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
@@ -199,6 +200,10 @@ function metricsEdge(parts: Parts, stopping: AbortSignal): Edge {
 
 function edgeOptions({ config, log }: Parts) {
   return {
+    clientAddressOf: createClientAddressReader({
+      header: config["server.client_address_header"].toLowerCase(),
+      proxyNetworks: config["server.proxy_networks"],
+    }),
     allowedHosts: [...config["api.allowed_hosts"], ...publicHost(config)],
     allowedOrigins: config["cors.allowed_origins"],
     bodyBytesMax: config["api.max_request_body_size"],

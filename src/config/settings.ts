@@ -54,6 +54,10 @@ export const settings = {
     ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"],
     "Networks (CIDR) of proxies, which connect on behalf of many callers. Only `server.max_connections` limits their connections.",
   ),
+  "server.client_address_header": text(
+    "",
+    "Header in which the proxies of `server.proxy_networks` name the client, for example `X-Forwarded-For`. Limits, sessions and the audit log then have the client's address. Set it only if every proxy appends to the header or replaces it. Empty: the address of the connection.",
+  ),
   "server.drain_s": integer(
     1,
     "Seconds that an instance continues to accept connections after SIGTERM. `/ready` returns 503 meanwhile, so that load balancers stop routing to it. Ctrl-C skips the wait.",

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Plane } from "../chain/call.ts";
 import { Failure, fail, invalid } from "../errors/index.ts";
+import type { ClientAddressReader } from "./client-address.ts";
 import { createDiscardThrottle } from "./discard-throttle.ts";
 import { type Exchange, headerOf, writeHead } from "./exchange.ts";
 import { discardUnreadBody, limitUnreadResponse } from "./exchange-cleanup.ts";
@@ -12,6 +13,7 @@ export type PathHandler = (exchange: Exchange) => boolean | Promise<boolean>;
 
 interface Options {
   readonly plane: Plane;
+  readonly clientAddressOf: ClientAddressReader;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly bodyBytesMax: number;
@@ -79,6 +81,7 @@ export function createEdge(options: Options): Edge {
       request,
       response,
       plane: options.plane,
+      clientAddress: options.clientAddressOf(request),
       path: at < 0 ? url : url.slice(0, at),
       query: at < 0 ? "" : url.slice(at + 1),
       bodyBytesMax: options.bodyBytesMax,

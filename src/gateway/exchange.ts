@@ -10,6 +10,8 @@ export interface Exchange {
   readonly request: IncomingMessage | Http2ServerRequest;
   readonly response: ServerResponse | Http2ServerResponse;
   readonly plane: Plane;
+  /** The address of the client, behind the proxies that are trusted to name it. */
+  readonly clientAddress: string;
   /** The path as sent, without the query. */
   readonly path: string;
   /** The query without its question mark. */
@@ -77,7 +79,7 @@ class ExchangeCall implements Call {
     this.protocol = protocol;
     this.httpMethod = request.method ?? "";
     this.peerCertificate = peerCertificateOf(request);
-    this.remoteAddress = request.socket.remoteAddress ?? "";
+    this.remoteAddress = exchange.clientAddress;
     this.decode = decode;
     this.body = operation.rawBodyBytesMax === undefined || protocol !== "rest" ? undefined : streamBody(exchange);
     this.#exchange = exchange;

@@ -42,7 +42,7 @@ export function createScimEndpoint({ handle }: Options): PathHandler {
       path: decoded(path.slice(prefix.length)),
       query: new URLSearchParams(query),
       header: (name) => headerOf(request, name),
-      address: request.socket.remoteAddress ?? "",
+      address: exchange.clientAddress,
       readBody: () => readBody(exchange),
     });
     const body = Buffer.from(response.body);

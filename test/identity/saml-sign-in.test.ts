@@ -20,7 +20,8 @@ describe("sign-in with SAML", () => {
   before(async () => {
     idp = await createIdpKey();
     // Both nodes have the same address for browsers, as behind a load balancer.
-    first = await startService({ "identity.saml.enabled": "true" });
+    const named = { "server.client_address_header": "X-Forwarded-For" };
+    first = await startService({ "identity.saml.enabled": "true", ...named });
     const shared = { "auth.bootstrap_api_key": first.adminKey, "api.public_url": first.baseUrl };
     second = await startService({ "identity.saml.enabled": "true", ...shared }, first.databaseUrl);
     rest = restClient(first.baseUrl, first.adminKey);
@@ -77,6 +78,27 @@ describe("sign-in with SAML", () => {
       body.includes(`entityID="${connection.metadata_url}"`) && body.includes(`Location="${connection.callback_url}"`),
     );
     assert.match(body, /WantAssertionsSigned="true".*<ds:X509Certificate>MII/s);
+  });
+
+  test("guesses never lock out a sign-in from the same address, and are limited by the client's address", async () => {
+    const browser = new PlainBrowser();
+    const guess = (client: string) =>
+      browser.send("GET", `${first.baseUrl}/auth/saml/finish?ticket=guess`, { headers: { "x-forwarded-for": client } });
+    const forge = () => browser.send("POST", connection.callback_url, { form: { SAMLResponse: "Z3Vlc3M=" } });
+    let limited = 0;
+    for (let nth = 0; nth < 30; nth++) {
+      if ((await guess("")).status === 429) limited++;
+      if ((await forge()).status === 429) limited++;
+    }
+    assert.ok(limited > 0, "guesses are limited");
+    assert.equal((await guess("203.0.113.7")).status, 400, "another client behind the proxy is not limited");
+    const form = { SAMLResponse: Buffer.from(message({ inResponseTo: await start(browser) })).toString("base64") };
+    const accepted = await browser.send("POST", connection.callback_url, { form, headers: foreign });
+    assert.equal(accepted.status, 303, accepted.body);
+    const headers = { "sec-fetch-site": "cross-site", "x-forwarded-for": "198.51.100.1, 203.0.113.8" };
+    const done = await browser.send("GET", first.baseUrl + accepted.headers.location!, { headers });
+    assert.equal(done.status, 303, done.body);
+    assert.equal((await me(browser)).session.address, "203.0.113.8");
   });
 
   test("a person signs in, becomes a member just in time, and has the roles of the groups", async () => {

@@ -1,4 +1,4 @@
-import { BlockList, isIPv6 } from "node:net";
+import { createNetworkSet, toPlainAddress } from "../../platform/egress/index.ts";
 
 /** The limit that a refused connection exceeded. */
 export type ConnectionRefusal = "total" | "address";
@@ -20,15 +20,15 @@ interface Options {
 
 /** Creates a limit. Listeners that share it are counted together. */
 export function createConnectionLimit({ max, maxPerAddress, proxyNetworks }: Options): ConnectionLimit {
-  const proxies = blockListOf(proxyNetworks);
+  const proxies = createNetworkSet(proxyNetworks);
   const perAddress = new Map<string, number>();
   let total = 0;
   return {
     open: () => total,
     admit(remoteAddress) {
       if (total >= max) return "total";
-      const address = (remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
-      const counted = !proxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+      const address = toPlainAddress(remoteAddress ?? "");
+      const counted = !proxies.contains(address);
       const held = perAddress.get(address) ?? 0;
       if (counted && held >= maxPerAddress) return "address";
       total++;
@@ -42,15 +42,4 @@ export function createConnectionLimit({ max, maxPerAddress, proxyNetworks }: Opt
       };
     },
   };
-}
-
-function blockListOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = "", bits] = network.split("/");
-    const family = isIPv6(address) ? "ipv6" : "ipv4";
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
 }

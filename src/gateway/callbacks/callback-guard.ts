@@ -1,55 +1,71 @@
 import { type Failure, fail } from "../../errors/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
 import { createMemoryLimiter } from "../../platform/ratelimit/index.ts";
+import { createTenantConcurrencyLimiter } from "../../platform/scheduling/index.ts";
 
-/** Limits the cost of unauthenticated callbacks: anyone may send one, and verifying it needs a database query. */
+/** Where an unauthenticated callback comes from, and what it is about. */
+export interface CallbackSource {
+  /** The client's address. */
+  readonly address: string;
+  /** The connection, session or subscription; empty if the callback names none. */
+  readonly target: string;
+}
+
+/**
+ * Limits the cost of unauthenticated callbacks: anyone may send one, and verifying it needs a database query.
+ *
+ * Clients behind a proxy can share an address with somebody who guesses. So guesses never lock out a valid callback: a source
+ * that was refused too often is still verified, but one callback at a time for each target, and only its refusals are limited.
+ */
 export interface CallbackGuard {
-  /** Processes a callback, or refuses it if too many are running or its address was refused too often. */
-  run<T>(source: { readonly address: string; readonly path: string }, process: () => Promise<T>): Promise<T>;
-  /** Counts a callback from an address that could not be verified. */
-  countRefusal(address: string): void;
-  /** Records that a callback at a path was verified as the provider's. */
-  markVerified(path: string): void;
+  /** Processes a callback whose body has arrived, or refuses it if too many are running. */
+  run<T>(source: CallbackSource, process: () => Promise<T>): Promise<T>;
+  /** Counts a callback that could not be verified. Returns the response to a source that was refused too often. */
+  countRefusal(source: CallbackSource): Failure | undefined;
 }
 
 const runningMaxDefault = 32;
+/** How many callbacks of an address run concurrently for targets at which it was refused too often. */
+const suspectsRunningMax = 4;
+const suspectsWaitingMax = 1024;
 /** A burst of twenty refusals, then one every three seconds. */
 const refusals = { rps: 1 / 3, burst: 20 };
-const verifiedPathsMax = 10_000;
 
 /** Creates the guard of a plane. */
 export function createCallbackGuard(clock: Clock, runningMax = runningMaxDefault): CallbackGuard {
   const limiter = createMemoryLimiter(clock);
-  // All callers behind a proxy share its address. Refused callbacks from there must not lock out verified providers.
-  const verifiedPaths = new Set<string>();
+  const suspects = createTenantConcurrencyLimiter(suspectsRunningMax);
+  const keyOf = ({ address, target }: CallbackSource) => `${address} ${target}`;
   let running = 0;
+  let waiting = 0;
+
+  async function admit<T>(process: () => Promise<T>): Promise<T> {
+    if (running >= runningMax) throw retryLater("UNAVAILABLE", "Too many concurrent callbacks.", 1);
+    running++;
+    try {
+      return await process();
+    } finally {
+      running--;
+    }
+  }
 
   return {
-    async run({ address, path }, process) {
-      const isExhausted = limiter.take(address, 0, refusals).remaining === 0;
-      if (isExhausted && !verifiedPaths.has(path)) {
-        throw retryLater("RATE_LIMITED", "Too many callbacks from this address were refused.", 1 / refusals.rps);
-      }
-      if (running >= runningMax) throw retryLater("UNAVAILABLE", "Too many concurrent callbacks.", 1);
-      running++;
-      try {
-        return await process();
-      } finally {
-        running--;
-      }
+    async run(source, process) {
+      if (limiter.take(keyOf(source), 0, refusals).remaining > 0) return admit(process);
+      if (waiting >= suspectsWaitingMax) throw tooManyRefusals();
+      waiting++;
+      return suspects.run(source.address, source.target, () => {
+        waiting--;
+        return admit(process);
+      });
     },
 
-    countRefusal(address) {
-      limiter.take(address, 1, refusals);
-    },
-
-    markVerified(path) {
-      if (verifiedPaths.has(path)) return;
-      const [oldest] = verifiedPaths;
-      if (verifiedPaths.size >= verifiedPathsMax) verifiedPaths.delete(oldest!);
-      verifiedPaths.add(path);
-    },
+    countRefusal: (source) => (limiter.take(keyOf(source), 1, refusals).allowed ? undefined : tooManyRefusals()),
   };
+}
+
+function tooManyRefusals(): Failure {
+  return retryLater("RATE_LIMITED", "Too many callbacks from this address were refused.", 1 / refusals.rps);
 }
 
 /** Creates a failure with a Retry-After header. */

@@ -1,5 +1,5 @@
 import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
-import type { CallbackGuard } from "./callback-guard.ts";
+import type { CallbackGuard, CallbackSource } from "./callback-guard.ts";
 
 /** A provider's request, unchanged. */
 export interface CallbackRequest {
@@ -13,23 +13,19 @@ interface Limits {
   /** How long a body may take to arrive. A slower callback counts as refused. */
   readonly bodyMsMax: number;
   readonly guard: Pick<CallbackGuard, "countRefusal">;
+  readonly source: CallbackSource;
 }
 
 const bytesMax = 1024 * 1024;
 
-/** The address that a callback comes from. */
-export function addressOf({ request }: Exchange): string {
-  return request.socket.remoteAddress ?? "";
-}
-
-/** Reads a callback within the time limit, so that a slow sender does not block other callbacks. */
+/** Reads a callback within the time limit. */
 export async function readCallback(
   exchange: Exchange,
   baseUrl: string,
-  { bodyMsMax, guard }: Limits,
+  { bodyMsMax, guard, source }: Limits,
 ): Promise<CallbackRequest> {
   const timer = setTimeout(() => {
-    guard.countRefusal(addressOf(exchange));
+    guard.countRefusal(source);
     exchange.request.destroy();
   }, bodyMsMax);
   try {

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import http from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { after, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { createClientAddressReader } from "../client-address.ts";
 import { createEdge } from "../edge.ts";
 import { createRestHandler } from "../rest/index.ts";
 import { createCallbacks } from "./callbacks.ts";
@@ -16,6 +18,7 @@ const pathOf = (integration: number) => `/callbacks/notifications/${tenant}/${St
 async function serve(receive: Options["receive"], more: Partial<Options> = {}) {
   const edge = createEdge({
     plane: "external",
+    clientAddressOf: createClientAddressReader({ header: "", proxyNetworks: [] }),
     allowedHosts: ["*"],
     allowedOrigins: [],
     bodyBytesMax: 4 * 1024 * 1024,
@@ -66,29 +69,39 @@ test("refused, malformed and early callbacks get different errors, and an early 
   }
 });
 
-test("an address that was refused too often is limited, except for verified providers", async () => {
+test("too many refusals of an address and an integration are limited, but never a valid callback", async () => {
   let nowMs = 1_800_000_000_000;
-  let received = 0;
-  const receive: Options["receive"] = async (_tenantId, integrationId) => {
-    received++;
-    return integrationId.endsWith("1") ? "taken" : "refused";
-  };
+  const receive: Options["receive"] = async (_tenantId, _integrationId, { rawBody }) =>
+    rawBody.toString() === "valid" ? "taken" : "refused";
   const { post } = await serve(receive, { clock: { now: () => nowMs } });
-  assert.equal((await post(1)).status, 204);
   for (let n = 0; n < 20; n++) assert.equal((await post(2)).status, 401);
   const limited = await post(2);
   const { errorCode } = (await limited.json()) as { errorCode: string };
   assert.deepEqual([limited.status, errorCode, limited.headers.get("retry-after")], [429, "RATE_LIMITED", "3"]);
-  assert.equal((await post(11)).status, 429, "this provider is not verified");
-  assert.equal(received, 21, "a limited callback causes no database query");
-  assert.equal((await post(1)).status, 204);
+  assert.equal((await post(2, "valid")).status, 204);
+  assert.equal((await post(3)).status, 401, "another integration is not limited");
 
   nowMs += 3000;
   assert.equal((await post(2)).status, 401);
   assert.equal((await post(2)).status, 429);
-  nowMs += 3000;
-  assert.equal((await post(11)).status, 204, "a verified callback is not counted");
-  assert.equal((await post(2)).status, 401);
+});
+
+test("guesses beyond the limit are verified one at a time, and a valid callback takes its turn among them", async () => {
+  let running = 0;
+  let most = 0;
+  const { post } = await serve(async (_tenantId, _integrationId, { rawBody }) => {
+    most = Math.max(most, ++running);
+    await setImmediate();
+    running--;
+    return rawBody.toString() === "valid" ? "taken" : "refused";
+  });
+  for (let n = 0; n < 20; n++) await post();
+  most = 0;
+  const guesses = Array.from({ length: 100 }, () => post());
+  const valid = post(1, "valid");
+  assert.equal((await valid).status, 204);
+  await Promise.all(guesses);
+  assert.equal(most, 1);
 });
 
 test("malformed and early callbacks do not count as refused", async () => {

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../platform/clock/clock.ts";
 import type { PathHandler } from "../edge.ts";
 import { type Exchange, writeHead } from "../exchange.ts";
 import { createCallbackGuard, retryLater, unverified } from "./callback-guard.ts";
-import { addressOf, type CallbackRequest, readCallback, writeReply } from "./callback-request.ts";
+import { type CallbackRequest, readCallback, writeReply } from "./callback-request.ts";
 
 interface Options {
   /**
@@ -51,23 +51,19 @@ export function createCallbacks({ receive, baseUrl, clock = systemClock, bodyMsM
         headers: { allow: "GET, POST" },
       });
     }
-    const address = addressOf(exchange);
-    return guard.run({ address, path: exchange.path }, () => process(exchange, method, match[1]!, match[2]!));
+    return receiveCallback(exchange, method, match[1]!, match[2]!);
   };
 
-  async function process(
+  async function receiveCallback(
     exchange: Exchange,
     method: "GET" | "POST",
     tenantId: string,
     integrationId: string,
   ): Promise<true> {
-    const callback = await readCallback(exchange, baseUrl(), { bodyMsMax, guard });
-    const received = await receive(tenantId, integrationId, { ...callback, method });
-    if (received === "refused") {
-      guard.countRefusal(addressOf(exchange));
-      throw unverified();
-    }
-    guard.markVerified(exchange.path);
+    const source = { address: exchange.clientAddress, target: integrationId };
+    const callback = await readCallback(exchange, baseUrl(), { bodyMsMax, guard, source });
+    const received = await guard.run(source, () => receive(tenantId, integrationId, { ...callback, method }));
+    if (received === "refused") throw guard.countRefusal(source) ?? unverified();
     if (typeof received === "object") return writeReply(exchange, received.reply);
     switch (received) {
       case "taken":

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../platform/clock/clock.ts";
 import type { PathHandler } from "../edge.ts";
 import { type Exchange, writeHead } from "../exchange.ts";
 import { createCallbackGuard, unverified } from "./callback-guard.ts";
-import { addressOf, type CallbackRequest, readCallback, writeReply } from "./callback-request.ts";
+import { type CallbackRequest, readCallback, writeReply } from "./callback-request.ts";
 
 interface Options {
   /**
@@ -49,23 +49,19 @@ export function createConnectorCallbacks(options: Options): PathHandler {
         headers: { allow: "GET, POST" },
       });
     }
-    const source = { address: addressOf(exchange), path: exchange.path };
-    return guard.run(source, () => process(exchange, method, match[1]!, match[2]!));
+    return receiveCallback(exchange, method, match[1]!, match[2]!);
   };
 
-  async function process(
+  async function receiveCallback(
     exchange: Exchange,
     method: "GET" | "POST",
     tenantId: string,
     subscriptionId: string,
   ): Promise<true> {
-    const request = await readCallback(exchange, baseUrl(), { bodyMsMax, guard });
-    const received = await receive(tenantId, subscriptionId, { ...request, method });
-    if (received === "refused") {
-      guard.countRefusal(addressOf(exchange));
-      throw unverified();
-    }
-    guard.markVerified(exchange.path);
+    const source = { address: exchange.clientAddress, target: subscriptionId };
+    const callback = await readCallback(exchange, baseUrl(), { bodyMsMax, guard, source });
+    const received = await guard.run(source, () => receive(tenantId, subscriptionId, { ...callback, method }));
+    if (received === "refused") throw guard.countRefusal(source) ?? unverified();
     if (received === "malformed") {
       throw invalid("body", "malformed", "must have the format that the provider documents for its webhooks");
     }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
+import { createClientAddressReader } from "../client-address.ts";
 import { createEdge } from "../edge.ts";
 import { createRestHandler } from "../rest/index.ts";
 import { createConnectPageHandler } from "./connect-pages.ts";
@@ -11,11 +12,12 @@ type Handle = Parameters<typeof createConnectPageHandler>[0]["handle"];
 type Request = Parameters<Handle>[0];
 
 const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const page = { status: 200, headers: {}, body: "shown", verdict: "neutral", isEmbeddable: false } as const;
+const page = { status: 200, headers: {}, body: "shown", isRefused: false, isEmbeddable: false } as const;
 
 async function serve(handle: Handle, nowMs = () => 0) {
   const edge = createEdge({
     plane: "external",
+    clientAddressOf: createClientAddressReader({ header: "", proxyNetworks: [] }),
     allowedHosts: ["*"],
     allowedOrigins: [],
     bodyBytesMax: 4 * 1024 * 1024,
@@ -86,16 +88,11 @@ test("only a response that names its embedders drops the header that forbids all
   assert.equal((await send(`/connect/${id}`)).headers.get("x-frame-options"), null);
 });
 
-test("an address that was refused too often is limited, except for sessions that it has proven", async () => {
-  const other = "01BX5ZZKBKACTAV9WEVGEMMVRZ";
-  const send = await serve(async ({ target }) => ({
-    ...page,
-    verdict: "sessionId" in target && target.sessionId === id ? "verified" : "refused",
-  }));
-  await send(`/connect/${id}`);
-  for (let n = 0; n < 20; n++) assert.equal((await send(`/connect/${other}`)).status, 200);
-  const limited = await send(`/connect/${other}`);
+test("too many refusals of an address and a session are limited, but never a valid request", async () => {
+  const send = await serve(async ({ query }) => ({ ...page, isRefused: query.get("token") !== "valid" }));
+  for (let n = 0; n < 20; n++) assert.equal((await send(`/connect/${id}`)).status, 200);
+  const limited = await send(`/connect/${id}`);
   assert.deepEqual([limited.status, limited.headers.get("retry-after")], [429, "3"]);
-  const submitted = await send(`/connect/${id}/submit`, { method: "POST", body: new URLSearchParams() });
-  assert.equal(submitted.status, 200);
+  assert.equal((await send(`/connect/${id}?token=valid`)).status, 200);
+  assert.equal((await send("/connect/01BX5ZZKBKACTAV9WEVGEMMVRZ")).status, 200, "another session is not limited");
 });

@@ -11,7 +11,7 @@ type Target =
   | { readonly kind: "callback"; readonly configId: string };
 
 interface Options {
-  /** Serves the hosted connect page. A refused request counts against its address. */
+  /** Serves the hosted connect page. A refused request counts against its address and session. */
   readonly handle: (request: {
     readonly target: Target;
     readonly query: URLSearchParams;
@@ -21,7 +21,7 @@ interface Options {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
-    readonly verdict: "verified" | "refused" | "neutral";
+    readonly isRefused: boolean;
     readonly isEmbeddable: boolean;
   }>;
   readonly clock?: Clock;
@@ -46,22 +46,20 @@ export function createConnectPageHandler({ handle, clock = systemClock }: Option
     const target = targetOf(exchange.path);
     if (target === undefined) return false;
     requireMethod(exchange, target);
-    const address = exchange.request.socket.remoteAddress ?? "";
-    // The paths of a session share the verification of its page.
-    const path = target.kind === "callback" ? exchange.path : `/connect/${target.sessionId}`;
-    return guard.run({ address, path }, () => serve(exchange, target, address, path));
+    return serve(exchange, target);
   };
 
-  async function serve(exchange: Exchange, target: Target, address: string, path: string): Promise<true> {
+  async function serve(exchange: Exchange, target: Target): Promise<true> {
     const { request } = exchange;
-    const response = await handle({
-      target,
-      query: new URLSearchParams(exchange.query),
-      form: request.method === "POST" ? await formOf(exchange) : new URLSearchParams(),
-      header: (name) => headerOf(request, name),
-    });
-    if (response.verdict === "refused") guard.countRefusal(address);
-    if (response.verdict === "verified") guard.markVerified(path);
+    const form = request.method === "POST" ? await formOf(exchange) : new URLSearchParams();
+    const query = new URLSearchParams(exchange.query);
+    const id = target.kind === "callback" ? target.configId : target.sessionId;
+    const source = { address: exchange.clientAddress, target: id };
+    const response = await guard.run(source, () =>
+      handle({ target, query, form, header: (name) => headerOf(request, name) }),
+    );
+    const limited = response.isRefused ? guard.countRefusal(source) : undefined;
+    if (limited !== undefined) throw limited;
     // The content security policy names the pages that may embed this one; the older header cannot.
     if (response.isEmbeddable) delete exchange.headers["x-frame-options"];
     const body = Buffer.from(response.body);

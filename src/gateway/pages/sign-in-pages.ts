@@ -6,7 +6,7 @@ import type { PathHandler } from "../edge.ts";
 import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
 
 interface Options {
-  /** Serves a page; undefined if there is none. A refused request counts against its address. */
+  /** Serves a page; undefined if there is none. A refused request counts against its address and connection. */
   readonly handle: (request: {
     readonly method: "GET" | "POST";
     readonly path: string;
@@ -20,7 +20,7 @@ interface Options {
         readonly status: number;
         readonly headers: Readonly<Record<string, string>>;
         readonly body: string;
-        readonly verdict: "verified" | "refused" | "neutral";
+        readonly isRefused: boolean;
       }
     | undefined
   >;
@@ -28,6 +28,7 @@ interface Options {
 }
 
 const prefix = "/auth/";
+const connectionId = /(?<=\/)[0-7][0-9A-HJKMNP-TV-Z]{25}(?=\/|$)/;
 /** A SAML response with a large number of groups is the largest form. */
 const formBytesMax = 256 * 1024;
 /** Some requests wait for an identity provider. */
@@ -51,20 +52,29 @@ export function createSignInPageHandler({ handle, clock = systemClock }: Options
         headers: { allow: "GET, POST" },
       });
     }
-    const address = request.socket.remoteAddress ?? "";
-    return guard.run({ address, path }, () => serve(exchange, method, address));
+    return serve(exchange, method);
   };
 
-  async function serve(exchange: Exchange, method: "GET" | "POST", address: string): Promise<boolean> {
-    const { path, query, request } = exchange;
-    const response = await handle({
-      ...{ method, path: path.slice(prefix.length), query: new URLSearchParams(query), rawQuery: query, address },
-      form: method === "POST" ? await formOf(exchange) : new URLSearchParams(),
-      header: (name) => headerOf(request, name),
-    });
+  async function serve(exchange: Exchange, method: "GET" | "POST"): Promise<boolean> {
+    const { path, query, request, clientAddress: address } = exchange;
+    const form = method === "POST" ? await formOf(exchange) : new URLSearchParams();
+    const source = { address, target: connectionId.exec(path)?.[0] ?? "" };
+    const response = await guard.run(source, () =>
+      handle({
+        ...{
+          method,
+          path: path.slice(prefix.length),
+          query: new URLSearchParams(query),
+          rawQuery: query,
+          form,
+          address,
+        },
+        header: (name) => headerOf(request, name),
+      }),
+    );
     if (response === undefined) return false;
-    if (response.verdict === "refused") guard.countRefusal(address);
-    if (response.verdict === "verified") guard.markVerified(path);
+    const limited = response.isRefused ? guard.countRefusal(source) : undefined;
+    if (limited !== undefined) throw limited;
     const body = Buffer.from(response.body);
     writeHead(exchange, response.status, { ...response.headers, "content-length": String(body.length) });
     exchange.response.end(request.method === "HEAD" ? "" : body);

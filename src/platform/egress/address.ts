@@ -101,7 +101,7 @@ export function parseCidr(cidr: string): { net: string; prefix: number } {
 }
 
 /** Removes the zone of an address and converts an IPv4-mapped IPv6 address to IPv4. */
-function toPlainAddress(address: string): string {
+export function toPlainAddress(address: string): string {
   const bare = address.split("%")[0]!;
   if (!isIPv6(bare)) return bare;
   const groups = groupsOf(bare);

@@ -4,6 +4,7 @@
  * policy: the names and addresses that may be reached. checked address: an address that the policy allows. Connections are made
  * to exactly this address, even if the name resolves to another one a moment later.
  */
+export { createNetworkSet, toPlainAddress } from "./address.ts";
 export {
   type CheckedAddress,
   type Egress,

@@ -34,6 +34,7 @@ export async function startRpcServer(test: TestContext, version: "1.1" | "2", se
       path,
       query,
       plane: "external",
+      clientAddress: "",
       bodyBytesMax,
       bodyTimeoutMs: 30_000,
       stopping,

@@ -70,15 +70,15 @@ export function createSignInPages(parts: Parts): SignInPages {
   const attemptCookieOf = ({ header }: PageRequest) => readCookie("attempt", header("cookie"), url());
 
   const respond = (document: PageDocument, status = 200): PageResponse => ({
-    ...{ status, headers: shell.headers, body: shell.render(document), verdict: "neutral" },
+    ...{ status, headers: shell.headers, body: shell.render(document), isRefused: false },
   });
 
   function refuse(reason: PageRefusal, cause?: unknown): PageResponse {
     metrics.refused(reason);
     log.info({ reason, err: cause }, "a sign-in was refused");
     const { status, document } = refusalDocument(reason);
-    const verdict = reason === "provider_unavailable" || reason === "needs_https" ? "neutral" : "refused";
-    return { ...respond(document, status), verdict };
+    const isRefused = reason !== "provider_unavailable" && reason !== "needs_https";
+    return { ...respond(document, status), isRefused };
   }
 
   const redirect = (location: string, cookie?: string): PageResponse => ({
@@ -88,7 +88,7 @@ export function createSignInPages(parts: Parts): SignInPages {
       ...(cookie !== undefined && { "set-cookie": cookie }),
     },
     body: "",
-    verdict: "verified",
+    isRefused: false,
   });
 
   const browserOf = (request: PageRequest): SigningBrowser => ({
@@ -212,7 +212,7 @@ export function createSignInPages(parts: Parts): SignInPages {
       const removal = { "set-cookie": setCookie("session", "", url(), 0) };
       const target = ended === undefined ? undefined : await samlPages?.signOutUrl(ended);
       const page = respond(target === undefined ? signedOutDocument() : departureDocument(target));
-      return { ...page, headers: { ...page.headers, ...removal }, verdict: "verified" };
+      return { ...page, headers: { ...page.headers, ...removal } };
     });
   }
 

@@ -23,8 +23,8 @@ export interface PageResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** A refused request counts against its address. */
-  readonly verdict: "verified" | "refused" | "neutral";
+  /** A refused request counts against its address and connection. */
+  readonly isRefused: boolean;
 }
 
 /** Helpers that the pages share. */

@@ -153,7 +153,7 @@ export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Parts,
             "content-type": "application/samlmetadata+xml; charset=utf-8",
             "cache-control": "no-cache",
           };
-          return { status: 200, headers, body: saml.metadata(connection), verdict: "neutral" };
+          return { status: 200, headers, body: saml.metadata(connection), isRefused: false };
         }
         case "POST acs":
           return acceptResponse(connection, request);

@@ -26,7 +26,7 @@ export interface PageResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Whether the browser has proven that it may use the session. A refused request counts against its address. */
-  readonly verdict: "verified" | "refused" | "neutral";
+  readonly isRefused: boolean;
   /** Whether pages of some origins may embed the response. */
   readonly isEmbeddable: boolean;
 }
@@ -76,7 +76,7 @@ export function createConnectPages({ flow, receiveCallback, publicUrl }: Parts):
       status,
       headers: shell.headers(origins),
       body: shell.render(document),
-      verdict: view.kind === "refused" ? "refused" : view.kind === "locked" ? "neutral" : "verified",
+      isRefused: view.kind === "refused",
       isEmbeddable: origins.length > 0,
     };
   }
@@ -86,7 +86,7 @@ export function createConnectPages({ flow, receiveCallback, publicUrl }: Parts):
       status: 303,
       headers: { location: url, "cache-control": "no-store", "referrer-policy": "no-referrer", ...headers },
       body: "",
-      verdict: "verified",
+      isRefused: false,
       isEmbeddable: false,
     };
   }
