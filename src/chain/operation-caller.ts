@@ -1,7 +1,7 @@
 import type { DescMethod, MessageShape } from "@bufbuild/protobuf";
 import type { Operation } from "../definitions/index.ts";
 import { fail } from "../errors/index.ts";
-import { grantedScopes, type TenantId } from "../platform/access/index.ts";
+import { grantedScopes, modeOf, type TenantId } from "../platform/access/index.ts";
 import { createMessageChecker } from "../platform/validation/index.ts";
 import type { Call, Next } from "./call.ts";
 import type { EntitlementCheck } from "./entitlement.ts";
@@ -15,6 +15,8 @@ export interface CallOrigin {
   /** Repeating a call with the same key has no further effect and returns the same response. */
   readonly idempotencyKey: string;
   readonly requestId: string;
+  /** The key of the environment that the call is limited to like a key of the same environment; undefined for all. */
+  readonly environmentKey?: string | undefined;
 }
 
 /** Performs operations on behalf of a tenant, in process. */
@@ -48,7 +50,7 @@ export function createOperationCaller(parts: Parts): OperationCaller {
   return async <M extends DescMethod>(method: M, origin: CallOrigin, request: MessageShape<M["input"]>) => {
     const operation = byMethod.get(method.parent.typeName + method.name);
     if (operation === undefined) throw new Error(`${method.name} is not an operation of this service.`);
-    const { tenantId, subject, idempotencyKey, requestId } = origin;
+    const { tenantId, subject, idempotencyKey, requestId, environmentKey } = origin;
     const tenantState = await readTenantState(tenantId);
     if (tenantState?.status !== "active") {
       throw fail("TENANT_SUSPENDED", { public: "The tenant is not active." });
@@ -76,7 +78,7 @@ export function createOperationCaller(parts: Parts): OperationCaller {
         kind: "service",
         roles,
         scopes: grantedScopes(roles, []),
-        environmentMode: "any",
+        environmentMode: modeOf(environmentKey),
       },
     };
     return (await execute(call)) as MessageShape<M["output"]>;

@@ -17,6 +17,7 @@ export {
   isWithinMode,
   mayUseEnvironment,
   modeAllows,
+  modeOf,
   type Principal,
   productionKey,
   type TenantId,

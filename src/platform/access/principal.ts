@@ -37,6 +37,12 @@ export function modeAllows(mode: EnvironmentMode, inProduction: boolean | null):
 /** The key of the environment that every tenant has and that is always active. */
 export const productionKey = "production";
 
+/** The mode of a caller that acts in an environment; undefined for a caller that acts in none. */
+export function modeOf(environmentKey: string | undefined): EnvironmentMode {
+  if (environmentKey === undefined) return "any";
+  return environmentKey === productionKey ? "production_only" : "non_production_only";
+}
+
 /** Whether a caller may use an environment, given its key. */
 export function mayUseEnvironment({ environmentMode }: Principal, environmentKey: string): boolean {
   return modeAllows(environmentMode, environmentKey === productionKey);

@@ -12,6 +12,7 @@ import {
 import type { Handler } from "../../../src/chain/call.ts";
 import type { OperationCaller } from "../../../src/chain/operation-caller.ts";
 import {
+  insertProduction,
   keyringOf,
   nodesDatabase,
   startNode,
@@ -23,7 +24,6 @@ import { compileTemplate } from "../../../src/modules/workflows/runs/index.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
 import { createCursors } from "../../../src/platform/cursor/index.ts";
 import { createEgress, type Egress } from "../../../src/platform/egress/index.ts";
-import { ulid } from "../../../src/platform/ids/ulid.ts";
 import { createLog } from "../../../src/platform/log/log.ts";
 import { createEventLoopShares } from "../../../src/platform/scheduling/index.ts";
 import { createMetrics } from "../../../src/platform/telemetry/index.ts";
@@ -109,7 +109,9 @@ export async function startTriggerStage(options: StageOptions) {
         },
       },
       http: createGuardedHttp(egress),
-      environments: { require: async () => ({ id: environmentId, key: "production" }) },
+      environments: {
+        require: async ({ tenantId }) => ({ id: await insertProduction(db, tenantId), key: "production" }),
+      },
       call: options.call ?? (() => Promise.reject(new Error("No operation is called."))),
       findPoolId: async () => undefined,
       publicUrl: () => publicUrl,
@@ -170,6 +172,7 @@ export async function startTriggerStage(options: StageOptions) {
       await db.sql`
         insert into tenants (id, name, slug, status, created_at, updated_at)
         values (${tenantId}, 'test', ${tenantId.toLowerCase()}, 'active', ${now}, ${now})`;
+      await insertProduction(db, tenantId);
       return tenantId;
     },
 
@@ -256,5 +259,3 @@ export async function startTriggerStage(options: StageOptions) {
     },
   };
 }
-
-const environmentId = ulid(Date.now());

@@ -273,6 +273,7 @@ test("a payload that is too large makes a dead event, and is not stored", async 
 
 test("a subscription is refused with the field that is wrong", async () => {
   const shop = await newShop();
+  await shop.ok("POST", "/api/v2/environments", { key: "lab" });
   const valid = {
     name: "s",
     trigger_key: "shop.order.changed",
@@ -292,6 +293,7 @@ test("a subscription is refused with the field that is wrong", async () => {
     [{ target: { route: { type: "t" } } }, "INVALID_ARGUMENT", /target\.route\.pool/],
     [{ target: { route: { pool: "p", dry_run: true } } }, "INVALID_ARGUMENT", /dry_run/],
     [{ environment_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" }, "NOT_FOUND", /environment/],
+    [{ environment_id: "lab" }, "INVALID_ARGUMENT", /a connection of the subscription's environment/],
   ];
   for (const [fields, code, message] of cases) {
     const { text } = await shop.refused(code, "POST", subscriptionsPath, { ...valid, ...fields });

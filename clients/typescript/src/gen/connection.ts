@@ -74,6 +74,8 @@ export type CreateConnectionRequest = {
   readonly auth_mode?: "" | "oauth2" | "oauth2_cc" | "api_key" | "basic" | "two_step" | "jwt" | "signed_jwt" | "aws_sigv4" | "none";
   /** The provider config whose OAuth app obtained the grant; required for a refresh with oauth2. */
   readonly provider_config_id?: string;
+  /** The id or the key of the environment; production when empty. A provider config must belong to it. */
+  readonly environment_id?: string;
 };
 
 /** Settings and credentials to act for a tenant at a provider; shown without the credentials. */
@@ -124,6 +126,8 @@ export type Connection = {
   readonly last_test_class: string;
   /** When the grant ends whatever is done with it, so that access must be granted again before; absent if it does not end, or if the provider does not say when. */
   readonly grant_expires_at?: string;
+  /** The environment. */
+  readonly environment_id: string;
 };
 
 /** An end user for whom a connection acts. */
@@ -166,6 +170,8 @@ export type ListConnectionsRequest = {
   readonly end_user_id?: string;
   /** Only those of this provider config. */
   readonly provider_config_id?: string;
+  /** Only those of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** The fields of a connection to change. */

@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty";
 import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Status } from "../../ui/text";
+import { Ago, Id, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
 
 const connections = createConnectionService(transport);
@@ -17,6 +17,12 @@ const statuses = ["active", "needs_reauth", "revoked"];
 const columns: readonly Column<Connection>[] = [
   { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },
   { title: "Provider", width: "150px", value: ({ provider_key }) => provider_key },
+  {
+    title: "Environment",
+    width: "120px",
+    value: ({ environment_id }) => environment_id,
+    render: ({ environment_id }) => <Id id={environment_id} />,
+  },
   { title: "Account", value: ({ account }) => account?.label },
   { title: "Status", width: "150px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   { title: "Last test", width: "130px", value: ({ last_test_class }) => words(last_test_class) },
@@ -30,7 +36,11 @@ const columns: readonly Column<Connection>[] = [
 
 /** The accounts that are connected. */
 export function Connections() {
-  const filters = { status: filterOf("status"), provider_key: filterOf("provider") };
+  const filters = {
+    status: filterOf("status"),
+    provider_key: filterOf("provider"),
+    environment_id: filterOf("environment"),
+  };
   const list = useList(
     `connections ${JSON.stringify(filters)}`,
     (page) => connections.list({ ...page, ...filters } as Parameters<typeof connections.list>[0]),
@@ -55,6 +65,7 @@ export function Connections() {
       <div class="filters">
         <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
         <TextFilter label="Provider" name="provider" />
+        <TextFilter label="Environment" name="environment" />
       </div>
       <ListTable
         columns={columns}

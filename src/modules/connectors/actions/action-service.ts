@@ -2,14 +2,14 @@ import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import { inProgressFailure, keyName } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
-import type { Connections, OpenConnection } from "../connections/index.ts";
+import type { Connection, Connections, OpenConnection } from "../connections/index.ts";
 import {
   type Action,
   type Catalogue,
@@ -49,6 +49,9 @@ export interface ActionCall {
   /** 0 for the time that the action allows. */
   readonly timeoutMs: number;
 }
+
+/** Who reads executions. */
+type Caller = Pick<Context, "tenantId" | "sql" | "principal">;
 
 /** A rendered request in which credentials are replaced. */
 export interface RenderedRequest {
@@ -93,7 +96,7 @@ export function createActionService(parts: Parts) {
 
   /** Checks everything that can be checked before anything is stored or sent. */
   async function prepare(
-    context: Pick<Context, "tenantId" | "nowMs">,
+    context: Pick<Context, "tenantId" | "nowMs" | "principal">,
     call: ActionCall,
     idempotencyKey: string,
   ): Promise<{ prepared: PreparedAction; request: HttpRequest }> {
@@ -104,7 +107,7 @@ export function createActionService(parts: Parts) {
       const [{ field, message }] = violations as [(typeof violations)[number]];
       throw fail("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations });
     }
-    const connection = await openConnection(tenantId, provider, call);
+    const connection = await openConnection(context, provider, call);
     const prepared = { tenantId, provider, action, input: call.input as Json, connection, idempotencyKey };
     const request = renderPage(prepared, undefined, nowMs);
     if ("fault" in request) throw renderFailure(request);
@@ -133,7 +136,7 @@ export function createActionService(parts: Parts) {
   }
 
   async function openConnection(
-    tenantId: TenantId,
+    { tenantId, principal }: Pick<Context, "tenantId" | "principal">,
     provider: Provider,
     { connectionId, dryRun }: ActionCall,
   ): Promise<OpenConnection | undefined> {
@@ -143,13 +146,31 @@ export function createActionService(parts: Parts) {
       throw invalid("connection_id", "required", `is required: ${provider.name} needs a connection`);
     }
     // A dry run sends nothing, so credentials that are valid for a moment are enough.
-    const opened = await connections.open(tenantId, connectionId, dryRun ? { minValidMs: 0 } : undefined);
+    const opened = await connections.open(tenantId, connectionId, { principal, ...(dryRun && { minValidMs: 0 }) });
     if (typeof opened === "string") throw connectionFailure(opened);
     if (opened.providerKey !== provider.key) {
       const message = `is a connection of ${opened.providerKey}; the action needs one of ${provider.key}`;
       throw invalid("connection_id", "provider", message);
     }
     return opened;
+  }
+
+  /** The connection of an execution, if any. Throws if it belongs to an environment that the caller may not use. */
+  async function requireAccess(
+    context: Caller,
+    { connectionId }: Pick<Execution, "connectionId">,
+  ): Promise<Connection | undefined> {
+    if (connectionId === "") return undefined;
+    const connection = await connections.find(context.sql, context.tenantId, connectionId);
+    if (connection !== undefined) requireEnvironmentAccess(context, connection.environmentKey);
+    return connection;
+  }
+
+  /** Finds an execution. Throws if it used a connection of an environment that the caller may not use. */
+  async function findExecution(context: Caller, id: string): Promise<Execution | undefined> {
+    const execution = await executionStore(context.sql).find(context.tenantId, id);
+    if (execution !== undefined) await requireAccess(context, execution);
+    return execution;
   }
 
   async function run<Response extends Message>(
@@ -243,27 +264,23 @@ export function createActionService(parts: Parts) {
       return execution;
     },
 
-    async getExecution({ tenantId, sql }: Pick<Context, "tenantId" | "sql">, id: string): Promise<Execution> {
-      const execution = await executionStore(sql).find(tenantId, id);
+    findExecution,
+
+    async getExecution(context: Caller, id: string): Promise<Execution> {
+      const execution = await findExecution(context, id);
       if (execution === undefined) throw notFound("execution");
       return execution;
     },
 
-    async listPage(
-      { tenantId, sql }: Pick<Context, "tenantId" | "sql">,
-      filter: ExecutionFilter,
-      page: Page,
-    ): Promise<PageRows<Execution>> {
-      if (filter.connectionId !== "" && (await connections.find(sql, tenantId, filter.connectionId)) === undefined) {
+    async listPage(context: Caller, filter: ExecutionFilter, page: Page): Promise<PageRows<Execution>> {
+      const { tenantId, sql } = context;
+      if (filter.connectionId !== "" && (await requireAccess(context, filter)) === undefined) {
         throw notFound("connection");
       }
       return executionStore(sql).list(tenantId, filter, page);
     },
 
-    findExecution: ({ tenantId, sql }: Pick<Context, "tenantId" | "sql">, id: string): Promise<Execution | undefined> =>
-      executionStore(sql).find(tenantId, id),
-
-    async explainExecution(context: Pick<Context, "tenantId" | "sql">, id: string): Promise<Explanation> {
+    async explainExecution(context: Caller, id: string): Promise<Explanation> {
       return this.explainFound(context, await this.getExecution(context, id));
     },
 

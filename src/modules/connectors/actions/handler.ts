@@ -58,11 +58,13 @@ export function actionHandlers({ service, cursors, clock }: Parts): Handlers<typ
     },
 
     async listExecutions(context, request) {
-      const { tenantId, operation } = context;
+      const { tenantId, operation, principal } = context;
+      const mode = principal.environmentMode;
       const { connectionId, actionKey, providerKey } = request;
       const filter = {
         ...{ connectionId, actionKey, providerKey },
         ...{ status: request.status as ExecutionStatus | "", origin: request.origin as ExecutionOrigin | "" },
+        inProduction: mode === "any" ? undefined : mode === "production_only",
       };
       const page = await readPage(
         cursors,

@@ -73,6 +73,10 @@ export function createConnectSessionService(parts: ConnectSessionParts) {
     if (connectionId !== "") {
       const connection = await connections.find(sql, tenantId, connectionId);
       if (connection === undefined) throw notFound("connection");
+      requireEnvironmentAccess(context, connection.environmentKey);
+      if (connection.environmentId !== environmentId) {
+        throw invalid("connection_id", "environment", "must be a connection of the session's environment");
+      }
       if (connection.status === "revoked") {
         throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Connect the account anew." });
       }

@@ -1,4 +1,4 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import { type Principal, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { AccountValues, AuthMode } from "../manifests/index.ts";
@@ -36,6 +36,8 @@ export type ConnectionFault =
 export interface OpenOptions {
   /** How long the credentials must still be valid; 15 seconds by default. */
   readonly minValidMs?: number | undefined;
+  /** Who uses it; undefined for the service itself. Throws PERMISSION_DENIED if the connection is of an environment they may not use. */
+  readonly principal?: Principal | undefined;
 }
 
 interface Parts {
@@ -96,13 +98,14 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
   return async function open(
     tenantId: TenantId,
     connectionId: string,
-    { minValidMs = minValidMsDefault }: OpenOptions = {},
+    { minValidMs = minValidMsDefault, principal }: OpenOptions = {},
   ): Promise<OpenConnection | ConnectionFault> {
     const ref = { tenantId, id: connectionId };
     for (let refreshed = false; ; refreshed = true) {
       const found = cache.get(ref);
       const sealed = found instanceof Promise ? await found : found;
       if (sealed === undefined) return "connection_missing";
+      if (principal !== undefined) requireEnvironmentAccess({ principal }, sealed.environmentKey);
       if (sealed.status !== "active") return sealed.status;
       const urgency = hasTokens(sealed.authMode)
         ? urgencyOf(sealed, minValidMs, clock.now())

@@ -9,7 +9,7 @@ import {
 import { failsWith, freshTenant, perform, recordedEvents } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { insertConfig, nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
+import { insertConfig, insertProduction, nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
 import { json, startTokenServer } from "./testing/token-server.ts";
 
 const url = await nodesDatabase();
@@ -37,6 +37,7 @@ beforeEach(() => {
 type NewConnection = MessageInitShape<typeof CreateConnectionRequestSchema>;
 async function create(tenantId: TenantId, request: NewConnection): Promise<string> {
   const whole = { name: "n", providerKey: "acme", ...request } as NewConnection;
+  await insertProduction(db, tenantId);
   const { createConnection } = connections.handlers;
   return (await perform(db, { tenantId }, createConnection, CreateConnectionRequestSchema, whole)).connection!.id;
 }

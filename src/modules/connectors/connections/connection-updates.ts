@@ -1,7 +1,7 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { type Failure, fail, invalid } from "../../../errors/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
-import { notFound, unchangedRecord } from "../../../platform/db/index.ts";
+import { unchangedRecord } from "../../../platform/db/index.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue } from "../manifests/index.ts";
@@ -19,7 +19,7 @@ import {
 import { fitFields } from "./domain/field-check.ts";
 import { grantEnd } from "./domain/refresh-policy.ts";
 import { eventData, replaceGrant } from "./grant-service.ts";
-import { type ConnectionParts, invalidFields } from "./service.ts";
+import { type ConnectionParts, invalidFields, requireAccess } from "./service.ts";
 import { connectionStore } from "./store.ts";
 import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./verification/grant-prover.ts";
 
@@ -119,7 +119,7 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
       checkSizes(settings ?? {}, credentials ?? {});
       checkExpiry(expiresAt, context.nowMs);
       const found = await connectionStore(context.sql).findSealed(context.tenantId, id);
-      const current = unchangedRecord(requireLive(found), expectedVersion, "connection");
+      const current = unchangedRecord(requireLive(context, found), expectedVersion, "connection");
       const next = { settings: settings ?? current.settings, credentials: credentials ?? currentFields(current) };
       const grant = await testCredentials(context, current, next.settings, next.credentials);
       return { ...next, credentialVersion: current.credentialVersion, grant };
@@ -136,7 +136,8 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
       const { sql, tenantId, nowMs, afterCommit } = context;
       const { name, endUser, settings, credentials } = change;
       const store = connectionStore(sql);
-      const current = unchangedRecord(requireLive(await store.lock(tenantId, id)), expectedVersion, "connection");
+      const live = requireLive(context, await store.lock(tenantId, id));
+      const current = unchangedRecord(live, expectedVersion, "connection");
       if (isEmptyChange({ name, endUser, settings, credentials })) return current;
       const now = new Date(nowMs);
       const expiresAt = credentials === undefined ? current.expiresAt : change.expiresAt;
@@ -169,8 +170,8 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
   };
 }
 
-function requireLive<C extends Connection>(connection: C | undefined): C {
-  if (connection === undefined) throw notFound("connection");
+function requireLive<C extends Connection>(context: Context, found: C | undefined): C {
+  const connection = requireAccess(context, found);
   if (connection.status !== "revoked") return connection;
   throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Create another one." });
 }

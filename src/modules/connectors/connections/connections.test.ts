@@ -23,7 +23,14 @@ import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSecrets } from "../../tenancy/index.ts";
 import { connectionsMax } from "./domain/connection.ts";
 import type { OpenConnection } from "./index.ts";
-import { keyringOf, masterKey, nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
+import {
+  insertProduction,
+  keyringOf,
+  masterKey,
+  nodesDatabase,
+  providerOn,
+  startNode,
+} from "./testing/connection-nodes.ts";
 
 const url = await nodesDatabase();
 const events = recordedEvents();
@@ -45,6 +52,7 @@ const defaults: Request = {
   credentials: { password: "hunter2" },
 };
 async function createConnection(choice: ContextChoice, more: Request = {}, by = handlers) {
+  if (choice.tenantId !== undefined) await insertProduction(db, choice.tenantId);
   const request = { ...defaults, ...more } as Request;
   return (await perform(db, { nowMs, ...choice }, by.createConnection, CreateConnectionRequestSchema, request))
     .connection!;
@@ -84,7 +92,10 @@ test("a connection is returned without its credentials, which are stored sealed 
     tenantId,
     type: "connection.created",
     subject: made.id,
-    data: { name: "Mail", provider_key: "mail", provider_config_id: "", end_user_id: "u1" },
+    data: {
+      ...{ name: "Mail", environment_id: made.environmentId, provider_key: "mail", provider_config_id: "" },
+      end_user_id: "u1",
+    },
   });
   assert.ok(!JSON.stringify(events.recorded).includes("hunter2"));
 });
@@ -237,9 +248,9 @@ test("the maximum number of connections per tenant holds under concurrent creati
 test("filtered lists of many connections read no more rows than they return", async () => {
   const tenantId = freshTenant();
   await db.sql`
-    insert into connector_connections (tenant_id, id, name, provider_key, end_user, status, ciphertext, key_id, created_at,
-      updated_at)
-    select ${tenantId}, lpad(n::text, 26, '0'), 'c', case when n % 500 = 0 then 'rare' else 'mail' end,
+    insert into connector_connections (tenant_id, id, environment_id, environment_key, name, provider_key, end_user, status,
+      ciphertext, key_id, created_at, updated_at)
+    select ${tenantId}, lpad(n::text, 26, '0'), ${tenantId}, 'production', 'c', case when n % 500 = 0 then 'rare' else 'mail' end,
       jsonb_build_object('id', 'u' || n), case when n % 5000 = 0 then 'needs_reauth' else 'active' end, '', 'k1', now(), now()
     from generate_series(1, ${sized(10_000, 100_000)}) n`;
   await db.sql`analyze connector_connections`;

@@ -14,6 +14,7 @@ const { connections, db } = await startNode(options);
 
 const grant: Grant = {
   ...{ connectionId: undefined, name: "Ada's Acme", endUser: { id: "u1", email: "", displayName: "" } },
+  ...{ environmentId: freshTenant(), environmentKey: "production" },
   ...{ providerKey: "acme", providerConfigId: "", authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "d1" },
   ...{ scopes: ["read"], settings: { region: "eu" }, captured: { team: "T1" }, account: { id: "42", label: "ada" } },
   credentials: { access_token: "first", refresh_token: "r1" },

@@ -27,6 +27,9 @@ export interface Grant {
   /** The name and the end user of a new connection. A reconnected one keeps its own. */
   readonly name: string;
   readonly endUser: EndUser | undefined;
+  /** The environment of the connect session, to which the connection belongs. */
+  readonly environmentId: string;
+  readonly environmentKey: string;
   readonly providerKey: string;
   /** Empty without a provider config. */
   readonly providerConfigId: string;
@@ -114,7 +117,7 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
 export async function replaceGrant(
   { sql, tenantId, nowMs, afterCommit }: EventContext,
   current: Connection,
-  grant: Omit<Grant, "connectionId" | "name" | "endUser">,
+  grant: Omit<Grant, "connectionId" | "name" | "endUser" | "environmentId" | "environmentKey">,
   { keyring, cache }: Pick<Parts, "keyring" | "cache">,
 ): Promise<Connection> {
   const { credentials, ...stored } = grant;
@@ -141,9 +144,10 @@ function endOf({ authMode, credentials, expiresAt, lifetimeS }: Renewal, nowMs: 
 }
 
 /** The data of a connection's events. */
-export function eventData({ name, providerKey, providerConfigId, endUser }: Connection) {
+export function eventData({ name, environmentId, providerKey, providerConfigId, endUser }: Connection) {
   return {
     name,
+    environment_id: environmentId,
     provider_key: providerKey,
     provider_config_id: providerConfigId,
     end_user_id: endUser?.id ?? "",

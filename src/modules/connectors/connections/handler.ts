@@ -16,7 +16,7 @@ import {
 } from "../../../../gen/service/api/connection_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import { environmentIdOf, type TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
@@ -38,10 +38,10 @@ interface Parts {
 export function connectionHandlers({ service, updates, test, cursors }: Parts): Handlers<typeof Rpc> {
   return {
     async createConnection(context, request) {
-      const { name, providerKey, endUser, scopes, settings, credentials, expiresAt, authMode, providerConfigId } =
-        request;
+      const { name, providerKey, environmentId, endUser, scopes, settings, credentials, expiresAt } = request;
+      const { authMode, providerConfigId } = request;
       const connection = await service.createConnection(context, {
-        ...{ name, providerKey, scopes, credentials, providerConfigId },
+        ...{ name, providerKey, environmentId, scopes, credentials, providerConfigId },
         endUser: endUser && { id: endUser.id, email: endUser.email, displayName: endUser.displayName },
         settings: settings ?? {},
         authMode: authMode as AuthMode | "",
@@ -67,7 +67,10 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
     },
 
     testConnection: {
-      prepare: ({ tenantId }: Context, { id }: TestConnectionRequest) => test(tenantId, id),
+      async prepare(context: Context, { id }: TestConnectionRequest) {
+        await service.getConnection(context, id);
+        return test(context.tenantId, id);
+      },
       async run(context: Context, { id }: TestConnectionRequest, result: TestResult) {
         await service.recordTest(context, id, result);
         const { account, ...rest } = result;
@@ -89,21 +92,20 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
     },
 
     async listConnections(context, request) {
-      const { tenantId, sql, operation } = context;
+      const { tenantId, sql, operation, principal } = context;
+      const mode = principal.environmentMode;
       const filter = {
         providerKey: request.providerKey || undefined,
         status: request.status || undefined,
         endUserId: request.endUserId || undefined,
         providerConfigId: request.providerConfigId || undefined,
+        environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
+        inProduction: mode === "any" ? undefined : mode === "production_only",
       };
       const page = await readPage(
         cursors,
         request,
-        {
-          tenantId,
-          operation: operation.id,
-          filter: [filter.providerKey, filter.status, filter.endUserId, filter.providerConfigId],
-        },
+        { tenantId, operation: operation.id, filter: Object.values(filter) },
         (connection: Connection) => connection.id,
         (wanted) => connectionStore(sql).list(tenantId, filter, wanted),
       );
@@ -127,6 +129,7 @@ function fromConnection(connection: Connection): ConnectionMessage {
   return create(ConnectionSchema, {
     id: connection.id,
     tenantId: connection.tenantId,
+    environmentId: connection.environmentId,
     name: connection.name,
     providerKey: connection.providerKey,
     providerConfigId: connection.providerConfigId,

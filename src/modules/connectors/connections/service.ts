@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail, type Violation } from "../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { fail, invalid, type Violation } from "../../../errors/index.ts";
+import { requireEnvironment, requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -73,11 +73,18 @@ export function createConnectionService(parts: ConnectionParts) {
     throw invalidFields(fit ?? violations);
   }
 
-  async function checkConfig(context: Context, { providerConfigId, providerKey }: NewConnection): Promise<void> {
+  async function checkConfig(
+    context: Context,
+    { providerConfigId, providerKey }: NewConnection,
+    environmentId: string,
+  ): Promise<void> {
     if (providerConfigId === "") return;
     const config = await configs.hold(context.sql, context.tenantId, providerConfigId);
     if (config === undefined) throw notFound("provider config");
     requireEnvironmentAccess(context, config.environmentKey);
+    if (config.environmentId !== environmentId) {
+      throw invalid("provider_config_id", "environment", "must be a config of the connection's environment");
+    }
     if (config.status === "archived") {
       throw fail("FAILED_PRECONDITION", { public: "The provider config is archived. Use another one." });
     }
@@ -87,10 +94,8 @@ export function createConnectionService(parts: ConnectionParts) {
     }
   }
 
-  async function getConnection({ sql, tenantId }: Context, id: string): Promise<Connection> {
-    const connection = await connectionStore(sql).find(tenantId, id);
-    if (connection === undefined) throw notFound("connection");
-    return connection;
+  async function getConnection(context: Context, id: string): Promise<Connection> {
+    return requireAccess(context, await connectionStore(context.sql).find(context.tenantId, id));
   }
 
   return {
@@ -100,7 +105,8 @@ export function createConnectionService(parts: ConnectionParts) {
       const { sql, tenantId, nowMs } = context;
       checkNewConnection(input, nowMs);
       const { mode, provider, settings, credentials } = await fitOf(context, input);
-      await checkConfig(context, input);
+      const environment = await requireEnvironment(context, input.environmentId);
+      await checkConfig(context, input, environment.id);
       const id = ulid(nowMs) as ConnectionId;
       const sealed = sealCredentials(keyring, { tenantId, id }, credentials);
       const store = connectionStore(sql);
@@ -118,6 +124,7 @@ export function createConnectionService(parts: ConnectionParts) {
       const connection = await store.insert(
         {
           ...{ ...details, settings, tenantId, id, authMode: mode, status: "active", statusReason: "" },
+          ...{ environmentId: environment.id, environmentKey: environment.key },
           expiresAt: isDue ? new Date(nowMs) : input.expiresAt,
           grantExpiresAt: end.grantExpiresAt,
           manifestVersion: provider?.version ?? "",
@@ -180,8 +187,7 @@ export function createConnectionService(parts: ConnectionParts) {
     async revokeConnection(context: Context, id: string): Promise<Connection> {
       const { sql, tenantId, nowMs, afterCommit } = context;
       const store = connectionStore(sql);
-      const current = await store.lock(tenantId, id);
-      if (current === undefined) throw notFound("connection");
+      const current = requireAccess(context, await store.lock(tenantId, id));
       if (current.status === "revoked") return current;
       const offersRevocation = await canRevoke(current);
       const revocation = offersRevocation ? "pending" : "not_offered";
@@ -204,6 +210,13 @@ export function createConnectionService(parts: ConnectionParts) {
     const auth = (await catalogue.provider(tenantId, providerKey))?.auth("oauth2");
     return auth?.mode === "oauth2" && auth.revoke !== undefined;
   }
+}
+
+/** Returns a connection that the caller may use. Throws if it does not exist or belongs to another environment. */
+export function requireAccess<C extends Connection>(context: Pick<Context, "principal">, connection: C | undefined): C {
+  if (connection === undefined) throw notFound("connection");
+  requireEnvironmentAccess(context, connection.environmentKey);
+  return connection;
 }
 
 function refreshTimesOf(provider: Provider | undefined, mode: AuthMode | "") {

@@ -1,4 +1,4 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import { productionKey, type TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type {
@@ -17,6 +17,9 @@ export interface ConnectionFilter {
   readonly providerConfigId: string | undefined;
   readonly providerKey: string | undefined;
   readonly status: string | undefined;
+  readonly environmentId: string | undefined;
+  /** Only production, or only other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
 }
 
 /** New credentials of a connection, with everything that the provider reported with them. */
@@ -61,17 +64,17 @@ type SealedRow = Row & { readonly ciphertext: string; readonly keyId: string };
 /** The SQL queries of connections. Only queries that need ciphertexts read them. */
 export function connectionStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, name, provider_key, provider_config_id, end_user, status, status_reason, provider_revocation, scopes,
-    settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, credential_version,
+    tenant_id, id, environment_id, environment_key, name, provider_key, provider_config_id, end_user, status, status_reason,
+    provider_revocation, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, credential_version,
     expires_at, grant_expires_at, last_refreshed_at, last_refresh_error, last_tested_at, last_test_class, revoked_at, created_at, updated_at, record_version`;
   return {
     async insert(connection: SealedConnection, { idleRefreshAt, reauthNoticeAt }: RefreshDates): Promise<Connection> {
       const [row] = await sql<Row[]>`
-        insert into connector_connections (tenant_id, id, name, provider_key, provider_config_id, end_user, status, scopes,
-          settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, ciphertext, key_id,
+        insert into connector_connections (tenant_id, id, environment_id, environment_key, name, provider_key,
+          provider_config_id, end_user, status, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, ciphertext, key_id,
           expires_at, idle_refresh_at, grant_expires_at, reauth_notice_at, created_at, updated_at)
-        values (${connection.tenantId}, ${connection.id}, ${connection.name}, ${connection.providerKey},
-          ${connection.providerConfigId}, ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status},
+        values (${connection.tenantId}, ${connection.id}, ${connection.environmentId}, ${connection.environmentKey},
+          ${connection.name}, ${connection.providerKey}, ${connection.providerConfigId}, ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status},
           ${connection.scopes as string[]}, ${sql.json(connection.settings as never)},
           ${sql.json(connection.captured as never)}, ${connection.authMode}, ${connection.manifestVersion},
           ${connection.manifestDigest}, ${connection.account.id}, ${connection.account.label}, ${connection.ciphertext},
@@ -270,7 +273,7 @@ export function connectionStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, filter: ConnectionFilter, page: Page): Promise<PageRows<Connection>> {
-      const { endUserId, providerConfigId, providerKey, status } = filter;
+      const { endUserId, providerConfigId, providerKey, status, environmentId, inProduction } = filter;
       // The most selective condition uses its index. The others are evaluated row by row.
       const conditions = [
         ...(endUserId === undefined ? [] : [sql`end_user ->> 'id' = ${endUserId}`]),
@@ -280,9 +283,13 @@ export function connectionStore(sql: Sql) {
         ...(providerKey === undefined ? [] : [sql`provider_key = ${providerKey}`]),
         ...(status === undefined ? [] : [sql`status = ${status}`]),
       ];
+      const byEnvironment = [
+        ...(environmentId === undefined ? [] : [sql`environment_id = ${environmentId}`]),
+        ...(inProduction === undefined ? [] : [sql`(environment_key = ${productionKey}) = ${inProduction}`]),
+      ];
       const [first, ...others] = conditions;
       const where = sql`tenant_id = ${tenantId} ${first === undefined ? sql`` : sql`and ${first}`}`;
-      const condition = others.reduce<Fragment | undefined>(
+      const condition = [...others, ...byEnvironment].reduce<Fragment | undefined>(
         (all, each) => (all === undefined ? each : sql`${all} and ${each}`),
         undefined,
       );

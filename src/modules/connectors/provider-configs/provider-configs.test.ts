@@ -238,9 +238,10 @@ test("a config that connections use cannot be archived; an archived one has no s
   const { id } = await createConfig({ tenantId });
   const connection = ulid(nowMs);
   await db.sql`
-    insert into connector_connections (tenant_id, id, name, provider_key, provider_config_id, status, ciphertext, key_id,
+    insert into connector_connections (tenant_id, id, environment_id, environment_key, name, provider_key,
+      provider_config_id, status, ciphertext, key_id,
       created_at, updated_at)
-    values (${tenantId}, ${connection}, 'c', 'acme', ${id}, 'needs_reauth', '', 'k1', now(), now())`;
+    values (${tenantId}, ${connection}, ${tenantId}, 'production', 'c', 'acme', ${id}, 'needs_reauth', '', 'k1', now(), now())`;
   await assert.rejects(verb("archive", tenantId, id), failsWith("IN_USE", /Revoke them first/));
   await db.sql`update connector_connections set status = 'revoked' where id = ${connection}`;
   const archived = await verb("archive", tenantId, id);
@@ -260,9 +261,10 @@ test("a config cannot be archived while a connection of it is being stored", asy
     hold();
     await archiving;
     await tx`
-      insert into connector_connections (tenant_id, id, name, provider_key, provider_config_id, status, ciphertext, key_id,
+      insert into connector_connections (tenant_id, id, environment_id, environment_key, name, provider_key,
+      provider_config_id, status, ciphertext, key_id,
         created_at, updated_at)
-      values (${tenantId}, ${ulid(nowMs)}, 'c', 'acme', ${id}, 'active', '', 'k1', now(), now())`;
+      values (${tenantId}, ${ulid(nowMs)}, ${tenantId}, 'production', 'c', 'acme', ${id}, 'active', '', 'k1', now(), now())`;
   });
   await held;
   const archived = verb("archive", tenantId, id);

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { notFound, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { Connections } from "../../connectors/index.ts";
@@ -38,7 +38,8 @@ export function createIntegrationService({ events, changes, connections, provide
   }
 
   /** Throws when the details are not valid for the channel. */
-  async function check({ sql, tenantId }: Context, channel: Channel, details: IntegrationDetails): Promise<void> {
+  async function check(context: Context, channel: Channel, details: IntegrationDetails): Promise<void> {
+    const { sql, tenantId } = context;
     const { providerKey, connectionId, condition, metadata } = details;
     checkMetadata(metadata);
     checkCondition(condition);
@@ -54,6 +55,7 @@ export function createIntegrationService({ events, changes, connections, provide
     if (connectionId === "") throw invalid("connection_id", "required", `is required by ${providerKey}`);
     const connection = await connections.find(sql, tenantId, connectionId);
     if (connection === undefined) throw notFound("connection");
+    requireEnvironmentAccess(context, connection.environmentKey);
     if (connection.status === "revoked") {
       throw fail("FAILED_PRECONDITION", { public: "The connection was revoked; create a new one." });
     }
@@ -69,13 +71,14 @@ export function createIntegrationService({ events, changes, connections, provide
   return {
     /** Throws when a connection cannot send to an address. */
     async checkConnection(
-      sql: Sql,
-      tenantId: TenantId,
+      context: Pick<Context, "sql" | "tenantId" | "principal">,
       connectionId: string,
       { channel, ...address }: ProviderAddress & { readonly channel: Channel },
     ): Promise<void> {
+      const { sql, tenantId } = context;
       const connection = await connections.find(sql, tenantId, connectionId);
       if (connection === undefined || connection.status === "revoked") throw notFound("connection");
+      requireEnvironmentAccess(context, connection.environmentKey);
       const accepts = async (key: string) => {
         const provider = await providers.find(tenantId, key);
         return (

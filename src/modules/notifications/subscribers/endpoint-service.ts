@@ -1,7 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -22,8 +21,8 @@ import { endpointStore } from "./endpoint-store.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 import type { SuppressionService } from "./suppressions/suppression-service.ts";
 
-/** Throws when a connection does not exist in the tenant or cannot send to the address. */
-export type CheckConnection = (sql: Sql, tenantId: TenantId, connectionId: string, address: Address) => Promise<void>;
+/** Throws when the caller may not use a connection, or it cannot send to the address. */
+export type CheckConnection = (context: Context, connectionId: string, address: Address) => Promise<void>;
 
 /** The use cases of endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
@@ -121,7 +120,7 @@ export function createEndpointService(
       const subscriber = await lock(context, subscriberId);
       const { connectionId = "" } = change;
       if (connectionId !== "") {
-        await checkConnection(sql, tenantId, connectionId, { ...address, providerKey: namedProvider(address) });
+        await checkConnection(context, connectionId, { ...address, providerKey: namedProvider(address) });
       }
       if (address.channel === "push") await suppressions.endUnreachable(context, "push", address.identity);
       const current = await endpointStore(sql).findByAddress(tenantId, address);

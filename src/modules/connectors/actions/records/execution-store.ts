@@ -1,4 +1,4 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
+import { productionKey, type TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { isUlid, ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
@@ -11,6 +11,8 @@ export interface ExecutionFilter {
   readonly providerKey: string;
   readonly status: ExecutionStatus | "";
   readonly origin: ExecutionOrigin | "";
+  /** Only those with connections of production, or of other environments; undefined for all. */
+  readonly inProduction: boolean | undefined;
 }
 
 /** The SQL queries that read executions. */
@@ -29,8 +31,16 @@ export function executionStore(sql: Sql) {
 
     /** Lists executions without their outputs. */
     async list(tenantId: TenantId, filter: ExecutionFilter, page: Page): Promise<PageRows<Execution>> {
-      const { connectionId, actionKey, providerKey, status, origin } = filter;
-      const isFiltered = [actionKey, providerKey, status, origin].some((each) => each !== "");
+      const { connectionId, actionKey, providerKey, status, origin, inProduction } = filter;
+      const isFiltered =
+        inProduction !== undefined || [actionKey, providerKey, status, origin].some((each) => each !== "");
+      const byEnvironment =
+        inProduction === undefined
+          ? sql``
+          : sql`and not exists (
+              select from connector_connections c
+              where c.tenant_id = ${tenantId} and c.id = connection_id
+                and (c.environment_key = ${productionKey}) <> ${inProduction})`;
       return readKeyset<Execution>(
         sql,
         {
@@ -40,7 +50,7 @@ export function executionStore(sql: Sql) {
             ? sql`true ${actionKey === "" ? sql`` : sql`and action_key = ${actionKey}`}
                 ${providerKey === "" ? sql`` : sql`and provider_key = ${providerKey}`}
                 ${status === "" ? sql`` : sql`and status = ${status}`}
-                ${origin === "" ? sql`` : sql`and origin = ${origin}`}`
+                ${origin === "" ? sql`` : sql`and origin = ${origin}`} ${byEnvironment}`
             : undefined,
         },
         page,

@@ -57,10 +57,10 @@ export function createCompletion({ db, clock, log, keyring, catalogue, connectio
       const current = await connectSessionStore(context.sql).lock(session.tenantId, session.id);
       if (current === undefined || current.recordVersion !== session.recordVersion) return undefined;
       if (hasEnded(statusAt(current, nowMs))) return undefined;
-      const { endUser, connectionId, connectionName } = session;
+      const { endUser, connectionId, connectionName, environmentId, environmentKey } = session;
       const name = connectionName || `${providerName} (${endUser.displayName || endUser.email || endUser.id})`;
       const stored = await connections.storeGrant(context, {
-        ...grant,
+        ...{ ...grant, environmentId, environmentKey },
         connectionId: connectionId || undefined,
         name: name.slice(0, 128),
         endUser,

@@ -55,6 +55,8 @@ interface ConnectionDetails {
 export interface Connection extends ConnectionDetails, Stamps {
   readonly tenantId: TenantId;
   readonly id: ConnectionId;
+  readonly environmentId: string;
+  readonly environmentKey: string;
   /** Empty for providers of notifications, which are not in the catalogue. */
   readonly authMode: AuthMode | "";
   /** The manifest that was used for the grant; empty without one. */
@@ -89,6 +91,8 @@ export type Credentials = Readonly<Record<string, string>>;
 
 /** The input for a new connection. */
 export interface NewConnection extends ConnectionDetails {
+  /** Empty for production. */
+  readonly environmentId: string;
   /** Empty for the provider's default. */
   readonly authMode: AuthMode | "";
   readonly credentials: Credentials;

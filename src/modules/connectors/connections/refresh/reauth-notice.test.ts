@@ -99,6 +99,8 @@ test("a reconnection starts the time again, and is announced again", async () =>
       {
         ...{
           connectionId: id,
+          environmentId: id,
+          environmentKey: "production",
           name: "",
           endUser: undefined,
           providerKey: "yearly",

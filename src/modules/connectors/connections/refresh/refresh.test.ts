@@ -15,6 +15,7 @@ import type { ConnectionFault, OpenConnection } from "../index.ts";
 import {
   type ConnectionNode,
   insertConfig,
+  insertProduction,
   keyringOf,
   masterKey,
   nodesDatabase,
@@ -187,6 +188,7 @@ test("a refused grant changes nothing if another grant was stored in the meantim
       { tenantId: made.tenantId, sql: db.sql, nowMs, afterCommit: (action) => void action() },
       {
         ...{ connectionId: made.id, name: "", endUser: undefined, providerKey: "acme" },
+        ...{ environmentId: made.id, environmentKey: "production" },
         providerConfigId: made.providerConfigId,
         ...{ authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "", scopes: [], settings: {}, captured: {} },
         ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined, lifetimeS: undefined },
@@ -351,6 +353,7 @@ test("rejected credentials are refreshed once; if the provider rejects fresh one
 
 test("rejected keys cannot be refreshed: the connection needs reauthorization", async () => {
   const tenantId = freshTenant();
+  await insertProduction(db, tenantId);
   const request = { name: "n", providerKey: "acme", credentials: { token: "token" } };
   const { createConnection } = connections.handlers;
   const { connection } = await perform(

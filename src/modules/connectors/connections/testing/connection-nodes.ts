@@ -169,12 +169,23 @@ export function oauth2On(port: number, more: Readonly<Record<string, unknown>> =
   };
 }
 
+/** Gives a tenant its production environment; returns the id. */
+export async function insertProduction(db: Database, tenantId: string): Promise<string> {
+  const [known] = await db.sql<{ id: string }[]>`select id from environments where tenant_id = ${tenantId}`;
+  if (known !== undefined) return known.id;
+  const id = ulid(Date.now());
+  await db.sql`
+    insert into environments (tenant_id, id, key, name, mode, status, created_at, updated_at)
+    values (${tenantId}, ${id}, 'production', 'Production', 'live', 'active', now(), now())`;
+  return id;
+}
+
 /** Stores an active provider config of a public client; returns its id. */
 export async function insertConfig(db: Database, tenantId: string, providerKey = "acme"): Promise<string> {
   const id = ulid(Date.now());
   await db.sql`
     insert into connector_provider_configs (tenant_id, id, environment_id, environment_key, provider_key, name, status,
       client_id, activated_at, created_at, updated_at)
-    values (${tenantId}, ${id}, ${id}, 'production', ${providerKey}, 'App', 'active', 'app', now(), now(), now())`;
+    values (${tenantId}, ${id}, ${await insertProduction(db, tenantId)}, 'production', ${providerKey}, 'App', 'active', 'app', now(), now(), now())`;
   return id;
 }

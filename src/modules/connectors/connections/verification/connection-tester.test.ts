@@ -12,6 +12,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { leaseStore } from "../refresh/lease-store.ts";
 import {
   insertConfig,
+  insertProduction,
   keyringOf,
   nodesDatabase,
   oauth2On,
@@ -43,6 +44,7 @@ beforeEach(() => {
 
 type Request = MessageInitShape<typeof CreateConnectionRequestSchema>;
 async function create(tenantId: TenantId, request: Request): Promise<string> {
+  await insertProduction(db, tenantId);
   const { createConnection } = connections.handlers;
   const { connection } = await perform(db, { tenantId }, createConnection, CreateConnectionRequestSchema, {
     name: "n",

@@ -9,7 +9,7 @@ import type { TokenClient } from "../tokens/token-client.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
 
 /** Access that a provider has confirmed, without the connection that it belongs to. */
-export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser">;
+export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser" | "environmentId" | "environmentKey">;
 
 /** The values of an OAuth callback, and what its authorization request was made with. */
 export interface CallbackValues extends Pick<AccountValues, "settings" | "captured" | "credentials"> {

@@ -4,6 +4,7 @@ import { requireEnvironmentAccess, type TenantId } from "../../../../platform/ac
 import type { Sql } from "../../../../platform/db/index.ts";
 import { shortName } from "../../../../platform/document/index.ts";
 import { nearestName } from "../../../../platform/text/index.ts";
+import type { Connection } from "../../connections/index.ts";
 import type { SlotValues } from "../domain/installation.ts";
 import type { Slot } from "../domain/pack.ts";
 
@@ -12,7 +13,7 @@ type Find<T> = (sql: Sql, tenantId: TenantId, idOrName: string) => Promise<T | u
 
 /** The records that slots can name. */
 export interface SlotSources {
-  readonly findConnection: Find<{ readonly id: string; readonly providerKey: string; readonly status: string }>;
+  readonly findConnection: Find<Pick<Connection, "id" | "environmentKey" | "providerKey" | "status">>;
   readonly findPool: Find<{ readonly id: string; readonly environmentKey: string }>;
   readonly findEnvironment: Find<{ readonly id: string; readonly key: string }>;
 }
@@ -45,6 +46,7 @@ export function createSlotResolver({ findConnection, findPool, findEnvironment }
         if (connection === undefined || connection.status === "revoked") {
           return { problem: "must be the id of a connection that is not revoked" };
         }
+        requireEnvironmentAccess(context, connection.environmentKey);
         const fits = providerKey === "" || connection.providerKey === providerKey;
         return fits ? { value: connection.id } : { problem: `must be a connection of the provider ${providerKey}` };
       }

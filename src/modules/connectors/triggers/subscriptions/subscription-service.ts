@@ -11,6 +11,7 @@ import { changedFields, isEmptyChange } from "../../../../platform/records/index
 import { shardOf } from "../../../../platform/shards/index.ts";
 import { secretProblem } from "../../../../platform/text/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
+import type { Connection } from "../../connections/index.ts";
 import { type Catalogue, checkInput, type Trigger } from "../../manifests/index.ts";
 import { type CompileTemplate, checkTarget, eventVariables } from "../delivery/target-templates.ts";
 import {
@@ -68,7 +69,7 @@ export interface SubscriptionParts {
       sql: Sql,
       tenantId: TenantId,
       connectionId: string,
-    ): Promise<{ readonly providerKey: string; readonly status: string } | undefined>;
+    ): Promise<Pick<Connection, "providerKey" | "status" | "environmentId" | "environmentKey"> | undefined>;
   };
   readonly environments: EnvironmentLookup;
   readonly compileTemplate: CompileTemplate;
@@ -104,9 +105,18 @@ export function createSubscriptionService(parts: SubscriptionParts) {
     return found;
   }
 
-  async function requireConnection({ sql, tenantId }: Context, id: string, providerKey: string): Promise<void> {
-    const connection = await connections.find(sql, tenantId, id);
+  async function requireConnection(
+    context: Context,
+    id: string,
+    providerKey: string,
+    environmentId: string,
+  ): Promise<void> {
+    const connection = await connections.find(context.sql, context.tenantId, id);
     if (connection === undefined) throw notFound("connection");
+    requireEnvironmentAccess(context, connection.environmentKey);
+    if (connection.environmentId !== environmentId) {
+      throw invalid("connection_id", "environment", "must be a connection of the subscription's environment");
+    }
     if (connection.providerKey !== providerKey) {
       throw invalid("connection_id", "provider", `must be a connection of the provider ${providerKey}`);
     }
@@ -162,7 +172,7 @@ export function createSubscriptionService(parts: SubscriptionParts) {
       const { sql, tenantId, nowMs } = context;
       const environment = await environments.require(context, input.environmentId);
       const { provider, trigger } = await requireTrigger(context, input.triggerKey);
-      await requireConnection(context, input.connectionId, provider.key);
+      await requireConnection(context, input.connectionId, provider.key, environment.id);
       requireValidInput(trigger, input.input);
       checkCondition("condition", input.condition, eventVariables);
       checkTarget(compileTemplate, input.target);

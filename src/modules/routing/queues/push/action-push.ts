@@ -13,7 +13,7 @@ import type { PushFailure } from "../domain/push-response.ts";
 
 /** Delivers an item with a connector action; returns why it was not delivered. */
 export type PushAction = (
-  tenantId: TenantId,
+  { tenantId, environmentKey }: { readonly tenantId: TenantId; readonly environmentKey: string },
   action: DeliveryAction,
   item: JsonObject & { readonly queue_item_id: string },
 ) => Promise<PushFailure | undefined>;
@@ -23,10 +23,10 @@ const timeoutMs = 40_000;
 
 /** Creates the delivery with connector actions. */
 export function createPushAction(call: OperationCaller): PushAction {
-  return async function pushAction(tenantId, action, item) {
+  return async function pushAction({ tenantId, environmentKey }, action, item) {
     const itemId = item.queue_item_id;
     // The item's id: a delivery that may have taken effect is never repeated by another attempt.
-    const origin = { tenantId, subject: "service:routing", idempotencyKey: itemId, requestId: itemId };
+    const origin = { tenantId, environmentKey, subject: "service:routing", idempotencyKey: itemId, requestId: itemId };
     try {
       const input = renderActionInput(action, item);
       const fields = { key: action.key, connection_id: action.connectionId, input, timeout_ms: timeoutMs };

@@ -210,9 +210,9 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
     sending.add(done);
   }
 
-  async function send(row: LeasedRow, { pool }: PoolSnapshot, recipient: Recipient): Promise<void> {
+  async function send(row: LeasedRow, { pool, environmentKey }: PoolSnapshot, recipient: Recipient): Promise<void> {
     const { tenantId, config } = pool;
-    const failure = await deliver(tenantId, row, recipient);
+    const failure = await deliver({ tenantId, environmentKey }, row, recipient);
     await completion.finishItems([
       {
         tenantId,
@@ -228,11 +228,15 @@ export function createPushDispatcher(parts: Parts): PushDispatcher {
     ]);
   }
 
-  async function deliver(tenantId: TenantId, row: LeasedRow, recipient: Recipient): Promise<PushFailure | undefined> {
+  async function deliver(
+    place: Parameters<PushAction>[0],
+    row: LeasedRow,
+    recipient: Recipient,
+  ): Promise<PushFailure | undefined> {
     const { action } = recipient.delivery;
     const item = pushedItem(row, recipient);
-    if (action !== undefined) return pushAction(tenantId, action, item);
-    return toPushFailure(await post(tenantId, row, item, recipient), clock.now());
+    if (action !== undefined) return pushAction(place, action, item);
+    return toPushFailure(await post(place.tenantId, row, item, recipient), clock.now());
   }
 
   async function post(

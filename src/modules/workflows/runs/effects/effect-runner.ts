@@ -60,7 +60,7 @@ export function createEffectRunner({ log, call, findPoolId, findExperimentId, st
       case "notify":
         return { output: await performNotify(call, origin, request) };
       case "action":
-        return { output: await performAction(call, origin, request) };
+        return { output: await performAction(call, { ...origin, environmentKey: run.origin.environment }, request) };
       case "stream_append":
         return { output: await performStreamAppend(call, run.id, origin, request) };
       case "stream_read":
