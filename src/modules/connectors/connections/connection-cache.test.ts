@@ -6,13 +6,14 @@ import { freshTenant, perform } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createSignals, type Signals } from "../../../platform/db/index.ts";
 import { createConnectionCache } from "./connection-cache.ts";
-import { nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
+import { insertProduction, nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
 
 const url = await nodesDatabase();
 const { connections, db, signals } = await startNode({ url, providers: [providerOn(9)] });
 
 async function newConnection(tenantId: TenantId): Promise<{ tenantId: TenantId; id: string }> {
   const request = { name: "one", providerKey: "acme", credentials: { token: "token" } };
+  await insertProduction(db, tenantId);
   const { createConnection } = connections.handlers;
   const { connection } = await perform(db, { tenantId }, createConnection, CreateConnectionRequestSchema, request);
   return { tenantId, id: connection!.id };

@@ -30,7 +30,7 @@ const connections = new Set<string>();
 const subscribers = createSubscribers({
   events,
   cursors: createCursors(randomBytes(32)),
-  async checkConnection(_sql, tenantId, id) {
+  async checkConnection({ tenantId }, id) {
     if (!connections.has(`${tenantId} ${id}`)) throw notFound("connection");
   },
 });

@@ -9,7 +9,14 @@ import {
 import { contextFor, freshTenant, perform, recordedEvents } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
-import { insertConfig, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
+import {
+  insertConfig,
+  insertProduction,
+  nodesDatabase,
+  oauth2On,
+  providerOn,
+  startNode,
+} from "../testing/connection-nodes.ts";
 import { startTokenServer } from "../testing/token-server.ts";
 
 const dayMs = 86_400_000;
@@ -37,6 +44,7 @@ beforeEach(() => {
 type Request = MessageInitShape<typeof CreateConnectionRequestSchema>;
 async function connect(tenantId: TenantId, request: Request): Promise<string> {
   const whole = { name: "Main", providerKey: "yearly", endUser: { id: "u1" }, ...request } as Request;
+  await insertProduction(db, tenantId);
   const { createConnection } = connections.handlers;
   return (await perform(db, { tenantId, nowMs }, createConnection, CreateConnectionRequestSchema, whole)).connection!
     .id;
@@ -75,6 +83,7 @@ test("a grant with a fixed lifetime is announced once, 14 days before it ends, w
         tenantId,
         {
           ...{ name: "Main", provider_key: "yearly", end_user_id: "u1" },
+          environment_id: await insertProduction(db, tenantId),
           provider_config_id: (await connections.find(db.sql, tenantId, id))!.providerConfigId,
           grant_expires_at: endsAt.toISOString(),
         },

@@ -8,6 +8,7 @@ import { type ConnectionCache, topicOf } from "../connection-cache.ts";
 import { sealCredentials } from "../credentials/sealed-credentials.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
 import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
+import { eventData } from "../grant-service.ts";
 import { type ConnectionRef, connectionStore, type StoredGrant } from "../store.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
 import { createLeaseClaims, type RefreshTimes } from "./lease-claims.ts";
@@ -236,14 +237,7 @@ export function createRefresher(parts: Parts): Refresher {
         return settledBy(current, { spentVersion: version, cause: "due" }) ?? { kind: "needs_reauth" };
       }
       const context = { ...ref, sql: tx, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
-      const { name, providerKey, providerConfigId, endUser } = marked;
-      await events.record(context, "connection.needs_reauth", ref.id, {
-        name,
-        provider_key: providerKey,
-        provider_config_id: providerConfigId,
-        end_user_id: endUser?.id ?? "",
-        reason,
-      });
+      await events.record(context, "connection.needs_reauth", ref.id, { ...eventData(marked), reason });
       return { kind: "needs_reauth" };
     });
     for (const action of actions) action();

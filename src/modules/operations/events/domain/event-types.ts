@@ -496,28 +496,28 @@ export const eventTypes = {
   },
   "connection.created": {
     meaning: "A connection was created.",
-    data: ["name", "provider_key", "provider_config_id", "end_user_id"],
+    data: ["name", "environment_id", "provider_key", "provider_config_id", "end_user_id"],
   },
   "connection.updated": {
     meaning: "The name, the end user or the credentials of a connection were changed.",
-    data: ["name", "provider_key", "provider_config_id", "end_user_id", "fields"],
+    data: ["name", "environment_id", "provider_key", "provider_config_id", "end_user_id", "fields"],
   },
   "connection.reconnected": {
     meaning: "The end user of a connection granted access again.",
-    data: ["name", "provider_key", "provider_config_id", "end_user_id"],
+    data: ["name", "environment_id", "provider_key", "provider_config_id", "end_user_id"],
   },
   "connection.reauth_due": {
     meaning: "The grant of a connection ends soon: its end user must grant access again before it does.",
-    data: ["name", "provider_key", "provider_config_id", "end_user_id", "grant_expires_at"],
+    data: ["name", "environment_id", "provider_key", "provider_config_id", "end_user_id", "grant_expires_at"],
   },
   "connection.needs_reauth": {
     meaning: "A connection is unusable until its end user grants access again.",
-    data: ["name", "provider_key", "provider_config_id", "end_user_id", "reason"],
+    data: ["name", "environment_id", "provider_key", "provider_config_id", "end_user_id", "reason"],
   },
   "connection.revoked": {
     meaning:
       "A connection was revoked. Its grant is revoked at the provider if possible, and its credentials are erased.",
-    data: ["name", "provider_key", "provider_config_id", "end_user_id"],
+    data: ["name", "environment_id", "provider_key", "provider_config_id", "end_user_id"],
   },
   "connector.manifest.created": {
     meaning: "A version of a connector manifest was created.",
