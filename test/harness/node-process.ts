@@ -20,6 +20,8 @@ export interface NodeProcess {
 export interface NodeProcessOptions {
   /** Returns a shell command that starts the node, given the node's command line. */
   readonly shell?: (command: string) => string;
+  /** A module that the process loads before the node. It may use the IPC channel. */
+  readonly preload?: string;
 }
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
@@ -32,11 +34,14 @@ process.once("exit", () => {
 /** Starts a node on free ports and waits until it serves. */
 export async function startNodeProcess(
   settings: Readonly<Record<string, string>>,
-  { shell }: NodeProcessOptions = {},
+  { shell, preload }: NodeProcessOptions = {},
 ): Promise<NodeProcess> {
-  const words = [process.execPath, main, "serve", ...setArguments({ ...onFreePorts, ...settings })];
+  const imported = preload === undefined ? [] : ["--import", preload];
+  const words = [process.execPath, ...imported, main, "serve", ...setArguments({ ...onFreePorts, ...settings })];
   const [file, ...args] = shell === undefined ? words : ["/bin/sh", "-c", shell(words.map(quoted).join(" "))];
-  const child = spawn(file!, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(file!, args, {
+    stdio: ["ignore", "pipe", "pipe", ...(preload === undefined ? [] : ["ipc" as const])],
+  });
   alive.add(child);
   let output = "";
   const exited = once(child, "exit").then(([code, signal]) => {
