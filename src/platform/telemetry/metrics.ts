@@ -4,6 +4,7 @@ import { CallHistogram, type Series } from "./call-histogram.ts";
 import { addEventLoopDelay } from "./event-loop-delay.ts";
 import { CountingTenantCounter, type TenantCounter } from "./tenant-counter.ts";
 import { createTenantLabels, type TenantLabels, tenantLabel } from "./tenant-labels.ts";
+import { renderMetric, type TextMetric } from "./text-metric.ts";
 
 /** The metrics of calls. Every argument has a fixed set of values, such as operations and error codes. */
 export interface CallMetrics {
@@ -52,6 +53,7 @@ export interface Metrics {
  */
 export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number } = {}): Metrics {
   const registry = new Registry();
+  const textMetrics: TextMetric[] = [];
   const tenants = createTenantLabels(tenantsMax);
   collectDefaultMetrics({ register: registry });
   addEventLoopDelay(registry);
@@ -61,14 +63,16 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
     return { name, help, labelNames: labels ?? [], registers: [registry] };
   };
   return {
-    calls: callMetrics(registry, tenants),
+    calls: callMetrics(registry, textMetrics, tenants),
     contentType: registry.contentType,
-    render: () => registry.metrics(),
-    describe: () => registry.getMetricsAsArray().map(describeMetric).sort(byName),
+    render: async () => `${[await registry.metrics(), ...textMetrics.map(renderMetric)].join("\n")}\n`,
+    describe: () => [...registry.getMetricsAsArray(), ...textMetrics].map(describeMetric).sort(byName),
     counter: (settings) => new Counter(common(settings)),
     tenantCounter: (settings) => {
       rejectIdLabels(settings);
-      return new CountingTenantCounter(settings, tenants, registry);
+      const counter = new CountingTenantCounter(settings, tenants);
+      textMetrics.push(counter);
+      return counter;
     },
     gauge: (settings) => {
       const { collect } = settings;
@@ -93,20 +97,20 @@ function byName(a: MetricDescription, b: MetricDescription): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function callMetrics(registry: Registry, tenants: TenantLabels): CallMetrics {
+function callMetrics(registry: Registry, textMetrics: TextMetric[], tenants: TenantLabels): CallMetrics {
   const durations = new CallHistogram(
     "rpc_server_call_duration_seconds",
     "Time from a call's arrival to its response, by operation, protocol, plane and code.",
     ["operation", "protocol", "plane", "code"],
-    registry,
   );
+  textMetrics.push(durations);
   const byTenant = tenants.isEnabled
     ? new CountingTenantCounter(
         { name: "api_calls_total", help: "Calls of tenants, by code.", labels: ["code"] },
         tenants,
-        registry,
       )
     : undefined;
+  if (byTenant !== undefined) textMetrics.push(byTenant);
   // Nested maps, because building a combined key string costs more than all lookups together.
   const activeCalls: Branch<Branch<ActiveCalls>> = new Map();
   const active = new Gauge({

@@ -1,5 +1,5 @@
-import type { Counter, Registry } from "prom-client";
 import { type TenantLabels, tenantLabel } from "./tenant-labels.ts";
+import { formatLabels, type TextMetric } from "./text-metric.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -15,47 +15,41 @@ interface Settings {
 }
 
 interface Series {
-  readonly labels: Labels;
+  /** The line without its value. */
+  readonly head: string;
   value: number;
 }
 
 /**
- * Counts by tenant if metrics are labelled by tenant, and for all tenants together otherwise. An increment is two lookups,
- * where prom-client checks and serialises all labels. The values are collected at a scrape.
+ * Counts by tenant if metrics are labelled by tenant, and for all tenants together otherwise. An increment is two
+ * lookups.
  */
-export class CountingTenantCounter implements TenantCounter {
+export class CountingTenantCounter implements TenantCounter, TextMetric {
   readonly name: string;
   readonly help: string;
   readonly type = "counter";
-  readonly aggregator = "sum";
   readonly labelNames: readonly string[];
   readonly #ownLabels: readonly string[];
   readonly #tenants: TenantLabels;
   readonly #byTenant = new Map<string, Map<string, Series>>();
 
-  constructor({ name, help, labels = [] }: Settings, tenants: TenantLabels, registry: Registry) {
+  constructor({ name, help, labels = [] }: Settings, tenants: TenantLabels) {
     this.name = name;
     this.help = help;
     this.#ownLabels = labels;
     this.#tenants = tenants;
     this.labelNames = tenants.isEnabled ? [...labels, tenantLabel] : labels;
     if (this.labelNames.length === 0) this.inc("", {}, 0);
-    // The registry uses only `name` and `get`, but its type accepts only prom-client's own classes.
-    registry.registerMetric(this as unknown as Counter);
   }
 
   inc(tenantId: string, labels: Labels = {}, count = 1): void {
     this.#seriesOf(this.#tenants.of(tenantId), labels).value += count;
   }
 
-  /** The values in the format of prom-client's registry. */
-  async get() {
-    const values = [...this.#byTenant.values()].flatMap((series) => [...series.values()]);
-    return { name: this.name, help: this.help, type: this.type, aggregator: this.aggregator, values };
-  }
-
-  reset(): void {
-    this.#byTenant.clear();
+  lines(): string[] {
+    return [...this.#byTenant.values()].flatMap((byLabels) =>
+      Array.from(byLabels.values(), ({ head, value }) => `${head} ${value}`),
+    );
   }
 
   #seriesOf(tenant: string, labels: Labels): Series {
@@ -68,7 +62,8 @@ export class CountingTenantCounter implements TenantCounter {
     for (const name of this.#ownLabels) key += `${labels[name]}\n`;
     let series = byLabels.get(key);
     if (series === undefined) {
-      series = { labels: tenant === "" ? labels : { ...labels, [tenantLabel]: tenant }, value: 0 };
+      const text = formatLabels(tenant === "" ? labels : { ...labels, [tenantLabel]: tenant });
+      series = { head: text === "" ? this.name : `${this.name}{${text}}`, value: 0 };
       byLabels.set(key, series);
     }
     return series;
