@@ -10,7 +10,7 @@ import { createClientAddressReader } from "../gateway/client-address.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
 import { type Exchange, headerOf, writeHead } from "../gateway/exchange.ts";
-import { type createProbes, requireRead } from "../gateway/health.ts";
+import { createMetricsHandler, requireRead } from "../gateway/health.ts";
 import { createMcpHandler } from "../gateway/mcp/index.ts";
 import { buildInSteps } from "../gateway/openapi/index.ts";
 import { createConnectPageHandler } from "../gateway/pages/connect-pages.ts";
@@ -20,6 +20,7 @@ import { createSignInPageHandler } from "../gateway/pages/sign-in-pages.ts";
 import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
 import { createScimEndpoint } from "../gateway/scim.ts";
+import { sendDocument } from "../gateway/shared-document.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
@@ -34,7 +35,7 @@ interface Parts {
   readonly node: Node;
   readonly version: string;
   readonly health: HealthSource;
-  readonly operations: ReturnType<typeof createProbes>;
+  readonly probes: PathHandler;
 }
 
 /** A node's open listeners. */
@@ -77,6 +78,8 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     }
   };
   const served = createListenerOptions(parts);
+  const metricsHandler = createMetricsHandler(parts.metrics);
+  const operational = [parts.probes, ...(config["server.metrics_private"] ? [] : [metricsHandler])];
   const stopping = new AbortController();
   // Every open stream adds a listener.
   setMaxListeners(0, stopping.signal);
@@ -87,7 +90,7 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     await each((listener) => listener.close(graceMs));
   };
   try {
-    const externalEdge = planeEdge("external", parts, stopping.signal, () => baseUrl);
+    const externalEdge = planeEdge("external", parts, operational, stopping.signal, () => baseUrl);
     parts.node.ownRequests.connect(externalEdge);
     if (role !== "worker") {
       const errorsUrl = () => config["api.errors_url"] || `${baseUrl}/errors`;
@@ -99,12 +102,16 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
       await open("grpc", "server.grpc_addr", external);
       const internal = served(
         "internal",
-        planeEdge("internal", parts, stopping.signal, () => baseUrl),
+        planeEdge("internal", parts, operational, stopping.signal, () => baseUrl),
         errorsUrl,
       );
       await open("internal", "server.internal_addr", { ...internal, tls: mutualTlsOf(config) });
     }
-    const metrics = served("metrics", metricsEdge(parts, stopping.signal), () => "/errors");
+    const metrics = served(
+      "metrics",
+      metricsEdge(parts, [parts.probes, metricsHandler], stopping.signal),
+      () => "/errors",
+    );
     await open("metrics", "server.metrics_addr", metrics);
     return { listeners, baseUrl, close };
   } catch (error) {
@@ -124,15 +131,21 @@ async function listenProblem(config: Config, key: AddressKey, error: Error): Pro
   return describePortConflict(set.slice(at), set.slice(0, at));
 }
 
-function planeEdge(plane: Plane, parts: Parts, stopping: AbortSignal, baseUrl: () => string): Edge {
-  const { config, node, health, operations: operational } = parts;
+function planeEdge(
+  plane: Plane,
+  parts: Parts,
+  operational: readonly PathHandler[],
+  stopping: AbortSignal,
+  baseUrl: () => string,
+): Edge {
+  const { config, node, health } = parts;
   const operations = node.operationsOf(plane);
   const invoke = node.invoke[plane];
   const errorsUrl = () => config["api.errors_url"] || `${baseUrl()}/errors`;
   const rpc = createRpcHandler({ operations, invoke, health, reflection: true });
   const handlers: PathHandler[] = [
     (exchange) => rpc.matches(exchange) && rpc.handle(exchange).then(() => true),
-    operational,
+    ...operational,
     docsHandler(operations, parts, baseUrl, errorsUrl),
   ];
   if (plane === "external") {
@@ -186,13 +199,13 @@ function mcpHandler(
   });
 }
 
-function metricsEdge(parts: Parts, stopping: AbortSignal): Edge {
+function metricsEdge(parts: Parts, handlers: readonly PathHandler[], stopping: AbortSignal): Edge {
   const rest = createRestHandler({ operations: [], invoke: () => Promise.reject(), errorsUrl: () => "/errors" });
   return createEdge({
     ...edgeOptions(parts),
     stopping,
     plane: "external",
-    handlers: [parts.operations],
+    handlers,
     rest,
     allowedHosts: ["*"],
   });
@@ -246,16 +259,11 @@ function docsHandler(
   };
 }
 
-function serveDocs(docs: Docs, exchange: Exchange): boolean {
-  const page = docs.handle(exchange.path, {
-    accept: headerOf(exchange.request, "accept"),
-    ifNoneMatch: headerOf(exchange.request, "if-none-match"),
-  });
+function serveDocs(docs: Docs, exchange: Exchange): boolean | Promise<boolean> {
+  const page = docs.find(exchange.path, headerOf(exchange.request, "accept"));
   if (page === undefined) return false;
   requireRead(exchange);
-  writeHead(exchange, page.status, page.headers);
-  exchange.response.end(exchange.request.method === "HEAD" ? "" : page.body);
-  return true;
+  return sendDocument(exchange, page.document, page.headers).then(() => true);
 }
 
 function mutualTlsOf(config: Config): MutualTls | undefined {

@@ -11,7 +11,7 @@ import {
   type RateLimiter,
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
-import { createMetrics, createTracing } from "../platform/telemetry/index.ts";
+import { createMetrics, createTracing, type Metrics } from "../platform/telemetry/index.ts";
 import { type AdminAccess, ensureAdminAccess } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
@@ -24,6 +24,7 @@ export type Role = "all" | "api" | "worker";
 /** A running node. */
 export interface Service {
   readonly planes: Planes;
+  readonly metrics: Metrics;
   /** The operator's admin key, if it may be shown. */
   readonly admin: AdminAccess | undefined;
   /** A link that signs a browser in as the operator, once, if the admin key may be shown. */
@@ -116,11 +117,8 @@ export async function serve(
 
     const servingStatus = createServingStatus();
     const checks = checksOf({ config, node, database: () => db.ping(), redis: cache.redis, worker: role !== "api" });
-    const probes = createProbes({ booted: servingStatus.isServing, checks, metrics });
-    const planes = await openPlanes(
-      { config, log, metrics, node, version, health: servingStatus, operations: probes },
-      role,
-    );
+    const probes = createProbes({ booted: servingStatus.isServing, checks });
+    const planes = await openPlanes({ config, log, metrics, node, version, health: servingStatus, probes }, role);
     closers.push((drain) =>
       planes.close({
         drainMs: drain ? config["server.drain_s"] * 1000 : 0,
@@ -139,7 +137,7 @@ export async function serve(
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
       "serving",
     );
-    return { planes, admin, loginLink, lost: storage.lost, stop };
+    return { planes, metrics, admin, loginLink, lost: storage.lost, stop };
   } catch (error) {
     await stop();
     throw error;

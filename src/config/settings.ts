@@ -15,6 +15,10 @@ export const settings = {
   "server.grpc_addr": text("", "Additional address of the external plane for gRPC. Empty: no additional listener."),
   "api.addr": text(":50052", "Address of the external plane's native Connect and gRPC listener. Empty: no listener."),
   "server.metrics_addr": text(":9090", "Address of a listener that serves only `/metrics`. Empty: no listener."),
+  "server.metrics_private": flag(
+    false,
+    "Whether `/metrics` is served only by the listener of `server.metrics_addr`, and not by the planes.",
+  ),
   "server.internal_addr": text(
     ":8081",
     "Address of the internal plane. Empty: no listener. An address other than loopback requires `server.internal_require_mtls`.",

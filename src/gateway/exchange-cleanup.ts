@@ -45,7 +45,8 @@ export function limitUnreadResponse(exchange: Exchange): void {
   }
 }
 
-function endUnlessSent({ response, bodyTimeoutMs }: Exchange): void {
+/** Drops a response that is not sent in time. */
+export function endUnlessSent({ response, bodyTimeoutMs }: Exchange): void {
   const timer = setTimeout(() => abortResponse(response), bodyTimeoutMs);
   response.once("finish", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
 }

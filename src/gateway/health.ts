@@ -1,6 +1,7 @@
 import { fail } from "../errors/index.ts";
 import type { PathHandler } from "./edge.ts";
 import { type Exchange, writeHead } from "./exchange.ts";
+import { sendShared } from "./shared-document.ts";
 
 /** The health of one dependency of the instance. */
 export interface ComponentHealth {
@@ -15,13 +16,12 @@ interface Parts {
   /** Whether the node has started and is not stopping. */
   readonly booted: () => boolean;
   readonly checks: Readonly<Record<string, HealthCheck>>;
-  readonly metrics: { readonly contentType: string; render(): Promise<string> };
 }
 
 const checkMs = 1000;
 
-/** Creates the handler of liveness, readiness and metrics. It needs no authentication. */
-export function createProbes({ booted, checks, metrics }: Parts): PathHandler {
+/** Creates the handler of liveness and readiness. It needs no authentication. */
+export function createProbes({ booted, checks }: Parts): PathHandler {
   const respond = async (exchange: Exchange): Promise<true> => {
     requireRead(exchange);
     switch (exchange.path) {
@@ -31,19 +31,39 @@ export function createProbes({ booted, checks, metrics }: Parts): PathHandler {
         sendJson(exchange, report.status === "not_ready" ? 503 : 200, report);
         return true;
       }
-      case "/metrics":
-      case "/metricsz":
-        send(exchange, 200, metrics.contentType, await metrics.render());
-        return true;
       default:
         sendJson(exchange, 200, { status: "ok" });
         return true;
     }
   };
-  return (exchange) => operationalPaths.has(exchange.path) && respond(exchange);
+  return (exchange) => probePaths.has(exchange.path) && respond(exchange);
 }
 
-const operationalPaths = new Set(["/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"]);
+const probePaths = new Set(["/health", "/healthz", "/livez", "/ready", "/readyz"]);
+
+/** How long callers get the same text. Rendering takes milliseconds, and everybody may ask for it. */
+const snapshotMs = 1000;
+
+/** Creates the handler of metrics. It needs no authentication. */
+export function createMetricsHandler(metrics: {
+  readonly contentType: string;
+  render(): Promise<string>;
+}): PathHandler {
+  let snapshot: Promise<Buffer> | undefined;
+  let renderedAtMs = 0;
+  const render = async () => Buffer.from(await metrics.render());
+  const respond = async (exchange: Exchange): Promise<true> => {
+    requireRead(exchange);
+    if (snapshot === undefined || performance.now() - renderedAtMs >= snapshotMs) {
+      renderedAtMs = performance.now();
+      snapshot = render();
+    }
+    const headers = { "content-type": metrics.contentType, "cache-control": "no-store" };
+    await sendShared(exchange, headers, await snapshot);
+    return true;
+  };
+  return (exchange) => (exchange.path === "/metrics" || exchange.path === "/metricsz") && respond(exchange);
+}
 
 /** Refuses methods other than GET and HEAD, for read-only paths. */
 export function requireRead({ request }: Exchange): void {
@@ -76,13 +96,10 @@ async function runCheck(check: HealthCheck): Promise<ComponentHealth> {
   }
 }
 
-function sendJson(exchange: Exchange, status: number, body: object): void {
-  send(exchange, status, "application/json", JSON.stringify(body));
-}
-
-function send(exchange: Exchange, status: number, contentType: string, body: string): void {
+function sendJson(exchange: Exchange, status: number, report: object): void {
+  const body = JSON.stringify(report);
   writeHead(exchange, status, {
-    "content-type": contentType,
+    "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),
     "cache-control": "no-store",
   });

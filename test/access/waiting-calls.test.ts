@@ -22,7 +22,7 @@ before(async () => {
 after(() => issuer.goDown());
 
 async function activeCalls(): Promise<number> {
-  const text = await (await fetch(`${service.metricsUrl}/metrics`)).text();
+  const text = await service.service.metrics.render();
   return Number(/^rpc_server_active_calls\{[^}]*external[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 

@@ -335,7 +335,7 @@ test("operations on packs are counted by their outcome once they are committed, 
   const tenant = await market.newTenant();
   const publisher = market.newPublisher();
   const counted = async (pattern: RegExp) => {
-    const text = await (await fetch(`${market.service.baseUrl}/metrics`)).text();
+    const text = await market.service.service.metrics.render();
     return Number(pattern.exec(text)?.[1] ?? 0);
   };
   const operations = (operation: string, outcome: string) =>

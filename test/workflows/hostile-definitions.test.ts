@@ -51,7 +51,7 @@ await publish(normal, {
 });
 
 async function maxDelaySeconds(): Promise<number> {
-  const metrics = await (await fetch(`${node.metricsUrl}/metrics`)).text();
+  const metrics = await node.service.metrics.render();
   return Number(/^nodejs_eventloop_delay_seconds\{quantile="1"\} (\S+)$/m.exec(metrics)![1]);
 }
 

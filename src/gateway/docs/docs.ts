@@ -1,39 +1,24 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as yieldLoop } from "node:timers/promises";
 import { type OpenApiDocument, toYaml, yamlChunks } from "../openapi/index.ts";
+import { createDocument, type SharedDocument } from "../shared-document.ts";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
 import { renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
 
-/** The headers of a request for a document. */
-export interface DocsRequest {
-  readonly accept?: string | undefined;
-  readonly ifNoneMatch?: string | undefined;
-}
-
-/** The response with a document. */
-export interface DocsResponse {
-  readonly status: number;
+/** A document and the headers of its responses. */
+export interface DocsPage {
+  readonly document: SharedDocument;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | string;
 }
 
 /** The documentation served by an instance. */
 export interface Docs {
-  /** Returns the response to a GET of a path without its query; undefined if the path is unknown. */
-  handle(path: string, request?: DocsRequest): DocsResponse | undefined;
+  /** Finds the document of a path, in the media type that an Accept header prefers; undefined if the path is unknown. */
+  find(path: string, accept?: string): DocsPage | undefined;
   /** Builds a slow document in chunks before its first response; undefined if there is nothing to wait for. */
   prepare(path: string): Promise<void> | undefined;
-}
-
-interface Document {
-  readonly type: string;
-  readonly body: Buffer | string;
-  readonly etag: string;
-  /** Whether the path is available in more than one media type. */
-  readonly negotiated?: boolean;
 }
 
 // Only these files are read from disk, so that no path can reach others.
@@ -74,7 +59,7 @@ interface Options {
 
 /** Serves the interactive reference, the OpenAPI document, the error pages and the outbox page. */
 export function createDocs({ openApi, outbox = false }: Options): Docs {
-  const cache = new Map<string, Document>();
+  const cache = new Map<string, SharedDocument>();
   let describing: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
@@ -98,12 +83,10 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
   }
 
   /** Returns a document from the cache and creates it on first use. Documents never change while the instance runs. */
-  function cached(key: string, type: string, make: () => Buffer | string, negotiated = false): Document {
+  function cached(key: string, type: string, make: () => Buffer | string): SharedDocument {
     let document = cache.get(key);
     if (document === undefined) {
-      const body = make();
-      const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-      document = { type, body, etag, negotiated };
+      document = createDocument(type, make());
       cache.set(key, document);
     }
     return document;
@@ -126,7 +109,7 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
     cached(yamlPath, yaml, () => text);
   }
 
-  function find(path: string, accept: string | undefined): Document | undefined {
+  function find(path: string, accept: string | undefined): SharedDocument | undefined {
     switch (path) {
       case yamlPath:
         return cached(path, yaml, () => toYaml(description().document));
@@ -147,50 +130,42 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
     }
   }
 
-  function findService(name: string): Document | undefined {
+  function findService(name: string): SharedDocument | undefined {
     const key = servicesPath + name;
     if (cache.has(key)) return cache.get(key);
     const page = description().reference.service(name, "../../");
     return page === undefined ? undefined : cached(key, html, () => page);
   }
 
-  function findAsset(name: string): Document | undefined {
+  function findAsset(name: string): SharedDocument | undefined {
     if (!Object.hasOwn(assets, name)) return undefined;
     return cached(name, assets[name]!, () => readFileSync(join(import.meta.dirname, "assets", name)));
   }
 
-  function findErrors(path: string, accept: string | undefined): Document {
+  function findErrors(path: string, accept: string | undefined): SharedDocument {
     return wantsHtml(accept)
-      ? cached(path, html, () => renderErrors(path === "/errors" ? "./" : "../"), true)
-      : cached("errors.json", "application/json", () => JSON.stringify({ data: describeErrors() }), true);
+      ? cached(path, html, () => renderErrors(path === "/errors" ? "./" : "../"))
+      : cached("errors.json", "application/json", () => JSON.stringify({ data: describeErrors() }));
   }
 
-  function findError(code: string, accept: string | undefined): Document | undefined {
+  function findError(code: string, accept: string | undefined): SharedDocument | undefined {
     const error = describeError(code);
     if (error === undefined) return undefined;
     return wantsHtml(accept)
-      ? cached(`${code}.html`, html, () => renderError(error), true)
-      : cached(`${code}.json`, "application/json", () => JSON.stringify({ data: error }), true);
+      ? cached(`${code}.html`, html, () => renderError(error))
+      : cached(`${code}.json`, "application/json", () => JSON.stringify({ data: error }));
   }
 
   return {
-    handle(path, { accept, ifNoneMatch } = {}) {
+    find(path, accept) {
       const document = find(path, accept);
       if (document === undefined) return undefined;
-      const headers: Record<string, string> = {
-        etag: document.etag,
-        // Always revalidated, so that an upgraded instance is not shown with old files.
-        "cache-control": "no-cache",
-        ...(document.negotiated ? { vary: "Accept" } : {}),
-      };
-      if (ifNoneMatch?.includes(document.etag)) return { status: 304, headers, body: "" };
-      headers["content-type"] = document.type;
-      headers["x-content-type-options"] = "nosniff";
+      // The errors are available in two media types.
+      const headers: Record<string, string> = path.startsWith("/errors") ? { vary: "Accept" } : {};
       if (document.type === html) {
         headers["content-security-policy"] = path === "/outbox" ? outboxSecurityPolicy : contentSecurityPolicy;
-        headers["referrer-policy"] = "no-referrer";
       }
-      return { status: 200, headers, body: document.body };
+      return { document, headers };
     },
     prepare(path) {
       if (cache.has(path)) return undefined;

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { PathHandler } from "../edge.ts";
 import { type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { requireRead } from "../health.ts";
+import { createDocument, type SharedDocument, sendDocument } from "../shared-document.ts";
 import { consolePolicy, ownOnly } from "./console-policy.ts";
 
 /** The tenant of a signed-in browser. */
@@ -18,13 +17,6 @@ interface Options {
   readonly findWorkspace: (cookie: string | undefined) => Promise<Workspace | undefined>;
   /** The folder with the built console. */
   readonly folder?: string;
-}
-
-interface Asset {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly compressed: Buffer | undefined;
-  readonly etag: string;
 }
 
 const builtFolder = join(import.meta.dirname, "../../../console/dist");
@@ -47,22 +39,15 @@ const notFoundPage = `<!doctype html><html lang="en"><meta charset="utf-8"><titl
  * console, and `/console/…` has its files. A workspace that is not the person's own does not exist for them.
  */
 export function createConsoleHandler({ findWorkspace, folder = builtFolder }: Options): PathHandler {
-  const assets = new Map<string, Asset>();
+  const assets = new Map<string, SharedDocument>();
   // Only these names are read from disk, so that no path can reach other files.
   const names = new Set(readdirSync(folder));
 
-  function assetOf(name: string): Asset | undefined {
+  function assetOf(name: string): SharedDocument | undefined {
     if (!names.has(name)) return undefined;
     let asset = assets.get(name);
     if (asset === undefined) {
-      const body = readFileSync(join(folder, name));
-      const extension = extname(name);
-      asset = {
-        type: types[extension] ?? "application/octet-stream",
-        body,
-        compressed: extension === ".woff2" ? undefined : gzipSync(body),
-        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
-      };
+      asset = createDocument(types[extname(name)] ?? "application/octet-stream", readFileSync(join(folder, name)));
       assets.set(name, asset);
     }
     return asset;
@@ -76,14 +61,13 @@ export function createConsoleHandler({ findWorkspace, folder = builtFolder }: Op
     return false;
   };
 
-  function serveFile(exchange: Exchange, name: string): boolean {
+  function serveFile(exchange: Exchange, name: string): boolean | Promise<boolean> {
     const asset = name === "index.html" ? undefined : assetOf(name);
     if (asset === undefined) return false;
     requireRead(exchange);
     const policy: Record<string, string> =
       name === "frame.html" ? { "content-security-policy": framePolicy, "x-frame-options": "SAMEORIGIN" } : {};
-    send(exchange, asset, policy);
-    return true;
+    return sendDocument(exchange, asset, policy).then(() => true);
   }
 
   async function openConsole(exchange: Exchange): Promise<boolean> {
@@ -103,7 +87,7 @@ export function createConsoleHandler({ findWorkspace, folder = builtFolder }: Op
     }
     const wanted = path.split("/")[2];
     if (wanted === workspace.slug || wanted === workspace.id) {
-      send(exchange, assetOf("index.html")!, { "content-security-policy": consolePolicy() });
+      await sendDocument(exchange, assetOf("index.html")!, { "content-security-policy": consolePolicy() });
     } else {
       const headers = { "content-type": types[".html"]!, "cache-control": "no-store" };
       writeHead(exchange, 404, { ...headers, "content-security-policy": ownOnly });
@@ -120,25 +104,4 @@ function signInPath(returnTo: string): string {
 function redirect(exchange: Exchange, location: string): void {
   writeHead(exchange, 303, { location, "cache-control": "no-store" });
   exchange.response.end();
-}
-
-function send(exchange: Exchange, asset: Asset, own: Readonly<Record<string, string>>): void {
-  const { request, response } = exchange;
-  // Always revalidated, so that an upgraded node is not shown with old files.
-  const headers: Record<string, string> = {
-    etag: asset.etag,
-    "cache-control": "no-cache",
-    vary: "Accept-Encoding",
-    ...own,
-  };
-  if (headerOf(request, "if-none-match")?.includes(asset.etag)) {
-    writeHead(exchange, 304, headers);
-    response.end();
-    return;
-  }
-  const isCompressed = asset.compressed !== undefined && /\bgzip\b/.test(headerOf(request, "accept-encoding") ?? "");
-  const body = isCompressed ? asset.compressed! : asset.body;
-  if (isCompressed) headers["content-encoding"] = "gzip";
-  writeHead(exchange, 200, { ...headers, "content-type": asset.type, "content-length": String(body.length) });
-  response.end(request.method === "HEAD" ? "" : body);
 }
