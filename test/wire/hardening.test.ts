@@ -132,6 +132,16 @@ test("liveness, readiness and metrics need no credentials, under all of their pa
   assert.equal((await open.call("HEAD", "/health")).text, "");
 });
 
+test("with server.metrics_private, only the metrics listener serves metrics", async () => {
+  const secluded = await startService({ "server.metrics_private": "true" });
+  for (const path of ["/metrics", "/metricsz"]) {
+    for (const plane of [secluded.baseUrl, secluded.internalUrl]) {
+      assert.equal((await restClient(plane).call("GET", path)).body.errorCode, "ROUTE_NOT_FOUND");
+    }
+    assert.match((await restClient(secluded.metricsUrl).call("GET", path)).text, /^# HELP /m);
+  }
+});
+
 test("read-only paths return 405 for other verbs, with the allowed verbs", async () => {
   const open = restClient(service.baseUrl);
   for (const path of [

@@ -116,6 +116,16 @@ test("a label that would contain ids or free text is refused", () => {
   }
 });
 
+test("a histogram has at most twelve buckets, and only operations that were called have any", async () => {
+  const metrics = createMetrics();
+  const buckets = Array.from({ length: 12 }, (_, nth) => nth);
+  assert.throws(() => metrics.histogram({ name: "large_seconds", help: "Large.", buckets }), Failure);
+  assert.doesNotMatch(await metrics.render(), /^rpc_server_call_duration_seconds/m);
+  metrics.calls.end(operation, "rest", "external", "OK", 0.1);
+  const calls = (await metrics.render()).match(/^rpc_server_call_duration_seconds_bucket\{.*$/gm);
+  assert.equal(calls?.length, 12);
+});
+
 test("a tenant counter names the first tenants up to the bound, and counts all others together", async () => {
   const metrics = createMetrics({ tenantsMax: 2 });
   const counter = metrics.tenantCounter({ name: "runs_total", help: "Runs.", labels: ["status"] });

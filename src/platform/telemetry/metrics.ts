@@ -79,7 +79,10 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
       const gauge: Gauge = new Gauge({ ...common(settings), ...(collect && { collect: () => collect(gauge) }) });
       return gauge;
     },
-    histogram: (settings) => new Histogram({ ...common(settings), buckets: [...settings.buckets] }),
+    histogram: (settings) => {
+      rejectManyBuckets(settings);
+      return new Histogram({ ...common(settings), buckets: [...settings.buckets] });
+    },
   };
 }
 
@@ -178,4 +181,9 @@ function rejectIdLabels({ name, labels }: MetricSettings): void {
   if (bad !== undefined) {
     throw fail("INTERNAL", { cause: new Error(`Metric ${name}: the label ${bad} would contain ids or free text.`) });
   }
+}
+
+// Each bucket is a series of its own. The bucket of all values has no bound.
+function rejectManyBuckets({ name, buckets }: MetricSettings & { readonly buckets: readonly number[] }): void {
+  if (buckets.length > 11) throw fail("INTERNAL", { cause: new Error(`Metric ${name} has more than 12 buckets.`) });
 }
