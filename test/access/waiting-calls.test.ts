@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
+import http2 from "node:http2";
 import { after, before, test } from "node:test";
 import { createLeaseService } from "../../src/modules/routing/queues/leasing/lease-service.ts";
 import { leaseParts } from "../../src/modules/routing/queues/testing/lease-parts.ts";
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
+import { connectTo } from "../harness/http2-frames.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { freshName, newParty, type Party, shown } from "../routing/tenant-fixture.ts";
@@ -45,6 +47,23 @@ async function newKey(party: Party, fields: object = {}): Promise<{ id: string; 
 
 const revoke = (party: Party, id: string) => party.ok("POST", `/api/v2/api-keys/${id}/revoke`);
 const refusal = ({ status, body }: { status: number; body: { errorCode?: string } }) => [status, body.errorCode];
+
+test("a lease that waits on an HTTP/2 connection ends when its worker closes its side, and takes no item", async (t) => {
+  const pool = await own.pool();
+  const socket = await connectTo(service.baseUrl);
+  const session = http2.connect(service.baseUrl, { createConnection: () => socket }).on("error", () => {});
+  t.after(() => session.destroy());
+  await shown(activeCalls, (count) => count === 0);
+  const headers = { ":method": "POST", ":path": `/api/queues/${pool}/lease`, "x-api-key": own.key };
+  const request = session.request({ ...headers, "content-type": "application/json" }).on("error", () => {});
+  request.end(JSON.stringify({ wait_s: 20 }));
+  await shown(activeCalls, (count) => count === 1);
+  socket.end();
+  // The wait itself takes 20 seconds.
+  await shown(activeCalls, (count) => count === 0, 10_000);
+  const { queue_item_id } = await own.route(pool);
+  assert.equal((await own.leaseOne(pool)).queue_item_id, queue_item_id);
+});
 
 for (const [how, headers] of [
   ["", {}],

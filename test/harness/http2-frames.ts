@@ -5,8 +5,8 @@ import { connect, type Socket } from "node:net";
 export const frameTypes = { headers: 1, reset: 3, settings: 4, goaway: 7 } as const;
 
 /** Flags of HEADERS frames. */
-export const endStream = 0x1;
-export const endHeaders = 0x4;
+const endStream = 0x1;
+const endHeaders = 0x4;
 
 /** Encodes an HTTP/2 frame. */
 export function encodeFrame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
@@ -39,9 +39,15 @@ export function encodeGet(stream: number, path: string): Buffer {
   return encodeFrame(frameTypes.headers, endHeaders | endStream, stream, block);
 }
 
-/** Encodes the reset of a stream. */
-export function encodeReset(stream: number): Buffer {
-  return encodeFrame(frameTypes.reset, 0, stream, Buffer.from([0, 0, 0, 8]));
+/** Encodes requests that are each reset immediately, as short as possible: the second refers to the headers of the first. */
+export function resetRequests(count: number): Buffer[] {
+  const first = Buffer.from([0x82, 0x86, 0x84, 0x41, 9, ...Buffer.from("localhost")]);
+  const others = Buffer.from([0x82, 0x86, 0x84, 0xbe]);
+  return Array.from({ length: count }, (_, nth) => {
+    const stream = 2 * nth + 1;
+    const headers = encodeFrame(frameTypes.headers, endHeaders | endStream, stream, nth === 0 ? first : others);
+    return Buffer.concat([headers, encodeFrame(frameTypes.reset, 0, stream, Buffer.from([0, 0, 0, 8]))]);
+  });
 }
 
 /** A frame of the peer. */

@@ -4,6 +4,7 @@ import http2 from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { before, test } from "node:test";
 import { until } from "../harness/embedded-owner.ts";
+import { encodeFrame, encodePreface } from "../harness/http2-frames.ts";
 import { startService, type TestService } from "../harness/service.ts";
 
 let service: TestService;
@@ -35,17 +36,7 @@ async function open(words: string | Buffer, baseUrl = service.baseUrl): Promise<
   return { socket, ended };
 }
 
-const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)]);
-
-/** Encodes an HTTP/2 frame. */
-function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
+const preface = encodePreface();
 
 const lingering: readonly (readonly [what: string, words: string | Buffer])[] = [
   ["says nothing", ""],
@@ -56,7 +47,7 @@ const lingering: readonly (readonly [what: string, words: string | Buffer])[] = 
   ["sends one byte that may begin a preface", "P"],
   ["sends the HTTP/2 preface without settings", preface.subarray(0, 24)],
   ["opens an HTTP/2 session and asks for nothing", preface],
-  ["sends an HTTP/2 header block that never ends", Buffer.concat([preface, frame(1, 0, 1, Buffer.from([0x83]))])],
+  ["sends an HTTP/2 header block that never ends", Buffer.concat([preface, encodeFrame(1, 0, 1, Buffer.from([0x83]))])],
 ];
 
 for (const [what, words] of lingering) {
@@ -231,7 +222,7 @@ test("an HTTP/2 peer that no longer responds to pings is disconnected, with its 
       preface,
       // :method POST, :scheme http, :path of the health protocol's Watch, :authority localhost and the content type;
       // the body is one empty message.
-      frame(
+      encodeFrame(
         1,
         4,
         1,
@@ -242,7 +233,7 @@ test("an HTTP/2 peer that no longer responds to pings is disconnected, with its 
           literal(0x0f, 0x10, "application/grpc"),
         ]),
       ),
-      frame(0, 1, 1, Buffer.alloc(5)),
+      encodeFrame(0, 1, 1, Buffer.alloc(5)),
     ]),
   );
   assert.match(await ended, /\x06\0\0\0\0\0/, "the peer was pinged");

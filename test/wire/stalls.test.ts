@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { before, type TestContext, test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
-import { connectTo, encodeGet, encodePreface } from "../harness/http2-frames.ts";
+import { connectTo, encodeGet, encodePreface, resetRequests } from "../harness/http2-frames.ts";
 import { describeLateness, type LoopLateness, startWatchedNode, type WatchedNode } from "../harness/loop-lateness.ts";
 import { operations } from "../harness/operations.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -65,6 +65,14 @@ test("250 streams that do not read the OpenAPI document hold no memory of their 
   const streams = Array.from({ length: 250 }, (_, nth) => encodeGet(2 * nth + 1, "/openapi.yaml"));
   const lateness = await node.watchLoop(async () => {
     await openUnread(t, 4, Buffer.concat([encodePreface(0), ...streams]));
+    await callAsNeighbour();
+  });
+  assertServes(t, lateness);
+});
+
+test("20,000 requests that are reset on one connection do not delay other callers", async (t) => {
+  const lateness = await node.watchLoop(async () => {
+    await openUnread(t, 1, Buffer.concat([encodePreface(), ...resetRequests(20_000)]));
     await callAsNeighbour();
   });
   assertServes(t, lateness);

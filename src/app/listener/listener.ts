@@ -4,7 +4,13 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Edge } from "../../gateway/edge.ts";
 import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
-import { type ConnectionTimeouts, enforceSessionTimeouts } from "./http2-session.ts";
+import {
+  announceEnd,
+  type ConnectionTimeouts,
+  enforceSessionTimeouts,
+  limitResets,
+  streamsMax,
+} from "./http2-session.ts";
 import { respondToParserError } from "./parser-error.ts";
 
 /** A bound address that serves requests. */
@@ -12,8 +18,8 @@ export interface Listener {
   /** The bound `host:port`, with the actual port if 0 was requested. */
   readonly address: string;
   /**
-   * Asks callers to disconnect and still serves them. HTTP/2 callers get a GOAWAY immediately, on new connections with
-   * their first request; HTTP/1.1 callers get `connection: close` with their next response. Resolves when the last
+   * Asks callers to disconnect and still serves them. HTTP/2 callers get an announcement immediately, on new connections
+   * with their first request; HTTP/1.1 callers get `connection: close` with their next response. Resolves when the last
    * connection has closed or the time has passed.
    */
   drain(timeMs: number): Promise<void>;
@@ -53,20 +59,16 @@ export async function listen(address: string, options: ListenerOptions): Promise
   const server = options.tls === undefined ? plainServer(options, silent) : secureServer(options, options.tls);
   const connections = new Set<Socket>();
   limitConnections(server, options, connections);
-  const announceEnd = (session: http2.ServerHttp2Session) => {
-    // A destroyed session stays in the set until its close event, and GOAWAY throws on it. The frame names the last stream
-    // that is served: Node ignores later requests, and their callers learn that they can retry them.
-    if (!session.destroyed) session.goaway(http2.constants.NGHTTP2_NO_ERROR);
-  };
   server.on("session", (session: http2.ServerHttp2Session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
     enforceSessionTimeouts(session, options.timeouts);
-    // A GOAWAY before the first request would refuse it.
+    // A caller that gets a GOAWAY before its first request would have connected in vain.
     if (draining) session.once("stream", () => announceEnd(session));
   });
   await bind(server, address);
+  const stopLimitingResets = limitResets(sessions);
 
   const closeIdle = (silentUntilMs: number) => {
     if (server instanceof http.Server) server.closeIdleConnections();
@@ -95,6 +97,7 @@ export async function listen(address: string, options: ListenerOptions): Promise
       await closed;
       clearInterval(poll);
       clearTimeout(grace);
+      stopLimitingResets();
     },
   };
 }
@@ -153,7 +156,9 @@ function plainServer(options: ListenerOptions, silent: Set<Socket>): Server {
       const isHttp2 = preface.equals(start.subarray(0, preface.length));
       // The preface may arrive in several reads.
       if (!isHttp2 && start.length < preface.length && start.equals(preface.subarray(0, start.length))) return;
-      socket.off("readable", onReadable).off("end", onEnd);
+      socket.off("readable", onReadable);
+      // An HTTP/2 caller that closes its side can neither grant windows nor acknowledge anything: it has disconnected.
+      if (!isHttp2) socket.off("end", onEnd);
       silent.delete(socket);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");
@@ -186,7 +191,12 @@ function secureServer(options: ListenerOptions, { cert, key, clientCa }: MutualT
   return server;
 }
 
-const http2Settings = { settings: { maxConcurrentStreams: 250, maxHeaderListSize: headerBytesMax } };
+const http2Settings = {
+  settings: { maxConcurrentStreams: streamsMax, maxHeaderListSize: headerBytesMax },
+  // limitResets() takes the place of nghttp2's own limit.
+  streamResetBurst: 1_000_000,
+  streamResetRate: 1_000_000,
+};
 
 function http1Options({ headerMs, idleMs }: ConnectionTimeouts): http.ServerOptions {
   return {
