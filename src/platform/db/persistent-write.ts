@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../errors/index.ts";
+import { type Backoff, backoffMs } from "../backoff/backoff.ts";
 import { isDataError } from "./classify.ts";
 
 const triesMax = 6;
-const firstDelayMs = 250;
+const retryBackoff: Backoff = { firstMs: 250, maxMs: 4000 };
 
 /**
  * Repeats a write whose loss nothing can repair, such as the only record of another system's answer, for about eight seconds. The
@@ -16,7 +17,7 @@ export async function writePersistently<T>(write: () => Promise<T>, onFailure: (
     } catch (error) {
       if (nth === triesMax || !mayPass(error)) throw error;
       onFailure(error);
-      await delay(firstDelayMs * 2 ** (nth - 1));
+      await delay(backoffMs(retryBackoff, nth));
     }
   }
 }

@@ -1,3 +1,4 @@
+import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Action, AnswerClass } from "../../manifests/index.ts";
 import { type Safety, safetyOf } from "./execution.ts";
 
@@ -33,8 +34,7 @@ export type NextStep =
   | { readonly step: "renew" }
   | { readonly step: "end"; readonly status: "failed" | "outcome_unknown" };
 
-const backoffFirstMs = 200;
-const backoffMsMax = 5000;
+const retryBackoff: Backoff = { firstMs: 200, maxMs: 5000 };
 /** A retry that leaves less time than this for the answer is not worth it. */
 const answerMsMin = 50;
 
@@ -48,7 +48,7 @@ export function nextStep(
   // A provider that rejects credentials has not performed the request.
   if (result.class === "auth_expired" && !result.mayHaveTakenEffect && !progress.isRenewed) return { step: "renew" };
   if (progress.attempt < action.retry.maxAttempts && canRepeat(safety, action, result)) {
-    const atMs = Math.max(result.retryAtMs ?? 0, progress.nowMs + backoffMs(progress.attempt, progress.random));
+    const atMs = Math.max(result.retryAtMs ?? 0, progress.nowMs + retryMs(progress.attempt, progress.random));
     if (atMs + answerMsMin <= progress.deadlineMs) return { step: "retry", atMs };
   }
   return { step: "end", status: endStatus(safety, result.mayHaveTakenEffect || progress.mayHaveTakenEffect) };
@@ -66,7 +66,6 @@ function canRepeat(safety: Safety, { retry }: Pick<Action, "retry">, result: Att
   return safety !== "once" || !result.mayHaveTakenEffect;
 }
 
-function backoffMs(attempt: number, random: number): number {
-  const full = Math.min(backoffFirstMs * 2 ** (attempt - 1), backoffMsMax);
-  return Math.round(full * (0.5 + random / 2));
+function retryMs(attempt: number, random: number): number {
+  return Math.round(backoffMs(retryBackoff, attempt) * (0.5 + random / 2));
 }

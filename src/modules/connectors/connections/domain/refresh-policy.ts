@@ -1,3 +1,5 @@
+import type { Backoff } from "../../../../platform/backoff/backoff.ts";
+
 /** The times that decide when credentials are refreshed. */
 interface TokenTimes {
   readonly expiresAt: Date | null;
@@ -59,12 +61,8 @@ export function grantEnd(
   return { grantExpiresAt: new Date(endsAtMs), reauthNoticeAt: new Date(endsAtMs - noticeMs) };
 }
 
-const backoffMsMax = 5 * 60_000;
-
-/** How long no refresh is tried after a number of consecutive failures. */
-export function backoffMs(failures: number): number {
-  return Math.min(1000 * 2 ** Math.min(failures - 1, 20), backoffMsMax);
-}
+/** How long no refresh is tried after consecutive failures. */
+export const refreshBackoff: Backoff = { firstMs: 1000, maxMs: 5 * 60_000 };
 
 /** A fresh token that is rejected this soon after its refresh is not worth another refresh. */
 const rejectedAgainMs = 60_000;

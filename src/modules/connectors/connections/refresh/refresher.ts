@@ -1,3 +1,4 @@
+import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import { type Database, type Signals, writePersistently } from "../../../../platform/db/index.ts";
@@ -7,7 +8,7 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import { type ConnectionCache, topicOf } from "../connection-cache.ts";
 import { sealCredentials } from "../credentials/sealed-credentials.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
-import { backoffMs, idleRefreshAt } from "../domain/refresh-policy.ts";
+import { idleRefreshAt, refreshBackoff } from "../domain/refresh-policy.ts";
 import { eventData } from "../grant-service.ts";
 import { type ConnectionRef, connectionStore, type StoredGrant } from "../store.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
@@ -253,7 +254,7 @@ export function createRefresher(parts: Parts): Refresher {
     outcomeUnknown: boolean,
   ): Promise<RefreshOutcome> {
     const failures = lease.failures + 1;
-    const retryInMs = Math.max(retryAfterMs ?? 0, backoffMs(failures));
+    const retryInMs = Math.max(retryAfterMs ?? 0, backoffMs(refreshBackoff, failures));
     const failure: LeaseFailure = { failures, retryInMs, outcomeUnknown };
     await leases.recordError(ref, code, new Date(clock.now()));
     await leases.release(ref, lease.fence, failure);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
+import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import {
@@ -13,7 +14,6 @@ import type { Log } from "../../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import { type ClaimLoop, createClaimLoop } from "../claim-loop.ts";
-import { backoffMs } from "../domain/backoff.ts";
 import { shortMessage } from "../domain/failure.ts";
 import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";

@@ -1,3 +1,4 @@
+import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
@@ -11,7 +12,6 @@ import {
   type Trigger,
   valueAt,
 } from "../../manifests/index.ts";
-import { backoffMs } from "../domain/backoff.ts";
 import type { NewEvent } from "../domain/event.ts";
 import { formatSince, itemKey, ledgerSeconds, windowStartMs } from "../domain/poll-window.ts";
 import { insertEvents, toEventRow } from "../events/event-writer.ts";

@@ -1,9 +1,9 @@
+import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { storableText } from "../../../../platform/text/index.ts";
 import { type Catalogue, type Provider, type RegistrationSpec, type Trigger, valueAt } from "../../manifests/index.ts";
-import { backoffMs } from "../domain/backoff.ts";
 import { callbackPath, registrationBinding, type Secrets, urlKeyParameter } from "../domain/subscription.ts";
 import type { ProviderClient, ProviderFault } from "../provider-client.ts";
 import { openSecrets, sealSecrets } from "../sealed-secrets.ts";

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Backoff } from "../../../../platform/backoff/backoff.ts";
 import type { StepAction } from "../../preferences/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { Lane } from "./delivery.ts";
@@ -94,7 +95,5 @@ export interface NotificationRun {
 /** Attempts at one step before a run is stopped. */
 export const runFailuresMax = 8;
 
-/** The delay before a step that failed is tried again. */
-export function runRetryMs(failures: number): number {
-  return Math.min(2 ** failures, 300) * 1000;
-}
+/** The delays before a step that failed is tried again. */
+export const runBackoff: Backoff = { firstMs: 2000, maxMs: 300_000 };

@@ -1,3 +1,4 @@
+import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { createSerialTask } from "../../../../platform/jobs/index.ts";
@@ -7,7 +8,7 @@ import type { NotificationWorkflow, Preferences } from "../../preferences/index.
 import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
 import { type DeliveryRow, insertDeliveries, limitPayload } from "../delivery/delivery-store.ts";
 import type { Lane } from "../domain/delivery.ts";
-import { runRetryMs } from "../domain/run.ts";
+import { runBackoff } from "../domain/run.ts";
 import { createLane, type WorkLane } from "../lane.ts";
 import { type BatchContext, readBatchContext } from "../message/batch-context.ts";
 import type { RecipientParts } from "../message/recipients.ts";
@@ -138,7 +139,7 @@ export function createRunWorker(parts: Parts): RunWorker {
 
   /** Returns a run to the queue after a failure. */
   async function release(run: LeasedRun): Promise<void> {
-    await endRuns((tx) => runStore(tx).postpone(run, runRetryMs(run.failures)));
+    await endRuns((tx) => runStore(tx).postpone(run, backoffMs(runBackoff, run.failures)));
   }
 
   /** Recovers runs whose lease expired because their node died. */
