@@ -3,12 +3,14 @@ import { resolve } from "node:path";
 import { type Config, keyFormat } from "../config/index.ts";
 import { type ApiKeys, createKeyText } from "../modules/tenancy/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
+import type { Clock } from "../platform/clock/clock.ts";
 import type { Database } from "../platform/db/index.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
 
 interface Parts {
   readonly config: Config;
   readonly db: Database;
+  readonly clock: Clock;
   readonly apiKeys: ApiKeys;
   readonly tenantId: TenantId;
 }
@@ -28,9 +30,10 @@ export interface AdminAccess {
  * generated once and stored in the data directory, readable by its owner only. Returns undefined if the key must not be
  * shown on this machine or was revoked.
  */
-export async function ensureAdminAccess({ config, db, apiKeys, tenantId }: Parts): Promise<AdminAccess | undefined> {
+export async function ensureAdminAccess(parts: Parts): Promise<AdminAccess | undefined> {
+  const { config, db, clock, apiKeys, tenantId } = parts;
   if (!config["auth.api_key_enabled"]) return undefined;
-  const nowMs = Date.now();
+  const nowMs = clock.now();
   const chosen = config["auth.bootstrap_api_key"];
   if (chosen !== "") {
     await apiKeys.ensureBootstrapKey(db, tenantId, chosen, nowMs);

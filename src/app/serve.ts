@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
-import { systemClock } from "../platform/clock/clock.ts";
+import type { Clock } from "../platform/clock/clock.ts";
+import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { createLog } from "../platform/log/log.ts";
 import {
   createMemoryLimiter,
@@ -55,6 +56,8 @@ export async function serve(
     const storage = await openStorage(config, log);
     closers.push(() => storage.close());
     const { db } = storage;
+    const clock = await startDatabaseClock({ db: storage.side, log });
+    closers.push(() => clock.stop());
     let tracesLostAtMs = Number.NEGATIVE_INFINITY;
     const tracing = await createTracing({
       endpoint: config["telemetry.otlp_endpoint"],
@@ -65,14 +68,14 @@ export async function serve(
       },
     });
     closers.push(() => tracing.close());
-    const audit = await openAuditOf(config);
+    const audit = await openAuditOf(config, clock);
     closers.push(() => audit?.close());
-    const cache = await cacheOf(config);
+    const cache = await cacheOf(config, clock);
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
     const foundation = {
-      ...{ config, db, side: storage.side, clock: systemClock, log, metrics, tracing, audit },
+      ...{ config, db, side: storage.side, clock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
@@ -90,7 +93,7 @@ export async function serve(
     await node.changes.start();
     closers.push(() => node.changes.stop());
     const platform = await node.loadPlatformTenant();
-    const admin = await ensureAdminAccess({ config, db, apiKeys, tenantId: platform.id });
+    const admin = await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id });
     const flushUses = () => Promise.all([apiKeys.verifier.flushUses(), identity.sessions.flushUses()]);
     const uses = setInterval(flushUses, 15_000);
     closers.push(() => {
@@ -111,12 +114,19 @@ export async function serve(
         await worker.start();
         closers.push(() => worker.stop());
       }
-      await secrets.scheduleReencryption(systemClock.now());
+      await secrets.scheduleReencryption(clock.now());
     }
     closers.push(() => operations.idle());
 
     const servingStatus = createServingStatus();
-    const checks = checksOf({ config, node, database: () => db.ping(), redis: cache.redis, worker: role !== "api" });
+    const checks = checksOf({
+      config,
+      node,
+      clock,
+      database: () => db.ping(),
+      redis: cache.redis,
+      worker: role !== "api",
+    });
     const probes = createProbes({ booted: servingStatus.isServing, checks });
     const planes = await openPlanes({ config, log, metrics, node, version, health: servingStatus, probes }, role);
     closers.push((drain) =>
@@ -166,7 +176,7 @@ interface Cache {
   readonly redis: RedisLimiter | undefined;
 }
 
-async function openAuditOf(config: Config): Promise<Audit | undefined> {
+async function openAuditOf(config: Config, clock: Clock): Promise<Audit | undefined> {
   const sink = config["audit.sink"];
   if (sink === "") return undefined;
   const path = config["audit.path"] || join(config["data.dir"], "audit.log");
@@ -179,18 +189,18 @@ async function openAuditOf(config: Config): Promise<Audit | undefined> {
   }
   const { "audit.hash_chain": hashChain, "audit.redact_pii": redactPii } = config;
   try {
-    return await openAudit({ sink, path, hashChain, redactPii, clock: systemClock });
+    return await openAudit({ sink, path, hashChain, redactPii, clock });
   } catch (cause) {
     throw new ConfigError(`audit.path: ${path} cannot be opened: ${(cause as Error).message}`, { cause });
   }
 }
 
-async function cacheOf(config: Config): Promise<Cache> {
+async function cacheOf(config: Config, clock: Clock): Promise<Cache> {
   switch (config["cache.backend"]) {
     case "none":
       return { limiter: undefined, redis: undefined };
     case "memory":
-      return { limiter: createMemoryLimiter(systemClock), redis: undefined };
+      return { limiter: createMemoryLimiter(clock), redis: undefined };
     case "redis": {
       const redis = await openRedisLimiter({ url: config["cache.redis_url"], failMode: config["ratelimit.fail_mode"] });
       return { limiter: redis, redis };
@@ -208,13 +218,14 @@ function isReachable(redis: RedisLimiter): Promise<boolean> {
 interface CheckParts {
   readonly config: Config;
   readonly node: Node;
+  readonly clock: DatabaseClock;
   readonly database: () => Promise<void>;
   readonly redis: RedisLimiter | undefined;
   readonly worker: boolean;
 }
 
-/** Creates the readiness checks. The database is required; the cache only if calls fail without it. */
-function checksOf({ config, node, database, redis, worker }: CheckParts): Record<string, HealthCheck> {
+/** Creates the readiness checks. The database and its time are required; the cache only if calls fail without it. */
+function checksOf({ config, node, clock, database, redis, worker }: CheckParts): Record<string, HealthCheck> {
   const ok: ComponentHealth = { status: "ok" };
   return {
     database: () => database().then(() => ok),
@@ -227,5 +238,11 @@ function checksOf({ config, node, database, redis, worker }: CheckParts): Record
       await node.jobs.ping();
       return !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" };
     },
+    clock: async () => (clock.isFenced() ? { status: "unhealthy", detail: describeSkew(clock.skewMs()) } : ok),
   };
+}
+
+function describeSkew(skewMs: number): string {
+  const direction = skewMs > 0 ? "ahead of" : "behind";
+  return `the clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} the database's`;
 }

@@ -1,8 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Failure, fail } from "../../errors/index.ts";
 import { toProblemJson } from "../../gateway/rest/problem.ts";
-import { ulid } from "../../platform/ids/ulid.ts";
 
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
@@ -23,7 +23,7 @@ export function respondToParserError(
     return;
   }
   const failure = failureOf(error);
-  const requestId = ulid(Date.now());
+  const requestId = randomUUID();
   const body = toProblemJson(failure, errorsUrl, requestId);
   const head = [
     `HTTP/1.1 ${failure.entry.http} ${failure.entry.title}`,

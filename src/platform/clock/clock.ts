@@ -2,7 +2,9 @@
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. */
   now(): number;
+  /** Whether the node's system clock is so wrong that the node must not own background work. Absent clocks are never fenced. */
+  isFenced?(): boolean;
 }
 
-/** The system clock. */
+/** The system clock of this machine. A node uses it only to compare; its time is the database's. */
 export const systemClock: Clock = { now: () => Date.now() };

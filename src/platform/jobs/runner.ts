@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { type Backoff, backoffMs } from "../backoff/backoff.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Database, Signals } from "../db/index.ts";
 import type { Log } from "../log/log.ts";
@@ -53,6 +54,7 @@ export interface JobRunner {
 }
 
 const topic = "jobs";
+const retryBackoff: Backoff = { firstMs: 1000, maxMs: 300_000 };
 const concurrencyMax = 8;
 /** The dedupe key of a recurring job. */
 const recurringKey = "recurring";
@@ -92,6 +94,7 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     // A poll may miss jobs that become due while it runs.
     pollAgain = polling !== undefined;
     if (pollAgain || stopping.signal.aborted || running.size >= concurrencyMax || kinds.size === 0) return;
+    if (clock.isFenced?.()) return;
     polling = lease()
       .catch((error) => log.warn({ err: error }, "jobs cannot be leased"))
       .finally(() => {
@@ -146,7 +149,7 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     // A shutdown does not count as an attempt.
     if (stopping.signal.aborted) return { state: "ready", waitMs: 0, attempts: job.attempts - 1, error };
     log.warn({ err: cause, job: job.id, kind: job.kind, attempt: job.attempts }, "job failed");
-    const waitMs = Math.min(1000 * 2 ** (job.attempts - 1), 300_000);
+    const waitMs = backoffMs(retryBackoff, job.attempts);
     return { state: isExhausted(job, job.attempts) ? "failed" : "ready", waitMs, attempts: job.attempts, error };
   }
 

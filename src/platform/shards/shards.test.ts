@@ -30,8 +30,9 @@ await db.sql`
 /** A node whose statements and clock the test controls. */
 interface TestNode {
   readonly shards: Shards;
-  /** Added to its clock. */
+  /** Added to its system clock. */
   aheadMs: number;
+  isFenced: boolean;
   /** Suspends all its further statements. */
   freeze(): void;
   /** Ends it without giving anything back. */
@@ -62,7 +63,8 @@ async function cluster(t: TestContext, { count = 16, leaseMs = longMs } = {}) {
     const node: TestNode = {
       shards: createShards({
         db: guarded,
-        clock: { now: () => systemClock.now() + node.aheadMs },
+        clock: { ...systemClock, isFenced: () => node.isFenced },
+        system: { now: () => systemClock.now() + node.aheadMs },
         log,
         signals,
         kind,
@@ -70,6 +72,7 @@ async function cluster(t: TestContext, { count = 16, leaseMs = longMs } = {}) {
         leaseMs,
       }),
       aheadMs: 0,
+      isFenced: false,
       freeze: () => {
         blocked = true;
       },
@@ -210,6 +213,22 @@ test("a node without the database gives up its shards in time, also when its clo
   frozen.aheadMs = -longMs;
   await until(() => other.shards.owned().size === 16);
   assert.equal(frozen.shards.owned().size, 0);
+});
+
+test("a fenced node owns nothing, the others get its shards before its lease has expired, and it joins again later", async (t) => {
+  const { start, balanced, alive } = await cluster(t, { leaseMs: 9000 });
+  const [fenced, other] = [start(), start()];
+  await balanced();
+  fenced.isFenced = true;
+  assert.equal(fenced.shards.owned().size, 0);
+  alive.delete(fenced);
+  const fencedAtMs = performance.now();
+  await balanced();
+  assert.equal(other.shards.owned().size, 16);
+  assert.ok(performance.now() - fencedAtMs < 9000);
+  fenced.isFenced = false;
+  alive.add(fenced);
+  await balanced();
 });
 
 test("an expired epoch is refused even if no other node has claimed its shard, and its node joins again with new epochs", async (t) => {

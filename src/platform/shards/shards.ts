@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, systemClock } from "../clock/clock.ts";
 import type { Database, Fragment, Signals, Sql } from "../db/index.ts";
 import { createSerialTask } from "../jobs/index.ts";
 import type { Log } from "../log/log.ts";
@@ -21,7 +21,7 @@ export interface Shards {
   start(): void;
   /** Gives all shards back at once. */
   stop(): Promise<void>;
-  /** The shards of this node with their epochs. Empty when the lease has run out by this node's own clocks. */
+  /** The shards of this node with their epochs. Empty when the node is fenced, or the lease has run out by its own clocks. */
   owned(): ReadonlyMap<number, number>;
   /** Calls the listener after every change of the owned shards. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
@@ -36,7 +36,9 @@ export interface Shards {
 
 interface Parts {
   readonly db: Database;
+  /** Decides whether the node is fenced. */
   readonly clock: Clock;
+  readonly system?: Clock;
   readonly log: Log;
   /** Wakes the other nodes when shards become free. Without it, they notice within a third of their lease. */
   readonly signals?: Signals;
@@ -64,7 +66,8 @@ interface Membership {
 const none: ReadonlyMap<number, number> = new Map();
 
 /** Creates this node's part of the shards of a kind. All nodes get equal shares, give or take one shard. */
-export function createShards({ db, clock, log, signals, kind, count, leaseMs }: Parts): Shards {
+export function createShards(parts: Parts): Shards {
+  const { db, clock, system = systemClock, log, signals, kind, count, leaseMs } = parts;
   const topic = `shards.${kind}`;
   const listeners = new Set<() => void>();
   let membership: Membership | undefined;
@@ -74,14 +77,14 @@ export function createShards({ db, clock, log, signals, kind, count, leaseMs }: 
   let stopWaking: (() => void) | undefined;
 
   function owned(): ReadonlyMap<number, number> {
-    if (isStopped || membership === undefined) return none;
+    if (isStopped || membership === undefined || clock.isFenced?.()) return none;
     const { systemMs, monotonicMs } = membership.leaseUntil;
-    return clock.now() < systemMs && performance.now() < monotonicMs ? membership.owned : none;
+    return system.now() < systemMs && performance.now() < monotonicMs ? membership.owned : none;
   }
 
   /** The end of a lease that starts now. */
   function leaseEnd(): LeaseEnd {
-    return { systemMs: clock.now() + leaseMs, monotonicMs: performance.now() + leaseMs };
+    return { systemMs: system.now() + leaseMs, monotonicMs: performance.now() + leaseMs };
   }
 
   function reportChange(): void {
@@ -126,7 +129,18 @@ export function createShards({ db, clock, log, signals, kind, count, leaseMs }: 
     }
   }
 
+  /** Frees all shards of this node. */
+  async function leave(): Promise<void> {
+    const left = membership;
+    membership = undefined;
+    reportChange();
+    if (left === undefined) return;
+    await leaveNodes(db.sql, kind, left.nodeId);
+    signals?.wake(topic);
+  }
+
   async function maintain(): Promise<void> {
+    if (clock.isFenced?.()) return leave();
     membership ??= await join();
     const renewal = await renew(membership);
     if (renewal.renewed) {
@@ -161,15 +175,9 @@ export function createShards({ db, clock, log, signals, kind, count, leaseMs }: 
       clearInterval(timer);
       stopWaking?.();
       await task.stop();
-      const left = membership;
-      membership = undefined;
-      if (left === undefined) return;
-      try {
-        await leaveNodes(db.sql, kind, left.nodeId);
-        signals?.wake(topic);
-      } catch (error) {
-        log.warn({ err: error, kind }, "shards cannot be given back; their lease will expire");
-      }
+      await leave().catch((error) =>
+        log.warn({ err: error, kind }, "shards cannot be given back; their lease will expire"),
+      );
     },
     owned,
     onChange(listener) {

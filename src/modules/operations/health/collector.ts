@@ -1,4 +1,4 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
+import { type Clock, systemClock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
@@ -51,7 +51,7 @@ export function createCollector({ db, clock, log, sources, dependencies }: Parts
         })),
       )),
     ];
-    await recordObservations(db.sql, nodeId, new Date(clock.now()), observations);
+    await recordObservations(db.sql, nodeId, new Date(systemClock.now()), observations);
     await deleteOldObservations(db.sql, keptMs);
     const isStarting = passes.some(({ passedAtMs }) => passedAtMs === undefined) && looks++ < firstPassLooks;
     return isStarting ? firstPassMs : everyMs;

@@ -128,7 +128,7 @@ export function createRuns(parts: Parts): Runs {
   });
   const plans = createPlanCache(definitions);
   const metrics = createRunMetrics(parts.metrics);
-  const cancellation = createChildCancellation({ db, advance: (request) => engine.advance(request) });
+  const cancellation = createChildCancellation({ db, clock, advance: (request) => engine.advance(request) });
   const consequences = createConsequences({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
@@ -148,7 +148,7 @@ export function createRuns(parts: Parts): Runs {
   });
   const effectRunner = createEffectRunner({
     ...parts,
-    startChild: (parent, effect) => startChild({ db, start, takeQuota: parts.takeQuota }, parent, effect),
+    startChild: (parent, effect) => startChild({ db, clock, start, takeQuota: parts.takeQuota }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
   const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });

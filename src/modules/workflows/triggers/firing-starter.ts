@@ -57,7 +57,7 @@ export function createFiringStarter({ runs, clock }: Parts): StartFiring {
         via: trigger.cause.kind,
         trigger: { id: trigger.id, depth: firing.depth + 1 },
       },
-      record: ownStartRecord(tenantId, "workflow.trigger", `${trigger.id}:${firing.name}`),
+      record: ownStartRecord(tenantId, "workflow.trigger", `${trigger.id}:${firing.name}`, clock.now()),
     });
     switch (outcome.kind) {
       case "started":

@@ -299,9 +299,9 @@ function insertEvents(
   // Like the event log, this takes the environment of an event from its pool.
   return sql`, new_events as (
       insert into events (tenant_id, id, type, source, subject, time, data, environment_id, in_production)
-      select new_events.tenant_id, new_events.id, type, source, subject, time, data, place.id, place.key = 'production'
+      select new_events.tenant_id, new_events.id, type, source, subject, now(), data, place.id, place.key = 'production'
       from json_to_recordset(${JSON.stringify(events)}::text::json) as new_events(
-        batch int, tenant_id text, id text, type text, source text, subject text, time timestamptz, data jsonb)
+        batch int, tenant_id text, id text, type text, source text, subject text, data jsonb)
       left join lateral (
         select e.id, e.key from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
         where p.tenant_id = new_events.tenant_id and p.id = new_events.data ->> 'pool_id'
@@ -314,5 +314,5 @@ function insertEvents(
 function eventRow(tenantId: TenantId, event: ItemEventRow, batch: number) {
   const { id, type, subject, data } = event;
   const source = `/${type.slice(0, type.indexOf("."))}`;
-  return { batch, tenant_id: tenantId, id, type, source, subject, time: new Date(), data };
+  return { batch, tenant_id: tenantId, id, type, source, subject, data };
 }

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import type { JobKind } from "../../../../platform/jobs/index.ts";
@@ -6,23 +7,24 @@ import type { AdvanceRequest } from "../run-engine.ts";
 import { cancelChildKind, forbidStart } from "../storage/child-start-store.ts";
 
 /** The key that starts a child run once, or not at all after its cancellation. */
-export function childStartRecord(tenantId: TenantId, childId: string, createdAt: Date): IdempotencyRecord {
+export function childStartRecord(tenantId: TenantId, childId: string, nowMs: number): IdempotencyRecord {
   return {
     ...{ tenantId, principal: "service:workflow", operation: "workflow.start_child", key: childId },
-    ...{ fingerprint: Buffer.from(childId), createdAt, response: "{}" },
+    ...{ fingerprint: Buffer.from(childId), createdAt: new Date(nowMs), response: "{}" },
   };
 }
 
 interface Parts {
   readonly db: Database;
+  readonly clock: Clock;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
 }
 
 /** Cancels child runs, also those that have not started yet. */
-export function createChildCancellation({ db, advance }: Parts) {
+export function createChildCancellation({ db, clock, advance }: Parts) {
   async function cancel(tenantId: TenantId, childId: string, parentId: string): Promise<void> {
     // A node that was suspended may still be about to start it. After this, the run exists or never will.
-    await forbidStart(db.sql, childStartRecord(tenantId, childId, new Date()));
+    await forbidStart(db.sql, childStartRecord(tenantId, childId, clock.now()));
     await advance({
       ...{ tenantId, runId: childId },
       toEvent: ({ state }) =>

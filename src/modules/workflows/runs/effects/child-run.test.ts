@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../../../../test/harness/embedded-owner.ts";
 import { instant, startStage } from "../../../../../test/workflows/trigger-stage.ts";
+import { systemClock } from "../../../../platform/clock/clock.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import { ownStartRecord } from "../index.ts";
@@ -20,7 +21,7 @@ test("a step starts one run of another definition, which carries the trigger on,
   const request = {
     ...{ tenantId, id: ulid(Date.now()), environmentId: production, definition: "parent", version: undefined },
     ...{ input: { n: 1 }, runKey: "", origin: { by: "test", via: "event", trigger } as const },
-    record: ownStartRecord(tenantId, "test", "1"),
+    record: ownStartRecord(tenantId, "test", "1", Date.now()),
   };
   assert.deepEqual(await stage.runs.startFor(request), { kind: "started", runId: request.id });
   await until(async () => (await stage.runsOf(tenantId)).every(({ status }) => status === "succeeded"));
@@ -39,7 +40,7 @@ test("a start of the service itself is refused with a reason", async () => {
     stage.runs.startFor({
       ...{ tenantId, id: ulid(Date.now()), environmentId: production, definition: "instant", version: undefined },
       ...{ input: null, runKey: "", origin: { by: "test", via: "event" } as const },
-      record: ownStartRecord(tenantId, "test", ulid(Date.now())),
+      record: ownStartRecord(tenantId, "test", ulid(Date.now()), Date.now()),
       ...more,
     });
   const refusal = async (more: object) => {
@@ -60,6 +61,7 @@ test("a run below one that has ended starts no other run", async () => {
   const started: string[] = [];
   const parts = {
     db: stage.db,
+    clock: systemClock,
     takeQuota: async () => undefined,
     async start({ id }: { readonly id?: string }) {
       started.push(id!);
@@ -77,7 +79,7 @@ test("a run below one that has ended starts no other run", async () => {
   await stage.runs.startFor({
     ...{ tenantId, id: rootId, environmentId: production, definition: "waiting", version: undefined, input: null },
     ...{ runKey: "", origin: { by: "test", via: "event" } as const },
-    record: ownStartRecord(tenantId, "test", "2"),
+    record: ownStartRecord(tenantId, "test", "2", Date.now()),
   });
   await assert.rejects(startChild(parts, parentOf(rootId), effect), EffectFailure);
   assert.deepEqual(started, [childId]);

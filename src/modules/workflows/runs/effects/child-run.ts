@@ -1,3 +1,4 @@
+import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
@@ -12,6 +13,7 @@ import { EffectFailure } from "./effect-failure.ts";
 
 interface Parts {
   readonly db: Database;
+  readonly clock: Clock;
   readonly start: StartRun;
   readonly takeQuota: TakeQuota;
 }
@@ -24,7 +26,7 @@ export type ChildResult = { readonly output: Json } | { readonly failure: Failur
  * has ended.
  */
 export async function startChild(
-  { db, start, takeQuota }: Parts,
+  { db, clock, start, takeQuota }: Parts,
   parent: LiveRun,
   { key, attempt, childId, request }: Effect,
 ): Promise<ChildResult | undefined> {
@@ -45,7 +47,7 @@ export async function startChild(
     origin: { by, via: "subworkflow", parent: { stepKey: key, attempt, depth }, ...(trigger && { trigger }) },
     takeQuota: async () => (await takeQuota(tenantId, "workflow.run", 1)) ?? noReceipt,
     // A run that has ended is found no more among the others, so the record keeps a repeat from starting it again.
-    record: () => childStartRecord(tenantId, childId!, new Date()),
+    record: () => childStartRecord(tenantId, childId!, clock.now()),
   });
   if (outcome.kind === "refused") {
     const { reason, message } = outcome;

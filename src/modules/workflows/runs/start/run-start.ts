@@ -103,9 +103,9 @@ export function createRunStart({ db, definitions, plans, starter }: Parts): Star
 }
 
 /** The record of a start by the service itself. Repeats of a start have the same key. */
-export function ownStartRecord(tenantId: TenantId, operation: string, key: string): IdempotencyRecord {
+export function ownStartRecord(tenantId: TenantId, operation: string, key: string, nowMs: number): IdempotencyRecord {
   return {
-    ...{ tenantId, principal: "service:workflow", operation, key, createdAt: new Date(), response: "{}" },
+    ...{ tenantId, principal: "service:workflow", operation, key, createdAt: new Date(nowMs), response: "{}" },
     // Never compared. It must not be empty, because a batched statement would not read it.
     fingerprint: Buffer.from([0]),
   };
