@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
+import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
-import { createLog } from "../platform/log/log.ts";
+import { isDatabaseAway } from "../platform/db/index.ts";
+import { createLog, type Log } from "../platform/log/log.ts";
 import {
   createMemoryLimiter,
   openRedisLimiter,
@@ -39,13 +42,39 @@ export interface Service {
   stop(options?: { readonly drain?: boolean }): Promise<void>;
 }
 
-/** Starts a node. If a part fails to start, the parts already started are stopped. A test build has other areas. */
+/** How often a start tries whether the database is back. */
+const databaseBackoff: Backoff = { firstMs: 250, maxMs: 10_000 };
+
+/**
+ * Starts a node. While an external database is away, it waits; then `stopping` ends the start with an AbortError. A test build
+ * has other areas.
+ */
 export async function serve(
   { config }: LoadedConfig,
   role: Role = "all",
   createParts?: Parameters<typeof compose>[1],
+  stopping?: AbortSignal,
 ): Promise<Service> {
   const log = createLog(config["log.level"]);
+  for (let failures = 1; ; failures++) {
+    try {
+      return await start(config, log, role, createParts);
+    } catch (error) {
+      if (config["database.url"] === "" || !isDatabaseAway(error)) throw error;
+      const waitMs = backoffMs(databaseBackoff, failures, Math.random());
+      log.warn({ reason: (error as Error).message, waitMs }, "the start waits for the database (database.url)");
+      await delay(waitMs, undefined, { signal: stopping });
+    }
+  }
+}
+
+/** Starts a node. If a part fails to start, the parts already started are stopped. */
+async function start(
+  config: Config,
+  log: Log,
+  role: Role,
+  createParts: Parameters<typeof compose>[1],
+): Promise<Service> {
   const closers: ((drain: boolean) => Promise<unknown> | unknown)[] = [];
   const stop = async ({ drain = false } = {}) => {
     for (const close of closers.splice(0).reverse()) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Config, ConfigError } from "../config/index.ts";
 import { startEmbedded } from "../platform/db/embedded/embedded.ts";
-import { type Database, openDatabase, type Sql } from "../platform/db/index.ts";
+import { type Database, isDatabaseAway, openDatabase, type Sql } from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import type { Log } from "../platform/log/log.ts";
 
@@ -21,6 +21,8 @@ export interface Storage {
 }
 
 const sideConnections = 2;
+/** Codes of connections that other settings would open: addresses, TLS, users and databases. */
+const refusedSettings = /^(E[A-Z]+|CONNECT|28|3D)/;
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 /** Starts the embedded PostgreSQL or connects to the external one, and migrates its schema. */
@@ -33,7 +35,7 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
   const url = embedded?.url ?? external;
   try {
     const { applied } = await migrate(url, migrations).catch((cause: Error & { code?: string }) => {
-      if (external === "" || !/^(E[A-Z]+|CONNECT)/.test(cause.code ?? "")) throw cause;
+      if (external === "" || isDatabaseAway(cause) || !refusedSettings.test(cause.code ?? "")) throw cause;
       throw new ConfigError(`database.url: cannot connect to the database: ${cause.message}`, { cause });
     });
     if (applied.length > 0) log.info({ applied }, "schema migrated");

@@ -5,22 +5,17 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { catalogue } from "../../src/errors/catalogue.ts";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
-import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
 import { classifyDatabaseError, type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, databaseUrl, type TestSql } from "../harness/postgres-server.ts";
-import { startTcpProxy } from "../harness/tcp-proxy.ts";
+import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
 
 const maxConnections = 4;
 
-function socketOf(url: string) {
-  return { path: `${socketHost(url)}/.s.PGSQL.5432` };
-}
-
 /** A database behind a proxy, opened like a node opens it but with short timeouts. */
 async function behindProxy(t: TestContext, url: string) {
-  const proxy = await startTcpProxy(socketOf(url));
+  const proxy = await startTcpProxy(addressOf(url));
   const { pathname } = new URL(url);
   const db = openDatabase(`postgres://switchyard@127.0.0.1:${proxy.port}${pathname}?connect_timeout=1`, {
     maxConnections,
@@ -157,7 +152,7 @@ test("a server crash and a failover to another server fail only the calls in fli
   await cp(join(dataDir, "first"), join(dataDir, "second"), { recursive: true });
   current = await startEmbedded({ dataDir: join(dataDir, "second") });
   const listenedBefore = counts.listened;
-  proxy.lead(socketOf(current.url));
+  proxy.lead(addressOf(current.url));
   await untilMoreWritten(writers);
   await writers.stop();
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
 
 /** A TCP proxy to a PostgreSQL server that can be frozen, cut and redirected while its address stays the same. */
 export interface TcpProxy {
@@ -13,6 +14,13 @@ export interface TcpProxy {
   /** Redirects new connections to another server. */
   lead(to: NetConnectOpts): void;
   close(): Promise<void>;
+}
+
+/** Where the server of a database URL listens. */
+export function addressOf(url: string): NetConnectOpts {
+  const folder = socketHost(url);
+  const { hostname, port } = new URL(url);
+  return folder === undefined ? { host: hostname, port: Number(port) } : { path: `${folder}/.s.PGSQL.5432` };
 }
 
 export async function startTcpProxy(to: NetConnectOpts): Promise<TcpProxy> {

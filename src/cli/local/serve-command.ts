@@ -10,11 +10,15 @@ import { firstStopSignal } from "./stop-signals.ts";
 /** Runs a node until a stop signal arrives. Returns the exit code. */
 export async function serveCommand(io: Io, options: SettingsOptions & { role: Role; demo?: boolean }): Promise<number> {
   const { role } = options;
+  const stopping = new AbortController();
   const stopped = firstStopSignal(io);
+  stopped.then(() => stopping.abort());
   const loaded = await resolveSettings(io, options);
-  const service = await serve(loaded, role).catch((error) => {
+  const service = await serve(loaded, role, undefined, stopping.signal).catch((error) => {
+    if (error.name === "AbortError") return undefined;
     throw startError(error, loaded);
   });
+  if (service === undefined) return exitCodes.ok;
   const demo = options.demo ? await startDemoOf(io, service, loaded) : undefined;
   if (role !== "worker") io.out(formatStartMessage(service, loaded, demo?.loginLink));
   const lost = service.lost.then((reason) => ({ reason }));

@@ -46,6 +46,14 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   return undefined;
 }
 
+/** Whether the database cannot be used now, but may be later with the same settings. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (classifyDatabaseError(error)?.code !== "UNAVAILABLE") return false;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  // A missing file is not a missing socket.
+  return code !== "CONNECTION_INSECURE" && (code !== "ENOENT" || syscall === "connect");
+}
+
 /** SQLSTATE codes after which the server may still have committed. */
 const undecidedState = /^(08|57P|40003)/;
 /** Error codes after which nothing was sent, because there was no connection. */

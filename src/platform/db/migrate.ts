@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "../../errors/index.ts";
+import { isDatabaseAway } from "./classify.ts";
 import { openSession, type Session } from "./sql/session.ts";
 import type { Sql } from "./sql/sql.ts";
 
@@ -92,6 +93,7 @@ async function apply(session: Session, { name, text, sha256 }: Migration): Promi
       await tx`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
     });
   } catch (cause) {
+    if (isDatabaseAway(cause)) throw cause;
     throw fail("FAILED_PRECONDITION", { public: `The migration ${name} failed: ${(cause as Error).message}`, cause });
   }
 }
