@@ -88,3 +88,27 @@ test("a replica region reads what it may send, and writes nothing", async () => 
   assert.equal((await atSilent.get(runId, id)).latest_sequence, 1);
   await assert.rejects(atSilent.read(runId, id, 0), { code: "REGION_NOT_ALLOWED" });
 });
+
+test("a step on a pinned stream is performed in its region, at the first attempt and wherever its run is advanced", async () => {
+  const home = await startService({ "server.region": "eu" });
+  const settings = { "auth.bootstrap_api_key": home.adminKey, "server.region": "us" };
+  const away = await startService(settings, home.databaseUrl);
+  const own = await newParty(away);
+  const steps = [
+    { id: "write", stream_append: { stream: "audit", value: "=input", pins: { metadata_home: "eu" } } },
+    { id: "read", stream_read: { stream: "audit" } },
+  ];
+  const retry = { max_attempts: 1 };
+  const document = { dsl: "1", key: "pinned", timeout: "1h", retry, steps, output: "=steps.read.records[0].payload" };
+  const { id } = (await own.ok("POST", "/api/workflow-definitions", { document })).data;
+  await own.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
+  const runs = Array.from({ length: 8 }, async (_, n) => {
+    const { run } = (await own.ok("POST", "/api/workflow-runs", { definition: "pinned", input: n })).data;
+    return (await own.ok("GET", `/api/workflow-runs/${run.id}?wait_s=20`)).data;
+  });
+  const ends = (await Promise.all(runs)).map(({ status, output }) => [status, output]);
+  assert.deepEqual(
+    ends,
+    ends.map((_, n) => ["succeeded", n]),
+  );
+});

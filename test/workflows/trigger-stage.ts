@@ -107,6 +107,8 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     tasksOfRun: tasks.tasksOfRun,
     metrics: createMetrics(),
     call: () => Promise.reject(new Error("No operation is called.")),
+    jobs: { wake: () => {} },
+    region: "local",
     findPoolId: async () => undefined,
     findExperimentId: async () => undefined,
     retentionDays: 30,

@@ -44,8 +44,10 @@ export function createWorkflows({ config, ...parts }: Parts) {
     environments,
     engine: { apply: (tenantId, runId, event) => runs.apply(tenantId, runId, event) },
   });
+  const region = config["server.region"];
   const runs = createRuns({
     ...parts,
+    region,
     definitions,
     environments,
     dispatch: tasks.dispatch,
@@ -53,7 +55,6 @@ export function createWorkflows({ config, ...parts }: Parts) {
     retentionDays: config["workflow.retention_days"],
   });
   const triggers = createTriggers({ ...parts, environments, definitions, runs });
-  const region = config["server.region"];
   const streams = createStreams({
     ...parts,
     sendMail: runs.sendMail,

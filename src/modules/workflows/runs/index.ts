@@ -18,7 +18,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
@@ -40,6 +40,7 @@ import { createChildCancellation } from "./effects/child-cancellation.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import type { FindExperimentId } from "./effects/experiment-effect.ts";
+import { createRegionalEffects } from "./effects/regional-effects.ts";
 import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplainer } from "./explanation/run-explainer.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
@@ -88,6 +89,9 @@ interface Parts {
   readonly call: OperationCaller;
   readonly findPoolId: FindPoolId;
   readonly findExperimentId: FindExperimentId;
+  readonly jobs: Pick<JobRunner, "wake">;
+  /** The region of this node. */
+  readonly region: string;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
   readonly takeQuota: TakeQuota;
@@ -146,8 +150,13 @@ export function createRuns(parts: Parts): Runs {
     currentShards: shards.currentSql,
     onCommitted: consequences.follow,
   });
+  const regional = createRegionalEffects({
+    ...parts,
+    perform: (run, effects) => effectRunner.perform(run, effects),
+  });
   const effectRunner = createEffectRunner({
     ...parts,
+    handOver: regional.handOver,
     startChild: (parent, effect) => startChild({ db, clock, start, takeQuota: parts.takeQuota }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
@@ -171,7 +180,7 @@ export function createRuns(parts: Parts): Runs {
       createDeadLetterService({ ...parts, replays: replayService, metrics: letterMetrics }),
       cursors,
     ),
-    jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts), cancellation.job],
+    jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts), cancellation.job, regional.job],
     sweeper,
     health: createRunHealth(sweeper),
     explainer: createRunExplainer(explain),

@@ -18,6 +18,7 @@ test("an effect that the run checks while it is performed is not queued again", 
       started.push(attempt);
       return release.promise;
     },
+    handOver: () => assert.fail("no region is pinned"),
     apply: async () => {},
   });
   const run = { id: "run", tenantId: freshTenant() } as LiveRun;

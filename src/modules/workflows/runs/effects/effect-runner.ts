@@ -11,6 +11,7 @@ import type { ChildResult } from "./child-run.ts";
 import { toEffectFailure } from "./effect-failure.ts";
 import { type FindExperimentId, performExperiment } from "./experiment-effect.ts";
 import { performNotify } from "./notify-effect.ts";
+import { otherRegionOf } from "./regional-effects.ts";
 import { type FindPoolId, performRoute } from "./route-effect.ts";
 import { performStreamAppend, performStreamRead } from "./stream-effect.ts";
 
@@ -20,6 +21,8 @@ interface Parts {
   readonly findPoolId: FindPoolId;
   readonly findExperimentId: FindExperimentId;
   readonly startChild: (parent: LiveRun, effect: Effect) => Promise<ChildResult | undefined>;
+  /** Has a node of another region perform an effect. */
+  readonly handOver: (run: LiveRun, effect: Effect, toRegion: string) => Promise<void>;
   /** Applies the result of an effect to its run. */
   readonly apply: (tenantId: TenantId, runId: string, event: RunEvent) => Promise<unknown>;
 }
@@ -41,7 +44,8 @@ const failureCodes = {
 export type EffectRunner = ReturnType<typeof createEffectRunner>;
 
 /** Creates the runner of this node. */
-export function createEffectRunner({ log, call, findPoolId, findExperimentId, startChild, apply }: Parts) {
+export function createEffectRunner(parts: Parts) {
+  const { log, call, findPoolId, findExperimentId, startChild, handOver, apply } = parts;
   const limiter = createTenantConcurrencyLimiter(concurrency);
   /** Effects that wait or are being performed, by run, step and attempt. */
   const open = new Map<string, Promise<void>>();
@@ -78,6 +82,8 @@ export function createEffectRunner({ log, call, findPoolId, findExperimentId, st
     try {
       result = await resultOf(run, effect);
     } catch (error) {
+      const region = otherRegionOf(error);
+      if (region !== undefined) return handOver(run, effect, region);
       const failure = toEffectFailure(error, failureCodes[kind]);
       // Without a known outcome, the effect is performed again when the run checks it.
       if (failure === undefined) log.warn({ err: error, kind }, "the outcome of a workflow step is unknown");

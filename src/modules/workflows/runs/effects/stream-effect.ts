@@ -13,6 +13,7 @@ import type { CallOrigin, OperationCaller } from "../../../../chain/operation-ca
 import { Failure as CallFailure, type ErrorCode } from "../../../../errors/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import { EffectFailure } from "./effect-failure.ts";
+import { otherRegionOf } from "./regional-effects.ts";
 
 interface AppendStepRequest {
   readonly stream: string;
@@ -38,8 +39,7 @@ const stepCodes: Partial<Record<ErrorCode, readonly [code: string, retryable: bo
   STREAM_QUOTA_EXHAUSTED: ["stream_full", false],
   STREAM_BACKPRESSURE: ["stream_backpressure", true],
   STREAM_RESYNC_REQUIRED: ["resync_required", false],
-  // Another node may perform the next attempt.
-  REGION_NOT_ALLOWED: ["region_not_allowed", true],
+  REGION_NOT_ALLOWED: ["region_not_allowed", false],
   INVALID_ARGUMENT: ["invalid_input", false],
 };
 
@@ -146,7 +146,7 @@ function readMessage<T>(read: () => T): T {
 
 /** The failure of a step; undefined for errors that are handled as for all effects. */
 function toStepFailure(error: unknown): EffectFailure | undefined {
-  if (!(error instanceof CallFailure)) return undefined;
+  if (!(error instanceof CallFailure) || otherRegionOf(error) !== undefined) return undefined;
   const known = stepCodes[error.code];
   if (known === undefined) return undefined;
   const [code, retryable] = known;
