@@ -5,7 +5,7 @@ import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts"
 import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
-import type { Clock } from "../platform/clock/clock.ts";
+import { type Clock, systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
 import { createLog, type Log } from "../platform/log/log.ts";
@@ -99,7 +99,7 @@ async function start(
     closers.push(() => tracing.close());
     const audit = await openAuditOf(config, clock);
     closers.push(() => audit?.close());
-    const cache = await cacheOf(config, clock);
+    const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
@@ -224,12 +224,12 @@ async function openAuditOf(config: Config, clock: Clock): Promise<Audit | undefi
   }
 }
 
-async function cacheOf(config: Config, clock: Clock): Promise<Cache> {
+async function cacheOf(config: Config): Promise<Cache> {
   switch (config["cache.backend"]) {
     case "none":
       return { limiter: undefined, redis: undefined };
     case "memory":
-      return { limiter: createMemoryLimiter(clock), redis: undefined };
+      return { limiter: createMemoryLimiter(systemClock), redis: undefined };
     case "redis": {
       const redis = await openRedisLimiter({ url: config["cache.redis_url"], failMode: config["ratelimit.fail_mode"] });
       return { limiter: redis, redis };

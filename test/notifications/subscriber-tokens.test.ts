@@ -3,18 +3,21 @@ import { before, test } from "node:test";
 import { operations } from "../harness/operations.ts";
 import { type RestResponse, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { createSettableClock } from "../harness/settable-clock.ts";
 import { openEvents } from "../wire/event-source.ts";
 import { newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 
+const { time, createAreas } = createSettableClock();
 let node: TestService;
 let sender: Sender;
 before(async () => {
-  node = await startService({
+  const settings = {
     "cors.allowed_origins": "https://shop.example",
     // Serves the operations of analytics, too. Nothing is queried.
     "analytics.enabled": "true",
     "analytics.prometheus_url": "http://127.0.0.1:1",
-  });
+  };
+  node = await startService(settings, undefined, "all", createAreas);
   sender = await newSender(node);
 });
 
@@ -112,14 +115,13 @@ test("an expired token is refused, and a stream that it opened ends", async () =
   const authorization = `Bearer ${token}`;
   const feed = await openEvents(`${node.baseUrl}${pathOf(id)}/inbox:watch`, { authorization });
   await feed.see(/: connected/);
-  const { now } = Date;
-  Date.now = () => now() + 61_000;
+  time.aheadMs = 61_000;
   try {
     await refused("UNAUTHENTICATED", token, "GET", `${pathOf(id)}/inbox`);
     const [end] = await feed.take(1);
     assert.deepEqual([end!.event, end!.data.errorCode], ["error", "UNAUTHENTICATED"]);
   } finally {
-    Date.now = now;
+    time.aheadMs = 0;
     feed.close();
   }
 });

@@ -6,5 +6,5 @@ export interface Clock {
   isFenced?(): boolean;
 }
 
-/** The system clock of this machine. A node uses it only to compare; its time is the database's. */
+/** The system clock of this machine, to measure durations. The time of a node is the database's. */
 export const systemClock: Clock = { now: () => Date.now() };
