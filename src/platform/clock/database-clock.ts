@@ -8,7 +8,7 @@ export interface DatabaseClock extends Clock {
   isFenced(): boolean;
   /** How far this machine's clock is ahead of the database's. */
   skewMs(): number;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 /** The database's time at a time of the monotonic clock. */
@@ -86,7 +86,8 @@ export async function startDatabaseClock({ db, log, measureEveryMs = 1000 }: Par
     },
     isFenced,
     skewMs,
-    stop: task.stop,
+    // A measurement in flight ends with the connections.
+    stop: () => void task.stop(),
   };
 }
 
