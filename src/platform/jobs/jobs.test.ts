@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { freshTenant, testDatabase } from "../../../test/harness/context.ts";
 import { until } from "../../../test/harness/embedded-owner.ts";
-import { systemClock } from "../clock/clock.ts";
+import { type Clock, systemClock } from "../clock/clock.ts";
 import type { Signals } from "../db/index.ts";
 import { createLog } from "../log/log.ts";
 import { createJobRunner, type Job, type JobKind } from "./index.ts";
@@ -35,9 +35,9 @@ function scratch(t: TestContext) {
     /** A node that runs the kind. */
     node: (
       handler: (job: Job) => Promise<void>,
-      options: { leaseMs?: number; every?: JobKind["every"]; onExhausted?: JobKind["onExhausted"] } = {},
+      options: { clock?: Clock; leaseMs?: number; every?: JobKind["every"]; onExhausted?: JobKind["onExhausted"] } = {},
     ) => {
-      const runner = createJobRunner({ db, signals, clock: systemClock, log, pollMs: 10, leaseMs: options.leaseMs });
+      const runner = createJobRunner({ db, signals, clock: systemClock, log, pollMs: 10, ...options });
       runner.register({ kind, handler, every: options.every, onExhausted: options.onExhausted });
       runner.start();
       t.after(() => runner.stop());
@@ -62,6 +62,21 @@ test("every job runs once, regardless of how many nodes poll for it", async (t) 
   await until(async () => (await rows()).length === 0);
   assert.equal(runs.size, 200);
   assert.deepEqual(new Set(runs.values()), new Set([1]));
+});
+
+test("a fenced node takes no jobs until its clock is right again", async (t) => {
+  const { enqueue, node } = scratch(t);
+  const fence = { isClosed: true, checks: 0 };
+  const isFenced = () => {
+    fence.checks++;
+    return fence.isClosed;
+  };
+  const done = Promise.withResolvers<boolean>();
+  await enqueue([{}]);
+  node(async () => done.resolve(fence.isClosed), { clock: { ...systemClock, isFenced } });
+  await until(() => fence.checks > 3);
+  fence.isClosed = false;
+  assert.equal(await done.promise, false);
 });
 
 test("a job that is not due yet waits", async (t) => {
