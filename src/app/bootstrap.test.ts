@@ -38,7 +38,8 @@ async function scratch(t: TestContext) {
   return {
     dataDir,
     config,
-    start: (...more: string[]) => ensureAdminAccess({ config: config(...more), db, clock: systemClock, apiKeys: node(), tenantId }),
+    start: (...more: string[]) =>
+      ensureAdminAccess({ config: config(...more), db, clock: systemClock, apiKeys: node(), tenantId }),
     opens: async (key = "") => (await node().verifier.verify(key))?.principal.tenantId === tenantId,
     revoke: () => db.sql`update api_keys set revoked_at = now() where tenant_id = ${tenantId}`,
   };
