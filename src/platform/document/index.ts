@@ -5,6 +5,7 @@
  * Object reader: reads the members of an object and reports what is missing, invalid or unknown.
  * Text format: a kind of text, such as a key, with its pattern and its description for people.
  */
+export { approximateBytes } from "./approximate-bytes.ts";
 export { checkDocumentSize, type DocumentLimits } from "./document-size.ts";
 export { isJsonObject, type Json, type JsonObject } from "./json.ts";
 export { isTooDeep } from "./nesting.ts";

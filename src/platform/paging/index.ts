@@ -5,10 +5,11 @@
  */
 import { invalid } from "../../errors/index.ts";
 import { type Cursors, filterHash, type Total } from "../cursor/index.ts";
-import type { Page, PageRows } from "./page.ts";
+import { approximateBytes } from "../document/index.ts";
+import { type Page, type PageRows, pageBytesMax } from "./page.ts";
 
 export { type BoundedCount, readKeyset, scanMax, totalMax, totalOf } from "./keyset.ts";
-export type { Page, PageRows } from "./page.ts";
+export { type Page, type PageRows, pageBytesMax } from "./page.ts";
 export type { Total };
 
 const limitDefault = 50;
@@ -61,10 +62,10 @@ export async function readPage<T>(
   const limit = pageLimit(request.pageSize);
   const offset = pageOffset(request.skip);
   const after = from === undefined ? undefined : String(from.position[0]);
-  const { rows, total: counted, scannedTo } = await readBounded(read, { fetch: limit + 1, offset, after });
+  const { rows, total: counted, isCut, scannedTo } = await readBounded(read, { fetch: limit + 1, offset, after });
   const items = rows.slice(0, limit);
   const total = atLeast(counted ?? from?.total ?? { count: 0, capped: false }, offset + rows.length);
-  const position = rows.length > limit ? keyOf(items.at(-1)!) : scannedTo;
+  const position = isCut || rows.length > limit ? keyOf(items.at(-1)!) : scannedTo;
   const nextPageToken = position === undefined ? "" : cursors.encode({ ...bound, position: [position], total });
   return { items, nextPageToken, totalSize: total.count, totalCapped: total.capped };
 }
@@ -96,5 +97,15 @@ export function pageOf<T>(
   { after, offset, fetch }: Page,
 ): PageRows<T> {
   const beyond = after === undefined ? items : items.filter((item) => keyOf(item) > after);
-  return { rows: beyond.slice(offset, offset + fetch), total: { count: items.length, capped: false } };
+  return { ...cutRows(beyond.slice(offset, offset + fetch)), total: { count: items.length, capped: false } };
+}
+
+/** Ends the rows of an in-memory list where a page is full. */
+export function cutRows<T>(rows: readonly T[]): Pick<PageRows<T>, "rows" | "isCut"> {
+  let bytes = 0;
+  const end = rows.findIndex((row, nth) => {
+    bytes += approximateBytes(row);
+    return nth > 0 && bytes > pageBytesMax;
+  });
+  return end === -1 ? { rows, isCut: false } : { rows: rows.slice(0, end), isCut: true };
 }

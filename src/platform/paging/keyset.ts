@@ -1,6 +1,6 @@
 import type { Total } from "../cursor/index.ts";
 import type { Fragment, Sql } from "../db/index.ts";
-import type { Page, PageRows } from "./page.ts";
+import { type Page, type PageRows, pageBytesMax } from "./page.ts";
 
 interface Selection {
   readonly columns: Fragment;
@@ -31,16 +31,18 @@ export async function readKeyset<T extends object>(
   const reached = sql`from ${sql(table)} where ${where} ${after === undefined ? sql`` : beyond} ${order}`;
   const total = after === undefined ? await boundedCount(sql, { table, where, filter, order }) : undefined;
   if (filter === undefined) {
-    return { rows: await sql<T[]>`select ${columns} ${reached} limit ${fetch} offset ${offset}`, total };
+    const rows = await sql<T[]>`select ${columns} ${reached} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax);
+    return { rows, total, isCut: rows.isCut };
   }
   // The subquery is named like the table, since columns may be qualified with the table's name.
   const rows = await sql<T[]>`
     select ${columns} from (select * ${reached} limit ${scanMax}) as ${sql(table)} where ${filter}
-    ${order} limit ${fetch} offset ${offset}`;
-  if (rows.length === fetch) return { rows, total };
+    ${order} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax);
+  const { isCut } = rows;
+  if (isCut || rows.length === fetch) return { rows, total, isCut };
   const [last] = await sql<{ key: string }[]>`
     select ${sql(key)}::text as key ${reached} offset ${scanMax - 1} limit 1`;
-  return { rows, total, scannedTo: last?.key };
+  return { rows, total, isCut, scannedTo: last?.key };
 }
 
 /** Counts rows without reading more than totalMax + 1 of them. */

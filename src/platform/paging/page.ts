@@ -14,6 +14,11 @@ export interface PageRows<T> {
   readonly rows: readonly T[];
   /** The number of rows in the list; counted for the first page only. */
   readonly total: Total | undefined;
+  /** Whether the rows end before `fetch`, because more would take too many bytes. There is at least one row. */
+  readonly isCut: boolean;
   /** The key of the last scanned row, if the store stopped scanning before the page was full. */
   readonly scannedTo?: string | undefined;
 }
+
+/** About how many bytes the rows of one page take; a single larger row is a page of its own. */
+export const pageBytesMax = 2 * 1024 * 1024;

@@ -3,15 +3,17 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { failsWith, testDatabase } from "../../../test/harness/context.ts";
 import { createCursors } from "../cursor/index.ts";
-import { type Page, pageLimit, pageOf, pageOffset, readKeyset, readPage } from "./index.ts";
+import { type Page, pageBytesMax, pageLimit, pageOf, pageOffset, readKeyset, readPage } from "./index.ts";
 
 const db = await testDatabase();
-await db.sql`create table items (tenant_id text, id text collate "C", primary key (tenant_id, id))`;
+await db.sql`
+  create table items (tenant_id text, id text collate "C", note text not null default '', primary key (tenant_id, id))`;
 const cursors = createCursors(randomBytes(32));
 const scope = { tenantId: "t", operation: "List", filter: ["x"] };
 
 interface Item {
   readonly id: string;
+  readonly note: string;
 }
 
 async function fill(tenantId: string, ids: readonly string[]): Promise<void> {
@@ -22,6 +24,7 @@ function list(
   tenantId: string,
   request: { pageSize?: number; pageToken?: string; skip?: number },
   newestFirst = false,
+  filter?: string,
 ) {
   return readPage(
     cursors,
@@ -31,7 +34,13 @@ function list(
     (page: Page) =>
       readKeyset<Item>(
         db.sql,
-        { columns: db.sql`id`, table: "items", where: db.sql`tenant_id = ${tenantId}`, newestFirst },
+        {
+          columns: db.sql`id, note`,
+          table: "items",
+          where: db.sql`tenant_id = ${tenantId}`,
+          filter: filter === undefined ? undefined : db.sql`note <> ${filter}`,
+          newestFirst,
+        },
         page,
       ),
   );
@@ -114,7 +123,7 @@ test("a cursor is valid for its own tenant, operation and filter only", async ()
   await fill("theirs", ["1", "2"]);
   const { nextPageToken } = await list("mine", { pageSize: 1 });
   await assert.rejects(list("theirs", { pageToken: nextPageToken }), failsWith("INVALID_ARGUMENT", /page_token/));
-  const read = async () => ({ rows: [], total: { count: 0, capped: false } });
+  const read = async () => ({ rows: [], total: { count: 0, capped: false }, isCut: false });
   const request = { pageSize: 0, pageToken: nextPageToken, skip: 0 };
   for (const other of [{ operation: "Other" }, { filter: ["y"] }, { filter: undefined }]) {
     const bound = { ...scope, tenantId: "mine", ...other };
@@ -125,8 +134,67 @@ test("a cursor is valid for its own tenant, operation and filter only", async ()
 test("an in-memory list is paged the same way", () => {
   const items = ["a", "b", "c", "d"];
   const page = (given: Partial<Page>) => pageOf(items, String, { fetch: 10, offset: 0, after: undefined, ...given });
-  assert.deepEqual(page({}), { rows: items, total: { count: 4, capped: false } });
+  assert.deepEqual(page({}), { rows: items, total: { count: 4, capped: false }, isCut: false });
   assert.deepEqual(page({ after: "b" }).rows, ["c", "d"]);
   assert.deepEqual(page({ after: "bb", fetch: 1 }).rows, ["c"]);
   assert.deepEqual(page({ offset: 3 }).rows, ["d"]);
+});
+
+const ids = Array.from({ length: 100 }, (_, n) => `id-${String(n).padStart(3, "0")}`);
+
+/** Adds a hundred items; PostgreSQL stores each note of equal letters in a fraction of its size. */
+async function fillWide(tenantId: string, bytes: (nth: number) => number): Promise<void> {
+  await db.sql`
+    insert into items select ${tenantId}, *
+    from unnest(${ids}::text[], ${ids.map((_, nth) => "x".repeat(bytes(nth)))}::text[])`;
+}
+
+test("a page of large records ends early, and its cursor continues with the next record", async () => {
+  await fillWide("wide", (nth) => (nth % 2 === 0 ? 200_000 : 10));
+  for (const filter of [undefined, "absent"]) {
+    for (const newestFirst of [false, true]) {
+      const seen: string[] = [];
+      for (let pageToken = "", pages = 0; pages === 0 || pageToken !== ""; pages++) {
+        const page = await list("wide", { pageSize: 1000, pageToken }, newestFirst, filter);
+        const bytes = page.items.reduce((sum, { note }) => sum + note.length, 0);
+        assert.ok(bytes <= pageBytesMax, `${bytes} bytes`);
+        assert.ok(page.items.length >= 20 || page.nextPageToken === "", `${page.items.length} items`);
+        assert.equal(page.totalSize, 100);
+        seen.push(...page.items.map(({ id }) => id));
+        pageToken = page.nextPageToken;
+      }
+      assert.deepEqual(seen, newestFirst ? ids.toReversed() : ids);
+    }
+  }
+});
+
+test("a record that is larger than a page is a page of its own", async () => {
+  await fillWide("huge", (nth) => (nth < 3 ? pageBytesMax + 1 : 10));
+  const first = await list("huge", { pageSize: 1000 });
+  assert.deepEqual([first.items.length, first.nextPageToken === ""], [1, false]);
+  const second = await list("huge", { pageSize: 1000, pageToken: first.nextPageToken });
+  assert.deepEqual(
+    second.items.map(({ id }) => id),
+    ["id-001"],
+  );
+});
+
+test("a page that is exactly full has a cursor only if another record follows", async () => {
+  await fillWide("exact", (nth) => (nth === 99 ? 2 * pageBytesMax : 1));
+  const page = await list("exact", { pageSize: 99 });
+  assert.deepEqual([page.items.length, page.nextPageToken === ""], [99, false]);
+  const last = await list("exact", { pageSize: 99, pageToken: page.nextPageToken });
+  assert.deepEqual([last.items.length, last.nextPageToken], [1, ""]);
+});
+
+test("a page of a large in-memory list ends early", () => {
+  const large = ids.map((id) => ({ id, note: "x".repeat(200_000) }));
+  const seen: string[] = [];
+  for (let after: string | undefined; ; after = seen.at(-1)) {
+    const { rows, isCut } = pageOf(large, ({ id }) => id, { fetch: 1001, offset: 0, after });
+    assert.ok(rows.length > 0 && rows.length <= 10);
+    seen.push(...rows.map(({ id }) => id));
+    if (!isCut) break;
+  }
+  assert.deepEqual(seen, ids);
 });

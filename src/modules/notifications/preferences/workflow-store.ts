@@ -87,8 +87,8 @@ export function workflowStore(sql: Sql) {
     async list(tenantId: TenantId, page: Page): Promise<PageRows<NotificationWorkflow>> {
       const where = sql`tenant_id = ${tenantId}`;
       const selection = { columns, table: "notification_workflows", where, key: "workflow_key" };
-      const { rows, total } = await readKeyset<Row>(sql, selection, page);
-      return { rows: rows.map(toWorkflow), total };
+      const { rows, ...rest } = await readKeyset<Row>(sql, selection, page);
+      return { ...rest, rows: rows.map(toWorkflow) };
     },
 
     /** The keys of workflows that include a partial on any channel, in order. */

@@ -36,7 +36,7 @@ function serviceOf(change: Partial<HealthSources> = {}) {
         if (idOrKey === "production" || idOrKey === "staging") return { id, key: idOrKey };
         return owners.get(idOrKey) === tenantId ? { id: idOrKey, key: "production" } : undefined;
       },
-      list: async () => ({ rows: [], total: undefined }),
+      list: async () => ({ rows: [], total: undefined, isCut: false }),
     },
     sources: () => sources,
     cache: {

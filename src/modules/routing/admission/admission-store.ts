@@ -1,6 +1,13 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
-import { type BoundedCount, type Page, type PageRows, totalMax, totalOf } from "../../../platform/paging/index.ts";
+import {
+  type BoundedCount,
+  type Page,
+  type PageRows,
+  pageBytesMax,
+  totalMax,
+  totalOf,
+} from "../../../platform/paging/index.ts";
 import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/admission.ts";
 
 /** A group as operators see it. */
@@ -119,12 +126,13 @@ export function admissionStore(sql: Sql) {
       const rows = await sql<GroupRecord[]>`
         select ${columns} from admission_groups g
         where ${where} ${page.after === undefined ? sql`` : sql`and (g.kind, g.group_id) > (${afterKind}, ${afterId})`}
-        order by g.kind, g.group_id limit ${page.fetch} offset ${page.offset}`;
-      if (page.after !== undefined) return { rows, total: undefined };
+        order by g.kind, g.group_id limit ${page.fetch} offset ${page.offset}`.firstRows(pageBytesMax);
+      const { isCut } = rows;
+      if (page.after !== undefined) return { rows, total: undefined, isCut };
       const counted = await sql<BoundedCount[]>`
         select count(*)::int as count, count(*)::int as seen from (
           select from admission_groups g where ${where} order by g.kind, g.group_id limit ${totalMax + 1}) as counted`;
-      return { rows, total: totalOf(counted) };
+      return { rows, total: totalOf(counted), isCut };
     },
   };
 }

@@ -123,8 +123,8 @@ export function poolStore(sql: Sql) {
         ${status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`}
         ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}`;
       const selection = { columns: sql`${columns}, ${members(idsPerListedPool)}`, table: "pools", where };
-      const { rows, total } = await readKeyset<ListedRow>(sql, selection, page);
-      return { rows: rows.map(toPool), total };
+      const { rows, ...rest } = await readKeyset<ListedRow>(sql, selection, page);
+      return { ...rest, rows: rows.map(toPool) };
     },
   };
 }

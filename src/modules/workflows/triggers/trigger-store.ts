@@ -113,8 +113,8 @@ export function triggerStore(sql: Sql) {
         ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
         ${definitionNames.length === 0 ? sql`` : sql`and definition = any(${definitionNames as string[]}::text[])`}
         ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      const { rows, total } = await readKeyset<Row>(sql, { columns, table: "workflow_triggers", where }, page);
-      return { rows: rows.map(toTrigger), total };
+      const { rows, ...rest } = await readKeyset<Row>(sql, { columns, table: "workflow_triggers", where }, page);
+      return { ...rest, rows: rows.map(toTrigger) };
     },
 
     /** Changes a trigger; undefined if the expected version is not current. */

@@ -12,6 +12,7 @@ import {
   Description,
   type Execution,
   type ExecutionOwner,
+  LimitedExecution,
   noColumns,
   PreparedExecution,
   type PreparedStatement,
@@ -64,6 +65,8 @@ export class Connection implements Runner, ExecutionOwner {
   /** The statement that PostgreSQL is describing; later statements wait in order. */
   private describing: ((error: Error | undefined) => void) | undefined = undefined;
   private describedTypes: readonly number[] = [];
+  /** Whether a statement is in flight that would be ended by a later one; later statements wait in order. */
+  private isExclusive = false;
   private held: (() => void)[] = [];
 
   private constructor(client: Client, catalog: Catalog, settings: ConnectionSettings) {
@@ -118,14 +121,18 @@ export class Connection implements Runner, ExecutionOwner {
     this.client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
   }
 
-  run(shape: Shape, parameters: readonly unknown[], isRetry = false): Outcome {
-    if (this.describing !== undefined) return this.hold(() => this.start(shape, parameters, isRetry));
-    return this.start(shape, parameters, isRetry);
+  run(shape: Shape, parameters: readonly unknown[], bytesMax?: number, isRetry = false): Outcome {
+    const start = () => this.start(shape, parameters, bytesMax, isRetry);
+    return this.isHolding ? this.hold(start) : start();
   }
 
   runText(text: string): Outcome {
     const start = () => this.submit(new TextExecution(this, text));
-    return this.describing === undefined ? start() : this.hold(start);
+    return this.isHolding ? this.hold(start) : start();
+  }
+
+  private get isHolding(): boolean {
+    return this.describing !== undefined || this.isExclusive;
   }
 
   cork(wire: Wire): void {
@@ -147,8 +154,10 @@ export class Connection implements Runner, ExecutionOwner {
       execution.run.shape.noteAnswer(nowMs - this.activeAtMs);
     }
     this.activeAtMs = nowMs;
+    if (execution instanceof LimitedExecution) this.isExclusive = false;
     const again = error === undefined ? undefined : this.recover(execution, error);
-    if (execution instanceof Description) this.resume(error);
+    if (execution instanceof Description) this.resumeDescribed(error);
+    this.resume();
     this.onSettled();
     return again;
   }
@@ -166,11 +175,11 @@ export class Connection implements Runner, ExecutionOwner {
     this.client.connection.stream.destroy();
   }
 
-  private start(shape: Shape, parameters: readonly unknown[], isRetry: boolean): Outcome {
+  private start(shape: Shape, parameters: readonly unknown[], bytesMax: number | undefined, isRetry: boolean): Outcome {
     if (this.lost !== undefined) return Promise.reject(this.lost);
     let statement = this.prepared.get(shape);
     const types = statement?.types ?? this.catalog.parameterTypesOf(shape);
-    if (types === undefined) return this.describe(shape, parameters, isRetry);
+    if (types === undefined) return this.describe(shape, () => this.start(shape, parameters, bytesMax, isRetry));
     let dropped: string[] | undefined;
     try {
       const values = new Array<string | Buffer | null>(parameters.length);
@@ -181,7 +190,10 @@ export class Connection implements Runner, ExecutionOwner {
         this.dropped = [];
       }
       statement.usedAt = ++this.useCount;
-      return this.submit(new PreparedExecution(this, { shape, parameters, isRetry, statement, values, dropped }));
+      const run = { shape, parameters, bytesMax, isRetry, statement, values, dropped };
+      if (bytesMax === undefined) return this.submit(new PreparedExecution(this, run));
+      this.isExclusive = true;
+      return this.submit(new LimitedExecution(this, run));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -216,12 +228,12 @@ export class Connection implements Runner, ExecutionOwner {
     this.prepared.delete(shape);
   }
 
-  private describe(shape: Shape, parameters: readonly unknown[], isRetry: boolean): Outcome {
+  private describe(shape: Shape, start: () => Outcome): Outcome {
     const { promise, resolve, reject } = Promise.withResolvers<ResultRows<unknown>>();
     this.describing = (error) => {
       if (error !== undefined) return reject(error);
       this.catalog.keepParameterTypes(shape, this.describedTypes);
-      this.start(shape, parameters, isRetry).then(resolve, reject);
+      start().then(resolve, reject);
     };
     this.submit(new Description(this, shape)).catch(ignore);
     return promise;
@@ -233,12 +245,15 @@ export class Connection implements Runner, ExecutionOwner {
     return promise;
   }
 
-  /** Resumes after a description, synchronously, to preserve the order of statements. */
-  private resume(error: Error | undefined): void {
+  private resumeDescribed(error: Error | undefined): void {
     const described = this.describing!;
     this.describing = undefined;
     described(error);
-    while (this.describing === undefined && this.held.length > 0) this.held.shift()!();
+  }
+
+  /** Sends held statements, synchronously, to preserve the order of statements. */
+  private resume(): void {
+    while (!this.isHolding && this.held.length > 0) this.held.shift()!();
   }
 
   /** Handles an error; returns the promise of a retry when only the prepared statement was missing or outdated. */
@@ -248,7 +263,7 @@ export class Connection implements Runner, ExecutionOwner {
       this.lose(connectionLost(error));
     }
     if (!(execution instanceof PreparedExecution)) return undefined;
-    const { shape, parameters, statement, dropped, isRetry } = execution.run;
+    const { shape, parameters, bytesMax, statement, dropped, isRetry } = execution.run;
     const isPreparing = dropped !== undefined;
     // Statements pipelined behind one that could not be prepared fail with 26000; the first retry prepares it.
     const isUnprepared = error.code === "26000" && !isPreparing;
@@ -258,7 +273,7 @@ export class Connection implements Runner, ExecutionOwner {
     if (!isStale) return undefined;
     this.catalog.removeParameterTypes(shape);
     // In a transaction, an error fails the whole transaction.
-    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, true);
+    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, bytesMax, true);
   }
 
   private lose(error: ConnectionError): void {

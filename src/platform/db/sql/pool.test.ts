@@ -344,3 +344,45 @@ test("an idle connection is closed after the idle timeout", async (t) => {
   await until(async () => (await admin`select from pg_stat_activity where pid = ${pid}`).count === 0);
   assert.notEqual(await backendPid(sql), pid);
 });
+
+test("the first rows of a result end before the row that would take too many bytes; the rest is never sent", async (t) => {
+  const { sql } = await opened(t);
+  await sql`create sequence sent`;
+  const read = (bytesMax: number) =>
+    sql<{ n: number; text: string }[]>`
+      select n, repeat('x', 1000) as text, nextval('sent') from generate_series(1, 10000) as n`.firstRows(bytesMax);
+  const rows = await read(10_500);
+  assert.deepEqual([rows.length, rows.at(-1)!.n, rows.isCut], [10, 10, true]);
+  const [sent] = await sql<{ last: number }[]>`select last_value::int as last from sent`;
+  assert.ok(sent!.last < 100, `${sent!.last} rows were sent`);
+  assert.deepEqual(
+    [await read(1), await read(1e9)].map(({ length, isCut }) => [length, isCut]),
+    [
+      [1, true],
+      [10_000, false],
+    ],
+  );
+});
+
+test("a read of first rows shares its connection with statements before and behind it, also when it fails", async (t) => {
+  const { pool, sql } = await opened(t);
+  const one = (n: number) => sql<{ n: number }[]>`select ${n}::int as n`;
+  const first = (divisor: number) =>
+    sql<{ n: number }[]>`
+      select 100 / (n - ${divisor}::int) as n, repeat('x', 1000) as text from generate_series(1, 200) as n`.firstRows(
+      60_000,
+    );
+  const outcomes = await Promise.allSettled([one(1), first(-1), one(2), first(40), first(0), one(3)]);
+  assert.deepEqual(
+    outcomes.map((outcome) =>
+      outcome.status === "fulfilled" ? [outcome.value.length, outcome.value[0]!.n] : outcome.reason.code,
+    ),
+    [[1, 1], [59, 50], [1, 2], "22012", [59, 100], [1, 3]],
+  );
+  const inTransaction = await pool.transaction(async (tx) => {
+    const rows = tx<{ n: number }[]>`select n from generate_series(1, 100) as n`.firstRows(500);
+    const after = tx<{ n: number }[]>`select 7 as n`;
+    return [(await rows).isCut, (await after)[0]!.n];
+  });
+  assert.deepEqual(inTransaction, [true, 7]);
+});

@@ -57,10 +57,10 @@ export class Pool implements Runner {
     this.waiters = new WaitQueue({ waitersMax, waitMs }, () => this.checkDrained());
   }
 
-  run(shape: Shape, parameters: unknown[], caller?: Abortable): Promise<ResultRows<unknown>> {
+  run(shape: Shape, parameters: unknown[], bytesMax?: number, caller?: Abortable): Promise<ResultRows<unknown>> {
     const connection = this.connectionFor(shape);
-    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters), caller);
-    const running = connection.run(shape, parameters);
+    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters, bytesMax), caller);
+    const running = connection.run(shape, parameters, bytesMax);
     this.keepIdle(connection);
     return running;
   }
@@ -74,7 +74,7 @@ export class Pool implements Runner {
   /** The `sql` of one caller. When the caller is aborted, its statements that wait for a connection are dropped. */
   sqlFor(caller: Abortable): Sql {
     return createSql({
-      run: (shape, parameters) => this.run(shape, parameters, caller),
+      run: (shape, parameters, bytesMax) => this.run(shape, parameters, bytesMax, caller),
       runText: (text) => this.runText(text, caller),
     });
   }

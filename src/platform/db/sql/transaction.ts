@@ -50,8 +50,8 @@ class Transaction implements Runner {
     this.parent = parent;
   }
 
-  run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>> {
-    return this.refusal() ?? this.watch(this.connection.run(shape, parameters));
+  run(shape: Shape, parameters: unknown[], bytesMax?: number): Promise<ResultRows<unknown>> {
+    return this.refusal() ?? this.watch(this.connection.run(shape, parameters, bytesMax));
   }
 
   runText(text: string): Promise<ResultRows<unknown>> {

@@ -1,4 +1,4 @@
-import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+import { cutRows, type Page, type PageRows } from "../../../../platform/paging/index.ts";
 
 /** The texts of an entry, prepared for searches: in lower case. */
 export interface SearchableText {
@@ -73,7 +73,7 @@ export function searchPage<T>(
       else rows.push({ sortKey: sortKeyOf(rank, ranked[at]!.key), value: ranked[at]!.value });
     }
   }
-  return { rows, total: { count, capped: false } };
+  return { ...cutRows(rows), total: { count, capped: false } };
 }
 
 function sortKeyOf(rank: number, key: string): string {

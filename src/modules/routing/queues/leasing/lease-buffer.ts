@@ -1,3 +1,4 @@
+import { approximateBytes } from "../../../../platform/document/index.ts";
 import type { LeasedRow } from "./lease-store.ts";
 
 /** A lease that no worker has received yet. */
@@ -66,7 +67,7 @@ export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number): Le
 
   const isYoung = ({ sentAtMs }: BufferedLease, now: number) => now - sentAtMs <= ageMaxMs;
   const measure = (row: LeasedRow) => {
-    const size = approximateBytes(row);
+    const size = bytesOf(row);
     averageBytes = averageBytes === undefined ? size : averageBytes + (size - averageBytes) / 8;
     return size;
   };
@@ -146,18 +147,8 @@ export function toHandedOut({ row, sentAtMs, spareMs }: BufferedLease, nowMs: nu
 }
 
 const rowBytes = 400;
-const valueBytes = 16;
 
 /** The memory of an item, roughly. */
-function approximateBytes({ type, key, attributes, payload }: LeasedRow): number {
-  return rowBytes + 2 * (type.length + key.length) + bytesOf(attributes) + bytesOf(payload);
-}
-
-function bytesOf(value: unknown): number {
-  if (typeof value === "string") return valueBytes + 2 * value.length;
-  if (typeof value !== "object" || value === null) return valueBytes;
-  let sum = valueBytes;
-  if (Array.isArray(value)) for (const each of value) sum += bytesOf(each);
-  else for (const name in value) sum += 2 * name.length + bytesOf((value as Record<string, unknown>)[name]);
-  return sum;
+function bytesOf({ type, key, attributes, payload }: LeasedRow): number {
+  return rowBytes + 2 * (type.length + key.length) + approximateBytes(attributes) + approximateBytes(payload);
 }

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Claim } from "../../../../platform/idempotency/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import { type Page, type PageRows, pageBytesMax, readKeyset } from "../../../../platform/paging/index.ts";
 import type { HistoryEntry } from "../domain/engine/history-entry.ts";
 import type { Run, RunStatus } from "../domain/run.ts";
 
@@ -102,8 +102,8 @@ export function runStore(sql: Sql) {
       const rows = await sql<HistoryRow[]>`
         select revision, at, entries from workflow_history
         where tenant_id = ${tenantId} and run_id = ${run.id} and revision > ${after}
-        order by revision offset ${page.offset} limit ${page.fetch}`;
-      return { rows, total: { count: run.revision, capped: false } };
+        order by revision offset ${page.offset} limit ${page.fetch}`.firstRows(pageBytesMax);
+      return { rows, total: { count: run.revision, capped: false }, isCut: rows.isCut };
     },
 
     /** The whole history of a run; undefined if a part of it has been deleted. */

@@ -10,9 +10,10 @@ export interface Wire {
   parse(message: { name: string; text: string; types: readonly number[] }): void;
   bind(message: { statement: string; values: readonly (string | Buffer | null)[] }): void;
   describe(message: { type: "S" | "P"; name: string }): void;
-  execute(message: null): void;
+  execute(message: { readonly rows: number } | null): void;
   close(message: { type: "S"; name: string }): void;
   query(text: string): void;
+  flush(): void;
   sync(): void;
   on(event: "parameterDescription", listener: (message: { dataTypeIDs: readonly number[] }) => void): void;
 }
@@ -47,9 +48,15 @@ interface Field {
   readonly dataTypeID: number;
 }
 
+interface DataRow {
+  /** The size of the message in bytes. */
+  readonly length: number;
+  readonly fields: readonly (string | null)[];
+}
+
 /** The query interface that `pg` calls. A pipelined connection accepts only queries of its own class. */
 interface QueryCalls {
-  handleError(error: Error): void;
+  handleError(error: Error, wire: Wire): void;
 }
 const BaseQuery = Query as unknown as new (text: string) => QueryCalls;
 
@@ -60,7 +67,7 @@ export abstract class Execution extends BaseQuery {
   readonly promise: Promise<ResultRows<unknown>>;
   protected readonly owner: ExecutionOwner;
   protected columns: Columns = noColumns;
-  private result = new ResultRows<unknown>();
+  protected result = new ResultRows<unknown>();
   private readonly resolve: (rows: ResultRows<unknown>) => void;
   private readonly reject: (error: Error) => void;
   private failure: Error | undefined = undefined;
@@ -92,7 +99,7 @@ export abstract class Execution extends BaseQuery {
     this.result = new ResultRows();
   }
 
-  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+  handleDataRow({ fields }: DataRow): void {
     const { names, parsers } = this.columns;
     const row: Record<string, unknown> = {};
     try {
@@ -109,7 +116,7 @@ export abstract class Execution extends BaseQuery {
   }
 
   /** The tag ends with a number of rows, for example `INSERT 0 3`. */
-  handleCommandComplete({ text }: { readonly text: string }): void {
+  handleCommandComplete({ text }: { readonly text: string }, _wire?: Wire): void {
     const count = Number(text.slice(text.lastIndexOf(" ") + 1));
     this.result.count = Number.isNaN(count) ? 0 : count;
     this.result.command = text;
@@ -121,7 +128,7 @@ export abstract class Execution extends BaseQuery {
     this.settle(this.failure);
   }
 
-  override handleError(error: Error): void {
+  override handleError(error: Error, _wire: Wire): void {
     this.settle(error instanceof DatabaseError ? error : connectionLost(error));
   }
 
@@ -144,6 +151,8 @@ export interface PreparedRun {
   readonly statement: PreparedStatement;
   /** The encoded parameters. */
   readonly values: readonly (string | Buffer | null)[];
+  /** The size of the result, if it is limited. */
+  readonly bytesMax: number | undefined;
   /** The prepared statements to close for this one; undefined when this one is already prepared. */
   readonly dropped: readonly string[] | undefined;
 }
@@ -167,6 +176,10 @@ export class PreparedExecution extends Execution {
       wire.describe({ type: "S", name });
     }
     wire.bind({ statement: name, values });
+    this.execute(wire);
+  }
+
+  protected execute(wire: Wire): void {
     wire.execute(null);
     wire.sync();
   }
@@ -176,9 +189,47 @@ export class PreparedExecution extends Execution {
     this.run.statement.columns = this.columns;
   }
 
-  override handleDataRow(message: { readonly fields: readonly (string | null)[] }): void {
+  override handleDataRow(message: DataRow): void {
     this.columns = this.run.statement.columns;
     super.handleDataRow(message);
+  }
+}
+
+/** How many rows a limited result may send before the client looks at their size. */
+const portionRows = 32;
+
+/**
+ * Reads the first rows of a prepared statement. It asks for rows in portions and stops when they take too many bytes, so that
+ * PostgreSQL neither reads nor sends the rest. No other statement may be sent meanwhile: it would end this one.
+ */
+export class LimitedExecution extends PreparedExecution {
+  private bytes = 0;
+
+  protected override execute(wire: Wire): void {
+    wire.execute({ rows: portionRows });
+    wire.flush();
+  }
+
+  override handleDataRow(message: DataRow): void {
+    this.bytes += message.length;
+    if (this.result.length > 0 && this.bytes > this.run.bytesMax!) this.result.isCut = true;
+    else super.handleDataRow(message);
+  }
+
+  handlePortalSuspended(wire: Wire): void {
+    if (this.result.isCut) wire.sync();
+    else this.execute(wire);
+  }
+
+  override handleCommandComplete(message: { readonly text: string }, wire: Wire): void {
+    super.handleCommandComplete(message);
+    wire.sync();
+  }
+
+  override handleError(error: Error, wire: Wire): void {
+    // After an error, PostgreSQL ignores everything up to this message.
+    if (error instanceof DatabaseError) wire.sync();
+    super.handleError(error, wire);
   }
 }
 

@@ -6,6 +6,8 @@ export class ResultRows<T> extends Array<T> {
   count = 0;
   /** PostgreSQL's command tag, for example `INSERT 0 3`. */
   command = "";
+  /** Whether further rows were left out, because the result would take too many bytes. */
+  isCut = false;
 
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
@@ -15,10 +17,13 @@ export class ResultRows<T> extends Array<T> {
 /** The result of a statement of type `T`. */
 export type Rows<T> = T & { readonly count: number };
 
+/** The first rows of a result. `isCut` says whether there are more. */
+export type FirstRows<T> = T & { readonly isCut: boolean };
+
 /** Runs statements: the pool, a transaction or a single connection. */
 export interface Runner {
-  /** Runs a prepared statement with its parameters. */
-  run(shape: Shape, parameters: unknown[]): Promise<ResultRows<unknown>>;
+  /** Runs a prepared statement with its parameters. With `bytesMax`, the result ends before the row that would exceed it. */
+  run(shape: Shape, parameters: unknown[], bytesMax?: number): Promise<ResultRows<unknown>>;
   /** Runs a text of any number of statements without parameters; resolves with the last result. */
   runText(text: string): Promise<ResultRows<unknown>>;
 }
@@ -106,15 +111,20 @@ export class Statement<T> implements Promise<Rows<T>> {
     return "Statement";
   }
 
+  /** Runs a query and reads its first rows: as many as take `bytesMax` bytes together, but at least one. */
+  firstRows(bytesMax: number): Promise<FirstRows<T>> {
+    return this.start(bytesMax) as Promise<FirstRows<T>>;
+  }
+
   private execute(): Promise<Rows<T>> {
     this.result ??= this.start() as Promise<Rows<T>>;
     return this.result;
   }
 
-  protected start(): Promise<unknown> {
+  protected start(bytesMax?: number): Promise<unknown> {
     try {
       const parameters: unknown[] = [];
-      return this.runner.run(shapeOf(this.strings, this.values, parameters), parameters);
+      return this.runner.run(shapeOf(this.strings, this.values, parameters), parameters, bytesMax);
     } catch (error) {
       return Promise.reject(error);
     }
