@@ -13,6 +13,7 @@ import {
 } from "../../../../test/identity/saml-builder.ts";
 import type { SamlConnection } from "../connections/index.ts";
 import { verifyResponse } from "./response-verifier.ts";
+import { SamlRefusal } from "./saml-refusal.ts";
 
 const issuer = "https://idp.example/entity";
 const recipient = "https://service.example/auth/saml/c/acs";
@@ -194,6 +195,25 @@ test("comments, entities, document types and other tricks of parsers are refused
   const self = { entityId: audience, acsUrl: recipient, privateKey: service.privateKey };
   for (const message of ["", "%%%", "A", "=".repeat(8)]) {
     await assert.rejects(verifyResponse(connection(), self, message, { nowMs: Date.now(), skewMs: 0 }));
+  }
+});
+
+test("a message that would keep the XML parser busy is refused before it is parsed", async () => {
+  const many = (count: number, part: (nth: number) => string) =>
+    Array.from({ length: count }, (_, nth) => part(nth)).join("");
+  const costly = {
+    "many attributes": `<r${many(10_000, (nth) => ` a${nth}=""`)}/>`,
+    "many namespaces": `<r${many(5000, (nth) => ` xmlns:n${nth}="u"`)}/>`,
+    "many elements": `<r>${"<a/>".repeat(20_000)}</r>`,
+    "elements without an end": "<a>".repeat(32_000),
+    "ends without a start": "</a>".repeat(20_000),
+    "a tag without an end": `<r ${'a="'.repeat(30_000)}`,
+  };
+  for (const [kind, xml] of Object.entries(costly)) {
+    const start = process.threadCpuUsage();
+    await assert.rejects(nameIn(xml), SamlRefusal, kind);
+    const { user } = process.threadCpuUsage(start);
+    assert.ok(user < 100_000, `${kind}: ${user / 1000} ms`);
   }
 });
 

@@ -1,5 +1,5 @@
 import { DOMParser, type XmlElement } from "./libraries.ts";
-import { require, SamlRefusal } from "./saml-refusal.ts";
+import { require } from "./saml-refusal.ts";
 
 export const protocolNs = "urn:oasis:names:tc:SAML:2.0:protocol";
 export const assertionNs = "urn:oasis:names:tc:SAML:2.0:assertion";
@@ -8,6 +8,9 @@ export const encryptionNs = "http://www.w3.org/2001/04/xmlenc#";
 
 const bytesMax = 96 * 1024;
 const depthMax = 64;
+/** A response has about fifty elements, and one more for each group of the person. */
+const tagsMax = 10_000;
+const attributesMax = 50;
 
 /**
  * Parses XML of an identity provider. Everything that parsers understand differently is refused first: document types,
@@ -22,6 +25,7 @@ export function parseXml(xml: string): XmlElement {
   require(!/<[!?]/.test(body), "the message has a document type, a comment, a CDATA section or an instruction");
   require(/^[\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u.test(body), "the message has invalid characters");
   require(!/&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});)/i.test(body), "the message has an entity");
+  checkTags(body);
   const faults: string[] = [];
   const note = (text: string) => void faults.push(text);
   const parser = new DOMParser({ locator: {}, errorHandler: { warning: note, error: note, fatalError: note } });
@@ -30,6 +34,30 @@ export function parseXml(xml: string): XmlElement {
     document?.documentElement != null, `the message is not well-formed: ${faults[0] ?? ""}`);
   requireUniqueIds(document.documentElement);
   return document.documentElement;
+}
+
+const tagPattern = /<(\/?)[^\s<>/="']+((?:\s+[^\s<>/="']+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+const attributePattern = /=\s*(?:"[^"]*"|'[^']*')/g;
+
+/**
+ * Checks the number and the nesting of tags. The parser's time grows with the square of an element's attributes and of the
+ * elements without an end.
+ */
+function checkTags(body: string): void {
+  let depth = 0;
+  let tags = 0;
+  for (let at = body.indexOf("<"); at !== -1; at = body.indexOf("<", tagPattern.lastIndex)) {
+    tagPattern.lastIndex = at;
+    const tag = tagPattern.exec(body);
+    require(tag !== null, "the message is not well-formed");
+    const [, end, attributes, empty] = tag;
+    if (end !== "") depth--;
+    else if (empty === "") depth++;
+    require(++tags <= tagsMax, "the message has too many tags");
+    require((attributes!.match(attributePattern)?.length ?? 0) <= attributesMax, "an element has too many attributes");
+    require(depth <= depthMax, "the message is nested too deeply");
+  }
+  require(depth === 0, "the message is not well-formed");
 }
 
 /** Decodes base64; refuses text that is not base64. */
@@ -43,9 +71,8 @@ export function decodeBase64(text: string): Buffer {
 }
 
 /** All elements of a document, in order. */
-export function elementsIn(root: XmlElement, depth = 0): XmlElement[] {
-  if (depth > depthMax) throw new SamlRefusal("the message is nested too deeply");
-  return [root, ...childrenOf(root).flatMap((child) => elementsIn(child, depth + 1))];
+export function elementsIn(root: XmlElement): XmlElement[] {
+  return [root, ...childrenOf(root).flatMap(elementsIn)];
 }
 
 /** The child elements of an element, optionally only those with a name. */
