@@ -4,7 +4,7 @@ import { type HttpBody, HttpBodySchema } from "../../../gen/google/api/httpbody_
 import type { Call } from "../../chain/call.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { pageLimit, pageOffset } from "../../platform/paging/index.ts";
-import { createJsonEncoder, createTurnEncoder } from "../../platform/protojson/index.ts";
+import { createListEncoder, createTurnEncoder } from "../../platform/protojson/index.ts";
 
 /** A REST response body and its type. */
 export interface RestResponse {
@@ -65,13 +65,15 @@ const digestChars = 22;
 type PageWriter = (response: Fields, request: Fields) => string;
 
 function createListWriter({ localName, message }: DescField, writePage: PageWriter) {
-  const encode = createJsonEncoder(message!, "proto");
-  return (call: Call, response: Message): RestResponse => {
+  const encode = createListEncoder(message!, "proto");
+  return (call: Call, response: Message): RestResponse | Promise<RestResponse> => {
     const fields = response as unknown as Fields;
-    let data = "";
-    for (const item of fields[localName] as Message[]) data += data === "" ? encode(item) : `,${encode(item)}`;
-    const page = writePage(fields, call.message as unknown as Fields);
-    return { contentType: json, body: `{"data":[${data}],${page},"metadata":${metadata(call)}}` };
+    const toResponse = (data: string): RestResponse => {
+      const page = writePage(fields, call.message as unknown as Fields);
+      return { contentType: json, body: `{"data":${data},${page},"metadata":${metadata(call)}}` };
+    };
+    const data = encode(fields[localName] as Message[]);
+    return typeof data === "string" ? toResponse(data) : data.then(toResponse);
   };
 }
 

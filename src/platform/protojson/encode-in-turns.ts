@@ -10,6 +10,8 @@ interface ListField {
   readonly encodeItem: (item: never) => string;
 }
 
+/** Lists up to this length are encoded at once. */
+const itemsAtOnce = 8;
 /** How many items, and about how many characters, are encoded in one turn of the event loop. */
 const itemsPerTurn = 250;
 const charsPerTurn = 64 * 1024;
@@ -29,19 +31,32 @@ export function createTurnEncoder<Desc extends DescMessage>(
   if (lists.length === 0) return encode;
   return (message) => {
     for (const { path } of lists) {
-      if ((listAt(message, path)?.length ?? 0) > itemsPerTurn) return encodeInTurns(message);
+      if ((listAt(message, path)?.length ?? 0) > itemsAtOnce) return encodeInTurns(message);
     }
     return encode(message);
   };
 
-  async function encodeInTurns(message: MessageShape<Desc>): Promise<string> {
+  function encodeInTurns(message: MessageShape<Desc>): string | Promise<string> {
     const texts = new Map<unknown, string>();
+    const further: Promise<unknown>[] = [];
     for (const { path, encodeItem } of lists) {
       const items = listAt(message, path) ?? [];
-      if (items.length > itemsPerTurn) texts.set(items, await encodeList(items, encodeItem));
+      const text = encodeList(items, encodeItem);
+      if (typeof text === "string") texts.set(items, text);
+      else further.push(text.then((whole) => texts.set(items, whole)));
     }
-    return encodeWithLists(encode, message, texts);
+    const encodeRest = () => encodeWithLists(encode, message, texts);
+    return further.length === 0 ? encodeRest() : Promise.all(further).then(encodeRest);
   }
+}
+
+/** Like createTurnEncoder, for a list of messages of one type. */
+export function createListEncoder<Desc extends DescMessage>(
+  desc: Desc,
+  names: JsonNames,
+): (items: readonly MessageShape<Desc>[]) => string | Promise<string> {
+  const encodeItem = createJsonEncoder(desc, names);
+  return (items) => encodeList(items, encodeItem);
 }
 
 function listsOf(desc: DescMessage, names: JsonNames, path: readonly string[]): ListField[] {
@@ -61,16 +76,24 @@ function listAt(message: unknown, path: readonly string[]): readonly never[] | u
   return current as readonly never[] | undefined;
 }
 
-async function encodeList(items: readonly never[], encodeItem: (item: never) => string): Promise<string> {
+/** Encodes the first items immediately; a promise follows only if there are more than one turn can encode. */
+function encodeList<T>(items: readonly T[], encodeItem: (item: T) => string): string | Promise<string> {
   let text = "[";
-  let turnItems = 0;
-  let turnStart = 0;
-  for (let at = 0; at < items.length; at++) {
-    text += at === 0 ? encodeItem(items[at]!) : `,${encodeItem(items[at]!)}`;
-    if (++turnItems < itemsPerTurn && text.length - turnStart < charsPerTurn) continue;
-    await nextTurn();
-    turnItems = 0;
-    turnStart = text.length;
+  let at = 0;
+  const encodeTurn = () => {
+    const end = Math.min(items.length, at + itemsPerTurn);
+    const textEnd = text.length + charsPerTurn;
+    for (; at < end && text.length < textEnd; at++)
+      text += at === 0 ? encodeItem(items[at]!) : `,${encodeItem(items[at]!)}`;
+    return at === items.length ? `${text}]` : undefined;
+  };
+  return encodeTurn() ?? encodeFurther();
+
+  async function encodeFurther(): Promise<string> {
+    for (;;) {
+      await nextTurn();
+      const whole = encodeTurn();
+      if (whole !== undefined) return whole;
+    }
   }
-  return `${text}]`;
 }

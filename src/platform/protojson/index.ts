@@ -8,7 +8,7 @@
  */
 export { createJsonDecoder } from "./decode.ts";
 export { createJsonEncoder, type JsonNames } from "./encode.ts";
-export { createTurnEncoder } from "./encode-in-turns.ts";
+export { createListEncoder, createTurnEncoder } from "./encode-in-turns.ts";
 export { offeredNames } from "./formats/scalars.ts";
 export { jsonToValue, valueToJson } from "./formats/struct.ts";
 export { applyParams } from "./params.ts";

@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, fromBinary, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { PublishEventRequestSchema } from "../../../../gen/service/api/event_pb.ts";
-import { RouteRequestSchema } from "../../../../gen/service/api/routing_pb.ts";
+import { RouteBatchRequestSchema, RouteRequestSchema } from "../../../../gen/service/api/routing_pb.ts";
 import {
   CreateTenantRequestSchema,
   UpdateTenantRequestSchema,
   UpdateTenantResponseSchema,
 } from "../../../../gen/service/api/tenant_pb.ts";
+import { failsWith } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
 import { protoCodec } from "./codec.ts";
 
@@ -181,4 +182,31 @@ test("truncated, too deeply nested and random binary messages are refused with a
       "",
     );
   }
+});
+
+test("a large binary message with lists is decoded and encoded over many turns, and like in one", async () => {
+  const items = Array.from({ length: 500 }, (_, n) => ({
+    poolId: `p${n}`,
+    type: "task",
+    payload: { n, list: ["a", 1, {}] },
+  }));
+  const message = create(RouteBatchRequestSchema, { dryRun: true, items });
+  const whole = toBinary(RouteBatchRequestSchema, message);
+  // The other field may be in the middle of the list.
+  const [first, second] = [{ items: items.slice(0, 9) }, { dryRun: true, items: items.slice(9) }].map((part) =>
+    toBinary(RouteBatchRequestSchema, create(RouteBatchRequestSchema, part)),
+  );
+  const codec = protoCodec(RouteBatchRequestSchema, RouteBatchRequestSchema);
+  for (const body of [whole, Buffer.concat([second!.subarray(-2), first!, second!.subarray(0, -2)])]) {
+    const padded = Buffer.concat([body, delimited(0x7a, Buffer.alloc(64 * 1024))]);
+    const decoding = codec.decode(padded);
+    assert.ok(decoding instanceof Promise);
+    assert.deepEqual(await decoding, message);
+  }
+  const encoding = codec.encode(message);
+  assert.ok(encoding instanceof Promise);
+  assert.deepEqual(fromBinary(RouteBatchRequestSchema, (await encoding) as Uint8Array), message);
+  const bad = create(RouteBatchRequestSchema, { items: [...items, { poolId: "p", type: "a\0" }] });
+  const large = Buffer.concat([toBinary(RouteBatchRequestSchema, bad), delimited(0x7a, Buffer.alloc(64 * 1024))]);
+  await assert.rejects(async () => codec.decode(large), failsWith("INVALID_ARGUMENT", /items\[500\]\.type/));
 });
