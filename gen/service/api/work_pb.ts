@@ -131,7 +131,7 @@ export type LeaseItemsRequest = Message<"service.api.LeaseItemsRequest"> & {
   poolId: string;
 
   /**
-   * The maximum number of items; 1 when 0.
+   * The maximum number of items; 1 when 0. Large items are fewer: a response ends at about 2 MiB, and the rest stays ready.
    *
    * @generated from field: int32 max_items = 2;
    */

@@ -96,7 +96,7 @@ export type PollWorkflowTasksRequest = Message<"service.api.PollWorkflowTasksReq
   capabilities: WorkflowCapability[];
 
   /**
-   * The most tasks to lease; 1 when 0.
+   * The most tasks to lease; 1 when 0. Large tasks are fewer: a response ends at about 2 MiB, and the rest stays ready.
    *
    * @generated from field: int32 slots = 7;
    */

@@ -9,6 +9,7 @@ import { approximateBytes } from "../document/index.ts";
 import { type Page, type PageRows, pageBytesMax } from "./page.ts";
 
 export { type BoundedCount, readKeyset, scanMax, totalMax, totalOf } from "./keyset.ts";
+export { leaseBytesMax, selectWithinBytes } from "./lease-bytes.ts";
 export { type Page, type PageRows, pageBytesMax } from "./page.ts";
 export type { Total };
 

@@ -111,7 +111,7 @@ export type FailedItem = {
 export type LeaseItemsRequest = {
   /** The pool. */
   readonly pool_id: string;
-  /** The maximum number of items; 1 when 0. */
+  /** The maximum number of items; 1 when 0. Large items are fewer: a response ends at about 2 MiB, and the rest stays ready. */
   readonly max_items?: number;
   /** Seconds to wait for items if there are none. */
   readonly wait_s?: number;

@@ -71,7 +71,7 @@ export type PollWorkflowTasksRequest = {
   readonly protocol?: number;
   /** The tasks that the worker can run. */
   readonly capabilities: readonly WorkflowCapabilityInput[];
-  /** The most tasks to lease; 1 when 0. */
+  /** The most tasks to lease; 1 when 0. Large tasks are fewer: a response ends at about 2 MiB, and the rest stays ready. */
   readonly slots?: number;
   /** Seconds to wait for tasks if there are none. */
   readonly wait_s?: number;

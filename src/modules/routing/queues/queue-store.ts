@@ -184,7 +184,8 @@ export function queueStore(sql: Sql) {
         { columns: itemColumns, table: "all_items", newestFirst: true, ...selection },
         page,
       );
-      return { ...found, rows: await withRelated(sql, tenantId, rows) };
+      const items = await withRelated(sql, tenantId, rows);
+      return { ...found, rows: items, isCut: found.isCut || items.length < rows.length };
     },
   };
 }

@@ -17,7 +17,10 @@ import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimit
 import type { QueueHead } from "./queue-head.ts";
 
 /** Restricts a lease statement. */
-type Selection = Pick<LeaseParams, "fromRank" | "ids" | "offerNumber" | "ahead">;
+type Selection = Pick<LeaseParams, "fromRank" | "ids" | "offerNumber" | "ahead" | "requests">;
+
+/** How the requests of a statement use its items. */
+export type SharedUse = Pick<LeaseParams, "ahead" | "requests">;
 
 /** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
 const limitedLanes = 2;
@@ -35,7 +38,7 @@ export function createItemScans(db: Database) {
   let turn = 0;
 
   function toParams(request: LeaseRequest, count: number, selection: Selection): LeaseParams {
-    const { ids, fromRank, offerNumber, ahead } = selection;
+    const { ids, fromRank, offerNumber, ahead, requests } = selection;
     const { tenantId, poolId, recipientId, delivery, leaseS, ageingMs, plainOnly } = request;
     const isUnassigned = ids !== undefined && offerNumber === undefined;
     const recipientIds = recipientId === "" ? servedRecipients(request) : [isUnassigned ? "" : recipientId];
@@ -45,6 +48,7 @@ export function createItemScans(db: Database) {
       delivery,
       count,
       ahead,
+      requests,
       fromRank,
       leaseS,
       ageingMs,
@@ -119,17 +123,17 @@ export function createItemScans(db: Database) {
     /** Leases the first items of a queue, or items with these ids. */
     take,
 
-    /** Leases the first items of a queue from its remembered head on; `ahead` of them no worker has requested yet. */
-    async takeFirst(head: QueueHead, request: LeaseRequest, count: number, ahead = 0): Promise<LeasedRow[]> {
+    /** Leases the first items of a queue from its remembered head on. */
+    async takeFirst(head: QueueHead, request: LeaseRequest, count: number, use: SharedUse): Promise<LeasedRow[]> {
       // A scan of only some recipients does not know the head of the queue. Neither does one that skips full recipients.
-      if (needsManyScans(request) || request.capacities !== undefined) return take(request, count, { ahead });
+      if (needsManyScans(request) || request.capacities !== undefined) return take(request, count, use);
       const scan = head.beginScan();
-      const rows = await take(request, count, { fromRank: scan.fromRank, ahead });
+      const rows = await take(request, count, { ...use, fromRank: scan.fromRank });
       if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
       else head.reset();
       if (rows.length > 0) return rows;
       // Only a full scan may report an empty queue.
-      const fromStart = scan.fromRank === undefined ? rows : await take(request, count, { ahead });
+      const fromStart = scan.fromRank === undefined ? rows : await take(request, count, use);
       return fromStart.length > 0 ? fromStart : takeUnlocked(request, count);
     },
 

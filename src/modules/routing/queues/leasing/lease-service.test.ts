@@ -65,3 +65,28 @@ test("an offer is accepted with its number, by its recipient and until it expire
   await offerFor(60);
   assert.deepEqual([await accept("ada", 1), await accept("bob", 2), await accept("ada", 2)], [0, 0, 1]);
 });
+
+test("a lease takes few large items, the first by rank, and leaves the rest ready; each of many workers gets one", async () => {
+  const pool = await stage.pool({});
+  const added: string[] = [];
+  for (let n = 0; n < 40; n++) added.push((await stage.enqueue(pool)).id);
+  const { tenantId, poolId } = pool;
+  await db.sql`
+    update queue_items set payload = json_build_object('text', repeat('x', 250000))
+    where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+  const { rows } = await leaseService.lease(leaseRequestOf(pool, { max: 1000 }));
+  assert.ok(rows.length >= 8 && rows.length <= 10, `${rows.length} items`);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    added.slice(0, rows.length),
+  );
+  const shared = await Promise.all(
+    Array.from({ length: 12 }, () => leaseService.lease(leaseRequestOf(pool, { max: 20 }))),
+  );
+  const counts = shared.map((lease) => lease.rows.length);
+  assert.ok(Math.min(...counts) >= 1, counts.join());
+  const left = await leaseService.lease(leaseRequestOf(pool, { max: 1000 }));
+  const leased = [...rows, ...shared.flatMap((lease) => lease.rows), ...left.rows].map(({ id }) => id);
+  assert.equal(new Set(leased).size, leased.length);
+  assert.deepEqual(leased.toSorted(), added.slice(0, leased.length).toSorted());
+});

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { leaseBytesMax, selectWithinBytes } from "../../../../platform/paging/index.ts";
 import { strictPriorityS } from "../../pools/index.ts";
 import { noRequirementsJson } from "../domain/queue-item.ts";
 import type { Capacities } from "./lease-request.ts";
@@ -22,6 +23,8 @@ export interface LeaseParams {
   readonly bounds?: Capacities | undefined;
   /** How many of the items no worker has requested yet. They leave half of each capacity to other workers. */
   readonly ahead?: number | undefined;
+  /** How many requests share the items; 1 by default. Each may get an item of any size. */
+  readonly requests?: number | undefined;
   /** The number of the offer that the lease accepts; the item is offered to its recipient instead of ready. */
   readonly offerNumber?: number | undefined;
   /** Leaves out items with requirements. */
@@ -61,8 +64,8 @@ export type LeaseScope = Pick<
 >;
 
 /**
- * Leases the first unlocked items by rank, unless the queue is paused or its pool disabled. Leases use the database's
- * clock, so that all nodes agree on their expiry. It is one statement, counts included.
+ * Leases the first unlocked items by rank, unless the queue is paused or its pool disabled. Large items are fewer: the rest
+ * stays ready. Leases use the database's clock, so that all nodes agree on their expiry. It is one statement, counts included.
  */
 export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedRow[]> {
   const {
@@ -75,34 +78,38 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
     fromRank,
     bounds,
     offerNumber,
+    requests = 1,
     leaseS,
     ageingMs,
     tokenPrefix,
     shard,
   } = params;
   const now = params.at === undefined ? sql`now()` : sql`${params.at}::timestamptz`;
+  const bytesMax = leaseBytesMax + requests * itemBytesMax;
+  const isSmall = count * itemBytesMax <= bytesMax;
   const ready = sql`
-    select q.id, q.rank from queue_items q where ${isReady(sql, params)}
+    select q.id, q.rank ${isSmall ? sql`` : sql`, ${itemBytes(sql)} as bytes`} from queue_items q
+    where ${isReady(sql, params)}
       ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
   const order = sql`order by q.rank, q.id limit ${mostPerRecipient(sql, params)} for update skip locked`;
+  const picked =
+    ids !== undefined && (bounds === undefined || recipientIds.length === 1)
+      ? sql`${ready} and q.id = any(${ids as string[]}::text[])
+          and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${isQueueActive(sql, tenantId, poolId)} ${order}`
+      : recipientIds.length === 1
+        ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
+          and ${isQueueActive(sql, tenantId, poolId)} ${order}`
+        : sql`
+        select each.* from ${wantedRecipients(sql, params)}
+        cross join lateral (
+          ${ready} ${ids === undefined ? sql`` : sql`and q.id = any(${ids as string[]}::text[])`}
+            and q.recipient_id = wanted.recipient_id ${order}
+        ) each
+        where ${isQueueActive(sql, tenantId, poolId)}
+        order by each.rank, each.id limit ${count}`;
   const rows = await sql<LeasedRow[]>`
     with picked as (
-      ${
-        ids !== undefined && (bounds === undefined || recipientIds.length === 1)
-          ? sql`${ready} and q.id = any(${ids as string[]}::text[])
-              and q.recipient_id = any(${recipientIds as string[]}::text[]) and ${isQueueActive(sql, tenantId, poolId)} ${order}`
-          : recipientIds.length === 1
-            ? sql`${ready} and q.recipient_id = ${recipientIds[0]!}
-              and ${isQueueActive(sql, tenantId, poolId)} ${order}`
-            : sql`
-            select each.id, each.rank from ${wantedRecipients(sql, params)}
-            cross join lateral (
-              ${ready} ${ids === undefined ? sql`` : sql`and q.id = any(${ids as string[]}::text[])`}
-                and q.recipient_id = wanted.recipient_id ${order}
-            ) each
-            where ${isQueueActive(sql, tenantId, poolId)}
-            order by each.rank, each.id limit ${count}`
-      }
+      ${isSmall ? picked : selectWithinBytes(sql, picked, sql`rank, id`, bytesMax)}
     ), leased as (
       update queue_items q set state = 'leased',
         recipient_id = ${assignTo === undefined ? sql`q.recipient_id` : assignTo}, attempt = q.attempt + 1,
@@ -130,6 +137,13 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
     select * from leased l
     order by l.rank, l.id`;
   return rows;
+}
+
+/** The attributes and the payload of an item take at most this much, as JSON. */
+const itemBytesMax = 256 * 1024;
+
+function itemBytes(sql: Sql): Fragment {
+  return sql`coalesce(octet_length(q.payload::text), 0) + coalesce(octet_length(q.attributes::text), 0)`;
 }
 
 /** The recipients whose items are leased. With bounds, each has its capacity; null is no limit. */

@@ -1,5 +1,5 @@
 import { type Batcher, createBatcher, type Database, type Signals } from "../../../../platform/db/index.ts";
-import type { ItemScans } from "./item-scans.ts";
+import type { ItemScans, SharedUse } from "./item-scans.ts";
 import { type AheadBuffer, type Claim, canBeBuffered, type LeaseAhead } from "./lease-ahead.ts";
 import { ageMaxMs, type BufferedLease, toHandedOut } from "./lease-buffer.ts";
 import type { LeaseRequest } from "./lease-request.ts";
@@ -104,10 +104,11 @@ export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: 
       const count = Math.min(wantedBy(present), itemsPerStatement);
       if (count === 0) return workers.map(() => noItems);
       const request = present.at(-1)!;
+      const requests = present.length;
       const lease =
         request.limits === undefined
-          ? { rows: await takeFirst(head, request, count), retryInMs: undefined }
-          : await scans.takeWithinLimits(request, request.limits, count, cursor);
+          ? { rows: await takeFirst(head, request, count, { requests }), retryInMs: undefined }
+          : await scans.takeWithinLimits(request, request.limits, count, cursor, { requests });
       const { shares } = share(present, lease.rows);
       return workers.map((worker) => ({ ...lease, rows: shares.get(worker) ?? [] }));
     };
@@ -115,9 +116,14 @@ export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: 
       workers[0]!.limits === undefined ? scan(workers) : scans.inTurn(workers[0]!, () => scan(workers));
   }
 
-  async function takeFirst(head: QueueHead, request: LeaseRequest, count: number, ahead = 0): Promise<LeasedRow[]> {
+  async function takeFirst(
+    head: QueueHead,
+    request: LeaseRequest,
+    count: number,
+    use: SharedUse,
+  ): Promise<LeasedRow[]> {
     const sentAtMs = nowMs();
-    const rows = await scans.takeFirst(head, request, count, ahead);
+    const rows = await scans.takeFirst(head, request, count, use);
     const isCurrent =
       rows.length === 0 ||
       request.delivery === "push" ||
@@ -150,7 +156,7 @@ export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: 
       let added: BufferedLease[] = [];
       try {
         if (missing > 0 || (claim.extra > 0 && present.some(isRefill))) {
-          added = await leaseFrom(head, request, missing + claim.extra, claim);
+          added = await leaseFrom(head, request, missing + claim.extra, claim, present.length);
         }
       } catch (error) {
         buffer.end(claim, taken);
@@ -178,9 +184,11 @@ export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: 
     request: LeaseRequest,
     count: number,
     { sentAtMs, extra }: Claim,
+    requests: number,
   ): Promise<BufferedLease[]> {
     const spareMs = extra > 0 ? ageMaxMs : 0;
-    const rows = await takeFirst(head, { ...request, leaseS: request.leaseS + spareMs / 1000 }, count, extra);
+    const spared = { ...request, leaseS: request.leaseS + spareMs / 1000 };
+    const rows = await takeFirst(head, spared, count, { ahead: extra, requests });
     return rows.map((row) => ({ row, sentAtMs, spareMs, ageingMs: request.ageingMs }));
   }
 

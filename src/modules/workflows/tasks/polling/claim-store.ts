@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { leaseBytesMax, selectWithinBytes } from "../../../../platform/paging/index.ts";
 import type { LeasedTask, TaskKind, TaskQueue } from "../domain/task.ts";
 
 /** The places that leased tasks go to: one entry for each task that may be leased. */
@@ -21,7 +22,7 @@ export interface QueuedKind extends TaskKind {
 const spareCandidates = 20;
 const kindsMax = 1000;
 
-/** Leases the oldest unlocked tasks of these kinds. */
+/** Leases the oldest unlocked tasks of these kinds. Large ones are fewer: the rest stays ready. */
 export async function leaseTasks(
   sql: Sql,
   queue: TaskQueue,
@@ -34,14 +35,14 @@ export async function leaseTasks(
   const picked =
     kinds.length === 1
       ? sql`
-        select t.tenant_id, t.id from workflow_tasks t
+        select t.tenant_id, t.id, t.ready_at, ${taskBytes(sql)} as bytes from workflow_tasks t
         where ${isQueued(sql, queue)} and t.type = ${only!.type} and t.version_range = ${only!.versionRange}
           and t.refused_by = ${only!.refusedBy as string[]}::text[] and t.ready_at <= now()
         order by t.ready_at, t.id limit ${count} for update skip locked`
       : // Only the oldest of all kinds are locked. The state is checked in a form that does not match an index, so that the
         // plan searches tasks by id.
         sql`
-        select t.tenant_id, t.id from (
+        select t.tenant_id, t.id, c.ready_at, ${taskBytes(sql)} as bytes from (
           select c.tenant_id, c.id, c.ready_at from ${kindRows(sql, kinds)} cross join lateral (
             select t.tenant_id, t.id, t.ready_at from workflow_tasks t
             where ${isQueued(sql, queue)} and t.type = k.type and t.version_range = k.version_range
@@ -52,7 +53,7 @@ export async function leaseTasks(
         where t.state not in ('leased', 'held')
         order by c.ready_at, c.id limit ${count} for update of t skip locked`;
   return sql<ClaimedTask[]>`
-    with picked as (${picked}), slotted as (select tenant_id, id, row_number() over () as slot from picked)
+    with picked as (${selectWithinBytes(sql, picked, sql`ready_at, id`, bytesMaxOf(slots))}), slotted as (select tenant_id, id, row_number() over () as slot from picked)
     ${leaseSlotted(sql, buildId, slots)}`;
 }
 
@@ -74,11 +75,11 @@ export async function leasePreferredTasks(
 ): Promise<ClaimedTask[]> {
   return sql<ClaimedTask[]>`
     with found as (
-      select t.tenant_id, t.id, r.first_slot, r.slot_count, t.ready_at from unnest(${runs.map(({ runId }) => runId)}::text[],
+      select t.*, r.first_slot, r.slot_count from unnest(${runs.map(({ runId }) => runId)}::text[],
         ${runs.map(({ firstSlot }) => firstSlot)}::int[], ${runs.map(({ slotCount }) => slotCount)}::int[])
         as r(run_id, first_slot, slot_count)
       cross join lateral (
-        select t.tenant_id, t.id, t.ready_at from workflow_tasks t
+        select t.tenant_id, t.id, t.ready_at, ${taskBytes(sql)} as bytes from workflow_tasks t
         where t.tenant_id = ${queue.tenantId} and t.run_id = r.run_id and t.environment_id = ${queue.environmentId}
           and t.queue = ${queue.queue} and t.state in ('ready', 'incompatible') and t.ready_at <= now()
           and (t.type, t.version_range, t.refused_by) in (
@@ -90,7 +91,12 @@ export async function leasePreferredTasks(
     ), placed as (
       select *, row_number() over (partition by first_slot order by ready_at, id) as nth from chosen
     ), slotted as (
-      select tenant_id, id, first_slot + nth as slot from placed where nth <= slot_count
+      ${selectWithinBytes(
+        sql,
+        sql`select tenant_id, id, bytes, nth, first_slot + nth as slot from placed where nth <= slot_count`,
+        sql`nth, slot`,
+        bytesMaxOf(slots),
+      )}
     )
     ${leaseSlotted(sql, buildId, slots)}`;
 }
@@ -127,6 +133,18 @@ function kindRows(sql: Sql, kinds: readonly TaskKind[]): Fragment {
 /** PostgreSQL's text of an array: an array of arrays of different lengths cannot be a parameter. */
 function arrayText(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`).join()}}`;
+}
+
+/** The input of a task takes at most this much, as JSON. */
+const taskBytesMax = 256 * 1024;
+
+/** The bytes of the tasks that one statement leases, so that each worker may get a task of any size. */
+function bytesMaxOf({ workerIds }: Slots): number {
+  return leaseBytesMax + new Set(workerIds).size * taskBytesMax;
+}
+
+function taskBytes(sql: Sql): Fragment {
+  return sql`coalesce(octet_length(t.input::text), 0) + coalesce(octet_length(t.details::text), 0)`;
 }
 
 /** Leases the tasks of `slotted`. Leases use the database's clock, so that all nodes agree on their end. */

@@ -44,6 +44,22 @@ test("a poll leases the oldest tasks of its queue, up to its slots", async () =>
   assert.deepEqual(await node.poll(tenant), []);
 });
 
+test("a poll leases few large tasks, the oldest first, and leaves the rest ready", async () => {
+  const tenant = await newTenant(db);
+  const input = { text: "x".repeat(250_000) };
+  const runId = ulid(Date.now());
+  const added: string[] = [];
+  for (let n = 0; n < 30; n++) added.push(await addTask(db, tenant, { runId, stepKey: `s[${n}]`, input }));
+  const leased: string[] = [];
+  for (const stickyRuns of [[], [runId], [], []]) {
+    const tasks = ids(await node.poll(tenant, { slots: 100, stickyRuns }));
+    assert.ok(tasks.length >= 3 && tasks.length <= 20, `${tasks.length} tasks`);
+    leased.push(...tasks);
+    if (leased.length === added.length) break;
+  }
+  assert.deepEqual(leased.toSorted(), added.toSorted());
+});
+
 test("a leased task carries its input, its deadline and a key that its attempts share", async () => {
   const tenant = await newTenant(db);
   const runId = ulid(Date.now());
