@@ -85,7 +85,9 @@ const shared = {
   Limit: {
     name: "limit",
     in: "query",
-    description: "The maximum number of items per page. Values above 1000 count as 1000, values below 1 as 50.",
+    description:
+      "The maximum number of items per page. Values above 1000 count as 1000, values below 1 as 50. A page of large items " +
+      "may hold fewer: it ends at about 2 MiB, and `has_more` says whether items follow.",
     schema: { type: "integer", default: 50 },
   },
   Cursor: {
@@ -99,7 +101,7 @@ const shared = {
     in: "query",
     description:
       "The number of items to skip. Negative values count as 0. Prefer `cursor`, which stays consistent while items are " +
-      "added and deleted.",
+      "added and deleted. To page by offset, add the number of items that were returned, not `limit`.",
     schema: { type: "integer", default: 0 },
   },
 } as const satisfies Record<string, Parameter>;
