@@ -53,7 +53,7 @@ function problemOf(answer: string) {
   assert.ok(problem.errorCode in catalogue, answer);
   assert.equal(problem.status, catalogue[problem.errorCode as ErrorCode].http);
   assert.match(problem.type, new RegExp(`^http://.*/errors/${problem.errorCode}$`));
-  assert.match(problem.request_id, /^[0-9A-Z]{26}$/);
+  assert.match(problem.request_id, /^[0-9a-f-]{36}$/);
   assert.match(head!, new RegExp(`x-request-id: ${problem.request_id}`, "i"));
   return problem;
 }
