@@ -175,6 +175,14 @@ export const catalogue = {
     meaning: "The experiment already has a score with this id and another content.",
     remedy: "Send the first content again to repeat the score, or use a new `score_id` for another score.",
   },
+  TRANSACTION_ID_REUSED: {
+    http: 409,
+    connect: "already_exists",
+    retryable: false,
+    title: "Transaction id reused",
+    meaning: "The meter already has usage with this transaction id and another content. Nothing of the call was recorded.",
+    remedy: "Send the first content again to repeat the usage, or use a new `transaction_id` for other usage.",
+  },
   IDEMPOTENCY_IN_PROGRESS: {
     http: 409,
     connect: "aborted",

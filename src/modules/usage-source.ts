@@ -1,10 +1,12 @@
 import type { TenantId } from "../platform/access/index.ts";
-import type { Sql } from "../platform/db/index.ts";
+import type { Fragment, Sql } from "../platform/db/index.ts";
 
 /** A time range without its end. */
 export interface UsageWindow {
   readonly from: Date;
   readonly until: Date;
+  /** Only this tenant; all if undefined. */
+  readonly tenantId?: TenantId | undefined;
 }
 
 /** The usage of a tenant in a window. */
@@ -27,6 +29,11 @@ export interface UsageSource {
    * if a call was committed late, or a smaller one if something was undone. gauge: the current state, whatever the window.
    */
   readonly kind: "count" | "gauge";
-  /** Measures all tenants with usage. */
+  /** Measures the tenants of the window that have usage. */
   measure(sql: Sql, window: UsageWindow): Promise<TenantUsage[]>;
+}
+
+/** The tenants of a window, as `t`. */
+export function measuredTenants(sql: Sql, { tenantId }: UsageWindow): Fragment {
+  return tenantId === undefined ? sql`tenants t` : sql`(select id from tenants where id = ${tenantId}) t`;
 }

@@ -39,9 +39,9 @@ const rows: { tenantId: TenantId; atMs: number }[] = [];
 const source: UsageSource = {
   meterKey: "service.routes",
   kind: "count",
-  async measure(_sql, { from, until }) {
+  async measure(_sql, { from, until, tenantId: only }) {
     const counts = new Map<TenantId, number>();
-    for (const { tenantId, atMs } of rows) {
+    for (const { tenantId, atMs } of rows.filter((row) => only === undefined || row.tenantId === only)) {
       if (atMs >= from.getTime() && atMs < until.getTime()) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
     }
     return Array.from(counts, ([tenantId, quantity]) => ({ tenantId, quantity }));
@@ -78,6 +78,36 @@ test("usage that is sent twice counts once: in one call, in later calls and in c
   );
   assert.equal((await usageOf(tenantId, meterKey)).usage[0]!.quantity, 1400n);
   assert.deepEqual((await usageOf(freshTenant(), meterKey)).usage, [], "another tenant has none");
+});
+
+test("a transaction id that is used again with another content is a conflict, and nothing of its call is recorded", async () => {
+  const tenantId = freshTenant();
+  const meterKey = await newMeter(Meter_Aggregation.SUM, { groupBy: ["region"] });
+  const at = timestampFromMs(clock.nowMs);
+  const first = { meterKey, transactionId: "t1", quantity: 7n, properties: { region: "eu" }, at };
+  const repeated = { ...first, properties: { ...first.properties, note: "not of the meter" } };
+  const other = { ...first, transactionId: "t2" };
+  await record(tenantId, [first]);
+  const conflicts = [
+    { ...first, quantity: 8n },
+    { ...first, properties: { region: "us" } },
+    { ...first, at: timestampFromMs(clock.nowMs - 1) },
+    { ...first, at: timestampFromMs(clock.nowMs + dayMs) },
+  ];
+  for (const conflict of conflicts) {
+    const isConflict = failsWith("TRANSACTION_ID_REUSED", /events\[1\]\.transaction_id/);
+    await assert.rejects(record(tenantId, [other, conflict]), isConflict);
+    await assert.rejects(record(freshTenant(), [first, conflict]), isConflict, "in one call");
+  }
+  clock.nowMs += 1000;
+  const { recorded, duplicates } = await record(tenantId, [repeated, { ...first, at: undefined } as never, other]);
+  assert.deepEqual([recorded, duplicates], [1, 2]);
+  const calls = await Promise.allSettled(
+    [3n, 4n].map((quantity) => record(tenantId, [{ ...other, transactionId: "t3", quantity }])),
+  );
+  assert.deepEqual(calls.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  assert.equal((await usageOf(tenantId, meterKey)).usage[0]!.events, 3n);
+  clock.nowMs -= 1000;
 });
 
 test("meters aggregate as they say, by integers only, and break usage down by properties", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { BillingSubscription_Status, Effective } from "../../gen/service/api/billing_subscription_pb.ts";
 import { Meter_Aggregation } from "../../gen/service/api/meter_pb.ts";
 import { Price_Model } from "../../gen/service/api/plan_pb.ts";
@@ -12,14 +12,21 @@ import { billingFixture } from "./billing-fixture.ts";
 const db = await testDatabase();
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 /** What the service has done for tenants, and when. */
 let done: (TenantUsage & { readonly atMs: number })[] = [];
 const source: UsageSource = {
   meterKey: "service.deliveries",
   kind: "count",
-  measure: async (_sql, { from, until }) => done.filter(({ atMs }) => atMs >= from.getTime() && atMs < until.getTime()),
+  async measure(_sql, { from, until, tenantId }) {
+    const found = done.filter(({ atMs }) => atMs >= from.getTime() && atMs < until.getTime());
+    const byTenant = Map.groupBy(found, (each) => each.tenantId);
+    const all = Array.from(byTenant, ([id, each]) => ({ tenantId: id, quantity: sumOf(each) }));
+    return all.filter((each) => tenantId === undefined || each.tenantId === tenantId);
+  },
 };
+const sumOf = (usage: readonly TenantUsage[]) => usage.reduce((sum, { quantity }) => sum + quantity, 0);
 const fixture = billingFixture(db, [source]);
 const { node, clock, never } = fixture;
 const { newPlan, newMeter, subscribe, cancel, record, previewOf, issuedTo, runJobs, usageOf } = billingCalls(fixture);
@@ -139,5 +146,95 @@ test("a change of the plan by a node whose clock was set back charges no time tw
   await subscribe(tenantId, plans[0]!);
   clock.nowMs = startMs + 11 * hourMs;
   assert.equal((await previewOf(tenantId)).total, 10n);
+  clock.nowMs = startMs;
+});
+
+test("the service's own usage is billed by its time, when a subscription starts, changes, renews and ends within a window", async () => {
+  const startMs = clock.nowMs;
+  const [tenantId, other] = [freshTenant(), freshTenant()];
+  const price = { key: "usage", name: "Usage", model: Price_Model.PER_UNIT, meterKey: "service.deliveries" };
+  const plans = [
+    await newPlan({ prices: [{ ...price, amount: 13n }] }),
+    await newPlan({ prices: [{ ...price, amount: 1000n }] }),
+  ];
+  // Nothing is collected before the subscriptions start.
+  clock.nowMs = startMs + 2 * minuteMs + 123;
+  const { periodEnd } = await subscribe(tenantId, plans[0]!);
+  await subscribe(other, plans[0]!);
+  const [beganMs, renewedMs] = [clock.nowMs, timestampMs(periodEnd!)];
+  const [changedMs, canceledMs] = [beganMs + minuteMs, renewedMs + minuteMs];
+  clock.nowMs = changedMs;
+  await subscribe(tenantId, plans[1]!);
+  done = [
+    { tenantId, quantity: 1_000_000, atMs: beganMs - 1 },
+    { tenantId, quantity: 60, atMs: beganMs },
+    { tenantId, quantity: 1, atMs: changedMs - 1 },
+    { tenantId, quantity: 2, atMs: changedMs },
+    { tenantId, quantity: 3, atMs: renewedMs - 1 },
+    { tenantId, quantity: 4, atMs: renewedMs },
+    { tenantId, quantity: 5, atMs: canceledMs - 1 },
+    { tenantId, quantity: 1_000_000, atMs: canceledMs },
+    { tenantId: other, quantity: 7, atMs: beganMs },
+    { tenantId: other, quantity: 8, atMs: changedMs },
+  ];
+  clock.nowMs = canceledMs;
+  await cancel(tenantId);
+  clock.nowMs = renewedMs + 32 * dayMs;
+  await runJobs();
+  const totals = async (of: typeof tenantId) => (await issuedTo(of)).map(({ total }) => total).toReversed();
+  assert.deepEqual(await totals(tenantId), [61n * 13n + 5n * 1000n, 9n * 1000n]);
+  assert.deepEqual(await totals(other), [15n * 13n, 0n]);
+  clock.nowMs = startMs;
+});
+
+test("a window that was counted before a change in it was committed is divided when it is counted again", async () => {
+  const startMs = clock.nowMs;
+  const tenantId = freshTenant();
+  const price = { key: "usage", name: "Usage", model: Price_Model.PER_UNIT, meterKey: "service.deliveries" };
+  clock.nowMs = Date.UTC(2026, 6, 1, 12, 1);
+  await subscribe(tenantId, await newPlan({ prices: [{ ...price, amount: 1n }] }));
+  const changedMs = clock.nowMs + minuteMs;
+  done = [
+    { tenantId, quantity: 5, atMs: changedMs - 1 },
+    { tenantId, quantity: 7, atMs: changedMs },
+  ];
+  clock.nowMs += 10 * minuteMs;
+  await node.collector.collect(clock.nowMs, never);
+  assert.equal((await previewOf(tenantId)).total, 12n);
+  clock.nowMs = changedMs;
+  await subscribe(tenantId, await newPlan({ prices: [{ ...price, amount: 100n }] }));
+  clock.nowMs += 30 * minuteMs;
+  await node.collector.collect(clock.nowMs, never);
+  assert.equal((await previewOf(tenantId)).total, 5n + 700n);
+  clock.nowMs = startMs;
+});
+
+test("the storage of a day is billed in every period and segment that has a part of the day", async () => {
+  const startMs = clock.nowMs;
+  const tenantId = freshTenant();
+  const price = { key: "bytes", name: "Bytes", model: Price_Model.PER_UNIT, meterKey: "service.storage" };
+  clock.nowMs = Date.UTC(2026, 7, 1, 12);
+  const { periodEnd } = await subscribe(tenantId, await newPlan({ prices: [{ ...price, amount: 1n }] }));
+  const measurements = [
+    [0, 500],
+    [10, 20],
+    [31, 30],
+    [32, 4000],
+  ] as const;
+  for (const [day, bytes] of measurements) {
+    await db.sql`
+      insert into billing_service_usage (tenant_id, meter_key, window_start, quantity)
+      values (${tenantId}, 'service.storage', ${new Date(Date.UTC(2026, 7, 1 + day))}, ${bytes})`;
+  }
+  clock.nowMs += 2 * dayMs;
+  await subscribe(tenantId, await newPlan({ prices: [{ ...price, amount: 100n }] }));
+  clock.nowMs = timestampMs(periodEnd!) + 6 * hourMs;
+  await cancel(tenantId);
+  assert.equal(
+    (await previewOf(tenantId, Date.UTC(2026, 7, 1, 12))).total,
+    500n + 3000n,
+    "from August 1 to noon of September 1",
+  );
+  assert.equal((await previewOf(tenantId)).total, 3000n, "the afternoon of September 1");
   clock.nowMs = startMs;
 });

@@ -218,7 +218,7 @@ export type UsageEvent = Message<"service.api.UsageEvent"> & {
   meterKey: string;
 
   /**
-   * Identifies the usage among all usage of the tenant and the meter.
+   * Identifies the usage among all usage of the tenant and the meter: an event with the same id has the same content.
    *
    * @generated from field: string transaction_id = 2;
    */
@@ -783,7 +783,8 @@ export const MeterService: GenService<{
     output: typeof ArchiveMeterResponseSchema;
   },
   /**
-   * Records usage of meters. Usage with a transaction id that is recorded already has no effect, so that a request can be repeated.
+   * Records usage of meters. Usage that is recorded already has no effect, so that a request can be repeated. A transaction id
+   * that is used again with another content is refused with TRANSACTION_ID_REUSED, and nothing of the call is recorded.
    *
    * @generated from rpc service.api.MeterService.RecordUsage
    */

@@ -31,6 +31,8 @@ export function createBilling({ config, readTenantState, usageSources, ...parts 
     sources: [...usageSources, storageUsage],
     holdInvoices: (tx, tenantId) => subscriptions.holdInvoices(tx, tenantId),
     findPeriodStart: (sql, tenantId) => subscriptions.findPeriodStart(sql, tenantId),
+    findFirstStart: (sql) => subscriptions.findFirstStart(sql),
+    findChanges: (sql, range) => subscriptions.findChanges(sql, range),
   });
   const plans = createPlans({ ...parts, operators, findMeters: meters.findMeters });
   const entitlements = createEntitlements({

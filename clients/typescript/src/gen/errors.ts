@@ -36,6 +36,8 @@ export interface ErrorCatalogue {
   readonly IDEMPOTENCY_KEY_REUSED: { readonly status: 409; readonly retryable: false };
   /** The experiment already has a score with this id and another content. Send the first content again to repeat the score, or use a new `score_id` for another score. */
   readonly SCORE_ID_REUSED: { readonly status: 409; readonly retryable: false };
+  /** The meter already has usage with this transaction id and another content. Nothing of the call was recorded. Send the first content again to repeat the usage, or use a new `transaction_id` for other usage. */
+  readonly TRANSACTION_ID_REUSED: { readonly status: 409; readonly retryable: false };
   /** A request with this idempotency key is still in progress. Wait a moment, then send the same request again to get its response. */
   readonly IDEMPOTENCY_IN_PROGRESS: { readonly status: 409; readonly retryable: true };
   /** The worker no longer holds the item: its lease expired and another worker leased it, or the item was cancelled. Stop work on the item and lease another one. Send heartbeats before the lease expires. */

@@ -18,7 +18,7 @@ export interface MeterService {
   /** Archives a meter: it accepts no more usage, and its usage stays. Only an operator may do so. */
   archive(request: ArchiveMeterRequest, options?: CallOptions): Promise<Meter>;
 
-  /** Records usage of meters. Usage with a transaction id that is recorded already has no effect, so that a request can be repeated. */
+  /** Records usage of meters. Usage that is recorded already has no effect, so that a request can be repeated. A transaction id that is used again with another content is refused with TRANSACTION_ID_REUSED, and nothing of the call is recorded. */
   recordUsage(request: RecordUsageRequest, options?: CallOptions): Promise<RecordUsageResponse>;
 
   /** Returns the usage of meters in a time range. */
@@ -109,7 +109,7 @@ export type ArchiveMeterRequest = {
 export type UsageEvent = {
   /** The meter. */
   readonly meter_key: string;
-  /** Identifies the usage among all usage of the tenant and the meter. */
+  /** Identifies the usage among all usage of the tenant and the meter: an event with the same id has the same content. */
   readonly transaction_id: string;
   /** The value, for meters without a value_path; absent counts as 1. */
   readonly quantity?: number;

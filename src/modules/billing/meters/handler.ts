@@ -69,7 +69,7 @@ export function meterHandlers(parts: Parts): Handlers<typeof Rpc> {
     async recordUsage(context, { tenantId, events }) {
       const reports = events.map(({ meterKey, transactionId, quantity, properties, at }) => ({
         ...{ meterKey, transactionId, quantity, properties },
-        at: at === undefined ? new Date(context.nowMs) : dateOf(at),
+        at: at && dateOf(at),
       }));
       const { recorded, duplicates, rejected } = await usage.recordUsage(context, tenantId, reports);
       return create(RecordUsageResponseSchema, {

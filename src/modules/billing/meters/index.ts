@@ -11,8 +11,9 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { UsageSource } from "../../usage-source.ts";
+import type { UsageSource, UsageWindow } from "../../usage-source.ts";
 import type { Operators } from "../operators.ts";
+import type { PlanChange } from "../subscriptions/index.ts";
 import { createCollector } from "./collection/collector.ts";
 import { usageJobs } from "./collection/jobs.ts";
 import { storageUsage } from "./collection/storage-source.ts";
@@ -36,6 +37,10 @@ interface Parts {
   readonly holdInvoices: (tx: Sql, tenantId: TenantId) => Promise<Date | undefined>;
   /** The start of a tenant's current billing period; undefined without a subscription. */
   readonly findPeriodStart: (sql: Sql, tenantId: TenantId) => Promise<Date | undefined>;
+  /** When the first subscription of all tenants started; undefined without one. */
+  readonly findFirstStart: (sql: Sql) => Promise<Date | undefined>;
+  /** The changes of the plans and periods of all tenants within a range. */
+  readonly findChanges: (sql: Sql, range: UsageWindow) => Promise<PlanChange[]>;
 }
 
 /** The module's public API. */
@@ -45,7 +50,7 @@ export type Meters = ReturnType<typeof createMeters>;
 export function createMeters({ db, sources, ...parts }: Parts) {
   const meters = createMeterService(parts);
   const usage = createUsageService({ ...parts, meters });
-  const collector = createCollector({ db, sources });
+  const collector = createCollector({ ...parts, db, sources });
   return {
     handlers: meterHandlers({ ...parts, meters, usage, collector }),
     jobs: usageJobs({ ...parts, sql: db.sql, collector }),

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { gaugeWindowMs } from "./collection/windows.ts";
 import type { Aggregation, Meter } from "./domain/meter.ts";
 import type { UsageRecord } from "./domain/usage.ts";
 
@@ -18,6 +19,13 @@ export interface Aggregate {
 /** The aggregated usage of one combination of properties. */
 export interface GroupAggregate extends Aggregate {
   readonly dimensions: Readonly<Record<string, string>>;
+}
+
+/** The usage of a tenant in a window, or in a part of one. */
+export interface CountedWindow {
+  readonly tenantId: TenantId;
+  readonly start: Date;
+  readonly quantity: number;
 }
 
 /** The number of groups that a breakdown shows at most. */
@@ -62,8 +70,6 @@ export function usageStore(sql: Sql) {
       last: sql`coalesce((array_agg(quantity order by at desc, recorded_at desc, transaction_id desc))[1], 0)::text`,
       unique_count: sql`count(distinct value)::text`,
     })[aggregation];
-  const within = (tenantId: TenantId, key: string, { from, until }: Range) =>
-    sql`tenant_id = ${tenantId} and meter_key = ${key} and at >= ${from} and at < ${until}`;
   return {
     /** Adds usage that is not recorded yet; returns the number of added rows. Callers sort by meter and transaction id. */
     async insert(tenantId: TenantId, records: readonly UsageRecord[], now: Date): Promise<number> {
@@ -79,50 +85,46 @@ export function usageStore(sql: Sql) {
       return added.count;
     },
 
-    /** Which of some records exist, as `meter key/transaction id`. */
-    async findRecorded(
-      tenantId: TenantId,
-      records: readonly Pick<UsageRecord, "meterKey" | "transactionId">[],
-    ): Promise<ReadonlySet<string>> {
-      const rows = await sql<{ meterKey: string; transactionId: string }[]>`
-        select meter_key, transaction_id from billing_usage
+    /** What is recorded with the transaction ids of some records, by identity. */
+    async findRecorded(tenantId: TenantId, records: readonly UsageRecord[]): Promise<ReadonlyMap<string, UsageRecord>> {
+      const rows = await sql<(Omit<UsageRecord, "quantity"> & { quantity: string })[]>`
+        select meter_key, transaction_id, at, quantity::text as quantity, value, dimensions from billing_usage
         where tenant_id = ${tenantId} and (meter_key, transaction_id) in (
           select * from unnest(${records.map((each) => each.meterKey)}::text[],
             ${records.map((each) => each.transactionId)}::text[]))`;
-      return new Set(rows.map(identityOf));
-    },
-
-    async aggregate(tenantId: TenantId, meter: Meter, range: Range): Promise<Aggregate> {
-      if (meter.serviceFed) return serviceUsageStore(sql).aggregate(tenantId, meter, range);
-      const { key, aggregation } = meter;
-      const [row] = await sql<{ quantity: string; events: string }[]>`
-        select ${aggregateOf(aggregation)} as quantity, count(*)::text as events from billing_usage
-        where ${within(tenantId, key, range)}`;
-      return { quantity: BigInt(row!.quantity), events: BigInt(row!.events) };
+      return new Map(rows.map((row) => [identityOf(row), { ...row, quantity: BigInt(row.quantity) }]));
     },
 
     /** The usage of meters with one aggregation in ranges, in the given order. All or none are fed by the service. */
-    async aggregateMany(tenantId: TenantId, wanted: readonly (Range & { readonly meter: Meter })[]): Promise<bigint[]> {
+    async aggregateMany(
+      tenantId: TenantId,
+      wanted: readonly (Range & { readonly meter: Meter })[],
+    ): Promise<Aggregate[]> {
       const { serviceFed, aggregation } = wanted[0]!.meter;
-      const aggregate = serviceFed ? serviceAggregate(sql, aggregation) : aggregateOf(aggregation);
       const [table, time] = serviceFed ? ["billing_service_usage", "window_start"] : ["billing_usage", "at"];
-      const rows = await sql<{ quantity: string }[]>`
-        select found.quantity from unnest(${wanted.map(({ meter }) => meter.key)}::text[],
-          ${wanted.map(({ from }) => from.toISOString())}::timestamptz[],
+      // A gauge has its measured value in the whole window, so a range starts with the value of the window before it.
+      const leadMs = serviceFed && aggregation === "max" ? gaugeWindowMs - 1 : 0;
+      const rows = await sql<{ quantity: string; events: string }[]>`
+        select found.quantity, found.events from unnest(${wanted.map(({ meter }) => meter.key)}::text[],
+          ${wanted.map(({ from }) => new Date(from.getTime() - leadMs).toISOString())}::timestamptz[],
           ${wanted.map(({ until }) => until.toISOString())}::timestamptz[]) with ordinality
           as wanted(key, since, until, nth)
         cross join lateral (
-          select ${aggregate} as quantity from ${sql(table!)}
+          select ${aggregateOf(aggregation)} as quantity, count(*)::text as events from ${sql(table!)}
           where tenant_id = ${tenantId} and meter_key = wanted.key
             and ${sql(time!)} >= wanted.since and ${sql(time!)} < wanted.until) found
         order by wanted.nth`;
-      return rows.map(({ quantity }) => BigInt(quantity));
+      return rows.map(({ quantity, events }) => ({ quantity: BigInt(quantity), events: BigInt(events) }));
     },
 
-    async aggregateGroups(tenantId: TenantId, { key, aggregation }: Meter, range: Range): Promise<GroupAggregate[]> {
+    async aggregateGroups(
+      tenantId: TenantId,
+      { key, aggregation }: Meter,
+      { from, until }: Range,
+    ): Promise<GroupAggregate[]> {
       const rows = await sql<{ dimensions: Record<string, string>; quantity: string; events: string }[]>`
         select dimensions, ${aggregateOf(aggregation)} as quantity, count(*)::text as events from billing_usage
-        where ${within(tenantId, key, range)}
+        where tenant_id = ${tenantId} and meter_key = ${key} and at >= ${from} and at < ${until}
         group by dimensions order by dimensions limit ${groupsMax}`;
       return rows.map((row) => ({ ...row, quantity: BigInt(row.quantity), events: BigInt(row.events) }));
     },
@@ -140,23 +142,20 @@ export function usageStore(sql: Sql) {
 /** The SQL queries of usage that the service counts itself. */
 export function serviceUsageStore(sql: Sql) {
   return {
-    /** Sets the usage of many tenants in one window. A repeated count replaces the earlier one. */
-    async setMany(
-      meterKey: string,
-      windowStart: Date,
-      usage: readonly { readonly tenantId: TenantId; readonly quantity: number }[],
-    ): Promise<void> {
+    /** Sets the usage of windows. A repeated count replaces the earlier one. */
+    async setMany(meterKey: string, windows: readonly CountedWindow[]): Promise<void> {
       await sql`
         insert into billing_service_usage as known (tenant_id, meter_key, window_start, quantity)
-        select tenant_id, ${meterKey}, ${windowStart}::timestamptz, quantity
-        from unnest(${usage.map((each) => each.tenantId)}::text[], ${usage.map((each) => each.quantity)}::bigint[])
-          as input(tenant_id, quantity)
+        select tenant_id, ${meterKey}, start, quantity
+        from unnest(${windows.map((each) => each.tenantId)}::text[],
+          ${windows.map((each) => each.start.toISOString())}::timestamptz[],
+          ${windows.map((each) => each.quantity)}::bigint[]) as input(tenant_id, start, quantity)
         on conflict (tenant_id, meter_key, window_start) do update set quantity = excluded.quantity
         where known.quantity <> excluded.quantity`;
     },
 
-    /** Deletes the usage of all tenants but the given ones in the windows of a range. */
-    async deleteOthers(meterKey: string, { from, until }: Range, tenantIds: readonly TenantId[]): Promise<void> {
+    /** Deletes all windows of a range but the given ones. */
+    async deleteOthers(meterKey: string, { from, until }: Range, kept: readonly CountedWindow[]): Promise<void> {
       // A loose index scan reads one row per tenant, because the index starts with the tenant.
       await sql`
         with recursive counted as (
@@ -169,14 +168,9 @@ export function serviceUsageStore(sql: Sql) {
         delete from billing_service_usage usage using counted
         where usage.tenant_id = counted.tenant_id and meter_key = ${meterKey}
           and window_start >= ${from} and window_start < ${until}
-          and usage.tenant_id <> all(${[...tenantIds]}::text[])`;
-    },
-
-    async aggregate(tenantId: TenantId, { key, aggregation }: Meter, { from, until }: Range): Promise<Aggregate> {
-      const [row] = await sql<{ quantity: string; events: string }[]>`
-        select ${serviceAggregate(sql, aggregation)} as quantity, count(*)::text as events from billing_service_usage
-        where tenant_id = ${tenantId} and meter_key = ${key} and window_start >= ${from} and window_start < ${until}`;
-      return { quantity: BigInt(row!.quantity), events: BigInt(row!.events) };
+          and (usage.tenant_id, window_start) not in (
+            select * from unnest(${kept.map((each) => each.tenantId)}::text[],
+              ${kept.map((each) => each.start.toISOString())}::timestamptz[]))`;
     },
 
     /** Deletes up to `limit` rows of usage before a time; returns the count. */
@@ -187,10 +181,6 @@ export function serviceUsageStore(sql: Sql) {
       return deleted.count;
     },
   };
-}
-
-function serviceAggregate(sql: Sql, aggregation: Aggregation): Fragment {
-  return aggregation === "max" ? sql`coalesce(max(quantity), 0)::text` : sql`coalesce(sum(quantity), 0)::text`;
 }
 
 /** The text that identifies a record among the usage of a tenant. */

@@ -5,7 +5,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { Operators } from "../operators.ts";
 import type { Meter } from "./domain/meter.ts";
-import { timeRefusal, toRecord, type UsageRecord, type UsageReport } from "./domain/usage.ts";
+import { isRepeated, timeRefusal, toRecord, type UsageRecord, type UsageReport } from "./domain/usage.ts";
 import type { MeterService } from "./meter-service.ts";
 import { type Aggregate, type GroupAggregate, identityOf, type Range, usageStore } from "./store.ts";
 
@@ -47,26 +47,30 @@ export function createUsageService({ meters, operators, metrics, holdInvoices }:
   });
 
   return {
-    /** Records usage. Usage that is recorded already counts as a duplicate, even if its period is invoiced by now. */
+    /**
+     * Records usage. Usage that is recorded already counts as a duplicate, even if its period is invoiced by now. Throws
+     * TRANSACTION_ID_REUSED if it has another content.
+     */
     async recordUsage(context: Context, tenantId: string, reports: readonly UsageReport[]): Promise<UsageResult> {
-      const { sql, nowMs } = context;
+      const { sql } = context;
+      const now = new Date(context.nowMs);
       const id = await operators.requireTenant(context, tenantId);
-      const records = toRecords(await meters.all(sql), reports);
+      const records = toRecords(await meters.all(sql), reports, now);
       const invoicedUntil = await holdInvoices(sql, id);
-      const refused = new Map<UsageRecord, string>();
-      for (const record of records) {
-        const reason = timeRefusal(record.at, nowMs, invoicedUntil);
-        if (reason !== undefined) refused.set(record, reason);
-      }
+      const refusals = records.map(({ at }) => timeRefusal(at, context.nowMs, invoicedUntil));
       const store = usageStore(sql);
-      const known = refused.size === 0 ? new Set() : await store.findRecorded(id, [...refused.keys()]);
-      const rejected = [...refused].flatMap(([record, reason]) =>
-        known.has(identityOf(record)) ? [] : [{ record, reason }],
-      );
       // Sorted, so that concurrent calls with the same usage do not deadlock.
-      const timely = records.filter((record) => !refused.has(record));
+      const timely = records.filter((_, at) => refusals[at] === undefined);
       const sorted = timely.toSorted((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1));
-      const recorded = sorted.length === 0 ? 0 : await store.insert(id, sorted, new Date(nowMs));
+      const recorded = sorted.length === 0 ? 0 : await store.insert(id, sorted, now);
+      const rejected: { record: UsageRecord; reason: string }[] = [];
+      if (recorded < records.length) {
+        const known = await store.findRecorded(id, records);
+        requireRepeated(records, reports, known);
+        for (const [at, record] of records.entries()) {
+          if (!known.has(identityOf(record))) rejected.push({ record, reason: refusals[at]! });
+        }
+      }
       const duplicates = records.length - rejected.length - recorded;
       context.afterCommit(() => {
         reported.inc({ result: "recorded" }, recorded);
@@ -81,11 +85,11 @@ export function createUsageService({ meters, operators, metrics, holdInvoices }:
       const all = await meters.all(sql);
       const usage: MeterUsage[] = [];
       for (const meter of meterKey === "" ? all : all.filter(({ key }) => key === meterKey)) {
-        const aggregate = await usageStore(sql).aggregate(tenantId, meter, range);
-        if (aggregate.events === 0n) continue;
+        const [aggregate] = await usageStore(sql).aggregateMany(tenantId, [{ meter, ...range }]);
+        if (aggregate!.events === 0n) continue;
         const isGrouped = meter.groupBy.length > 0;
         const groups = isGrouped ? await usageStore(sql).aggregateGroups(tenantId, meter, range) : [];
-        usage.push({ ...aggregate, meter, groups });
+        usage.push({ ...aggregate!, meter, groups });
       }
       return usage;
     },
@@ -101,15 +105,32 @@ export function createUsageService({ meters, operators, metrics, holdInvoices }:
       // One statement for each kind of aggregate: a period has as many ranges as its plan was changed.
       for (const group of Map.groupBy(places, ({ meter }) => `${meter.serviceFed} ${meter.aggregation}`).values()) {
         const found = await usageStore(sql).aggregateMany(tenantId, group);
-        for (const [nth, { at }] of group.entries()) quantities[at] = found[nth]!;
+        for (const [nth, { at }] of group.entries()) quantities[at] = found[nth]!.quantity;
       }
       return quantities;
     },
   };
 }
 
+/** Throws TRANSACTION_ID_REUSED with a violation for each record whose recorded usage has another content. */
+function requireRepeated(
+  records: readonly UsageRecord[],
+  reports: readonly UsageReport[],
+  known: ReadonlyMap<string, UsageRecord>,
+): void {
+  const violations = records.flatMap((record, at): Violation[] => {
+    const recorded = known.get(identityOf(record));
+    if (recorded === undefined || isRepeated(record, reports[at]!, recorded)) return [];
+    const message = `${record.transactionId} is recorded with another content; use a new transaction id for other usage`;
+    return [{ field: `events[${at}].transaction_id`, rule: "reused", message }];
+  });
+  const [first] = violations;
+  if (first === undefined) return;
+  throw new Failure("TRANSACTION_ID_REUSED", { public: `${first.field}: ${first.message}`, violations });
+}
+
 /** Converts reports, or throws INVALID_ARGUMENT with a violation for each that its meter does not accept. */
-function toRecords(meters: readonly Meter[], reports: readonly UsageReport[]): UsageRecord[] {
+function toRecords(meters: readonly Meter[], reports: readonly UsageReport[], now: Date): UsageRecord[] {
   const byKey = new Map(meters.map((meter) => [meter.key, meter]));
   const violations: Violation[] = [];
   const records: UsageRecord[] = [];
@@ -118,7 +139,7 @@ function toRecords(meters: readonly Meter[], reports: readonly UsageReport[]): U
     const refusal = meterRefusal(meter);
     const converted =
       refusal === undefined
-        ? toRecord(meter!, report)
+        ? toRecord(meter!, report, now)
         : { field: "meter_key", message: `${report.meterKey} ${refusal}` };
     if ("message" in converted) {
       violations.push({ field: `events[${at}].${converted.field}`, rule: "meter", message: converted.message });

@@ -19,7 +19,7 @@ import { createRenewals } from "./renewal.ts";
 import { createSubscriptionService } from "./service.ts";
 import { subscriptionStore } from "./store.ts";
 
-export type { Period, Segment } from "./domain/subscription.ts";
+export type { Period, PlanChange, Segment } from "./domain/subscription.ts";
 
 interface Parts {
   readonly db: Database;
@@ -61,6 +61,8 @@ export function createSubscriptions({ draft, ...parts }: Parts) {
       return (await subscriptionStore(sql).find(tenantId))?.periodStart;
     },
 
+    findFirstStart: (sql: Sql) => subscriptionStore(sql).findFirstStart(),
+    findChanges: (sql: Sql, range: { from: Date; until: Date }) => subscriptionStore(sql).findChanges(range),
     findPeriod: (sql: Sql, tenantId: TenantId, startsAt: Date) => subscriptionStore(sql).findPeriod(tenantId, startsAt),
     findSegments: (sql: Sql, tenantId: TenantId, period: { startsAt: Date; endsAt: Date }) =>
       subscriptionStore(sql).findSegments(tenantId, period),

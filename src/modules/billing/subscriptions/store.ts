@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { Grants } from "../entitlements/index.ts";
-import type { Period, Segment, Subscription } from "./domain/subscription.ts";
+import type { Period, PlanChange, Segment, Subscription } from "./domain/subscription.ts";
 
 interface StoredGrants extends Omit<Grants, "limits"> {
   readonly limits: Readonly<Record<string, string>>;
@@ -90,6 +90,25 @@ export function subscriptionStore(sql: Sql) {
         select plan_key, plan_version, starts_at, ends_at from billing_segments
         where tenant_id = ${tenantId} and starts_at < ${endsAt} and (ends_at is null or ends_at > ${startsAt})
         order by starts_at, id`;
+    },
+
+    /** When the first segment of all tenants starts; undefined without one. */
+    async findFirstStart(): Promise<Date | undefined> {
+      const [row] = await sql<{ at: Date | null }[]>`select min(starts_at) as at from billing_segments`;
+      return row!.at ?? undefined;
+    },
+
+    /** The changes of all tenants after the start and before the end of a range, by tenant and time. */
+    async findChanges({ from, until }: { readonly from: Date; readonly until: Date }): Promise<PlanChange[]> {
+      // A period starts with a segment, or at the end of another period. An invoiced period has settled usage.
+      return sql<PlanChange[]>`
+        select tenant_id, starts_at as at from billing_segments where starts_at > ${from} and starts_at < ${until}
+        union
+        select tenant_id, ends_at from billing_segments where ends_at > ${from} and ends_at < ${until}
+        union
+        select tenant_id, ends_at from billing_periods
+        where state <> 'invoiced' and ends_at > ${from} and ends_at < ${until}
+        order by tenant_id, at`;
     },
 
     async insertPeriod({ tenantId, startsAt, endsAt, currency, state }: Period): Promise<void> {

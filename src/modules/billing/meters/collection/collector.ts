@@ -1,6 +1,7 @@
 import type { Database, Sql } from "../../../../platform/db/index.ts";
-import type { UsageSource } from "../../../usage-source.ts";
-import { serviceUsageStore } from "../store.ts";
+import type { TenantUsage, UsageSource, UsageWindow } from "../../../usage-source.ts";
+import type { PlanChange } from "../../subscriptions/index.ts";
+import { type CountedWindow, serviceUsageStore } from "../store.ts";
 import { collectionStore, type Progress } from "./collection-store.ts";
 import { countableUntil, gaugeWindowMs, settledUntil, windowMs, windowStart } from "./windows.ts";
 
@@ -15,19 +16,26 @@ export interface Collector {
 interface Parts {
   readonly db: Database;
   readonly sources: readonly UsageSource[];
+  /** When the first subscription of all tenants started; undefined without one. */
+  readonly findFirstStart: (sql: Sql) => Promise<Date | undefined>;
+  /** The changes of the plans and periods of all tenants within a range, by time. */
+  readonly findChanges: (sql: Sql, range: UsageWindow) => Promise<PlanChange[]>;
 }
 
 /**
  * Creates the collector. Usage is derived from rows that calls have stored, in windows. A window is one row of usage for
  * each tenant, and its count replaces an earlier one. So a repeated count changes nothing, and neither a crash nor a
- * second node can count anything twice.
+ * second node can count anything twice. A change of a tenant's plan divides the window of the tenant, so that every
+ * segment and every period consists of whole windows.
  */
-export function createCollector({ db, sources }: Parts): Collector {
+export function createCollector({ db, sources, findFirstStart, findChanges }: Parts): Collector {
   /** Counts the next windows of a source; returns false if there are none. */
   async function countNext(source: UsageSource, nowMs: number): Promise<boolean> {
     return db.transaction(async (tx) => {
       const store = collectionStore(tx);
-      const progress = await store.lock(source.meterKey, new Date(windowStart(nowMs)));
+      // The first collection may be later than the first usage that is billed.
+      const startMs = Math.min((await findFirstStart(tx))?.getTime() ?? nowMs, nowMs);
+      const progress = await store.lock(source.meterKey, new Date(windowStart(startMs)));
       const next = nextWindows(progress, nowMs);
       if (next === undefined) return false;
       const isRecount = next.progress.settledUntil > progress.settledUntil;
@@ -54,10 +62,32 @@ export function createCollector({ db, sources }: Parts): Collector {
       return;
     }
     const store = serviceUsageStore(tx);
-    const counted = usage.map(({ tenantId }) => tenantId);
+    const counted = usage.length === 0 ? [] : await divideWindow(tx, source, range, usage);
     // What the first count has found may be gone, such as a held message that was cancelled.
     if (isRecount) await store.deleteOthers(source.meterKey, range, counted);
-    if (usage.length > 0) await store.setMany(source.meterKey, range.from, usage);
+    if (counted.length > 0) await store.setMany(source.meterKey, counted);
+  }
+
+  /** Divides the usage of a window for tenants whose plan or period changed in it. */
+  async function divideWindow(
+    tx: Sql,
+    source: UsageSource,
+    range: UsageWindow,
+    usage: readonly TenantUsage[],
+  ): Promise<CountedWindow[]> {
+    const changes = Map.groupBy(await findChanges(tx, range), ({ tenantId }) => tenantId);
+    const counted: CountedWindow[] = [];
+    for (const { tenantId, quantity } of usage) {
+      const starts = [range.from, ...(changes.get(tenantId) ?? []).map(({ at }) => at)];
+      if (starts.length === 1) counted.push({ tenantId, start: range.from, quantity });
+      else {
+        for (const [nth, from] of starts.entries()) {
+          const part = await source.measure(tx, { from, until: starts[nth + 1] ?? range.until, tenantId });
+          counted.push(...part.map((each) => ({ ...each, start: from })));
+        }
+      }
+    }
+    return counted;
   }
 
   /** Measures a gauge once per window. The past cannot be measured, so missed windows stay empty. */
@@ -68,7 +98,11 @@ export function createCollector({ db, sources }: Parts): Collector {
       const store = collectionStore(tx);
       const { settledUntil: measuredUntil } = await store.lock(meterKey, from);
       if (measuredUntil >= until) return;
-      await serviceUsageStore(tx).setMany(meterKey, from, await measure(tx, { from, until }));
+      const measured = await measure(tx, { from, until });
+      await serviceUsageStore(tx).setMany(
+        meterKey,
+        measured.map((each) => ({ ...each, start: from })),
+      );
       await store.move(meterKey, { countedUntil: until, settledUntil: until });
     });
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Meter } from "./meter.ts";
 
 /** Usage of a meter as a caller reports it. */
@@ -7,7 +8,8 @@ export interface UsageReport {
   /** Undefined counts as 1. */
   readonly quantity: bigint | undefined;
   readonly properties: Readonly<Record<string, string>>;
-  readonly at: Date;
+  /** Undefined is the time of the call. */
+  readonly at: Date | undefined;
 }
 
 /** Usage to store. */
@@ -31,8 +33,8 @@ export interface ReportViolation {
 }
 
 /** Converts a report of a meter to a record. */
-export function toRecord(meter: Meter, report: UsageReport): UsageRecord | ReportViolation {
-  const { meterKey, transactionId, at, properties, quantity } = report;
+export function toRecord(meter: Meter, report: UsageReport, now: Date): UsageRecord | ReportViolation {
+  const { meterKey, transactionId, at = now, properties, quantity } = report;
   const dimensions = Object.fromEntries(
     meter.groupBy.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]!]] : [])),
   );
@@ -49,6 +51,11 @@ export function toRecord(meter: Meter, report: UsageReport): UsageRecord | Repor
     return { field, message: `must be an integer from 0 to ${quantityMax} (for example: 42)` };
   }
   return { ...record, quantity: BigInt(value), value };
+}
+
+/** Whether a report repeats recorded usage. A report without a time has the time of its first call. */
+export function isRepeated(record: UsageRecord, { at }: UsageReport, recorded: UsageRecord): boolean {
+  return isDeepStrictEqual(record, at === undefined ? { ...recorded, at: record.at } : recorded);
 }
 
 const dayMs = 86_400_000;

@@ -35,6 +35,12 @@ export interface Segment {
   readonly endsAt: Date | null;
 }
 
+/** When a segment or a period of a tenant starts or ends. */
+export interface PlanChange {
+  readonly tenantId: TenantId;
+  readonly at: Date;
+}
+
 /** A billing period of a tenant. */
 export interface Period {
   readonly tenantId: TenantId;

@@ -1,5 +1,5 @@
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
-import type { TenantUsage, UsageSource } from "../../../usage-source.ts";
+import { measuredTenants, type TenantUsage, type UsageSource } from "../../../usage-source.ts";
 
 const dayMs = 86_400_000;
 
@@ -7,13 +7,14 @@ const dayMs = 86_400_000;
 export const decisionUsage: UsageSource = {
   meterKey: "service.routes",
   kind: "count",
-  measure(sql, { from, until }) {
+  measure(sql, window) {
+    const { from, until } = window;
     const first = lowestUlid(from.getTime());
     const end = lowestUlid(until.getTime());
     // Items end after they begin. The day covers clocks that differ, and leaves out earlier partitions.
     const endedAfter = new Date(from.getTime() - dayMs);
     return sql<TenantUsage[]>`
-      select t.id as tenant_id, waiting.count + ended.count as quantity from tenants t
+      select t.id as tenant_id, waiting.count + ended.count as quantity from ${measuredTenants(sql, window)}
       cross join lateral (
         select count(*) as count from queue_items q where q.tenant_id = t.id and q.id >= ${first} and q.id < ${end}
       ) waiting
