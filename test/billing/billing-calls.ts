@@ -79,9 +79,9 @@ export function billingCalls({ node, clock, call, platformTenantId, never }: Ret
       return subscription!;
     },
 
-    async cancel(tenantId: TenantId): Promise<BillingSubscription> {
+    async cancel(tenantId: TenantId, choice: object = {}): Promise<BillingSubscription> {
       const { subscription } = await call<typeof CancelSubscriptionRequestSchema, CancelSubscriptionResponse>(
-        ...[tenantId, subscriptions.cancelSubscription, CancelSubscriptionRequestSchema, {}],
+        ...[tenantId, subscriptions.cancelSubscription, CancelSubscriptionRequestSchema, choice],
       );
       return subscription!;
     },
