@@ -180,7 +180,8 @@ export const catalogue = {
     connect: "already_exists",
     retryable: false,
     title: "Transaction id reused",
-    meaning: "The meter already has usage with this transaction id and another content. Nothing of the call was recorded.",
+    meaning:
+      "The meter already has usage with this transaction id and another content. Nothing of the call was recorded.",
     remedy: "Send the first content again to repeat the usage, or use a new `transaction_id` for other usage.",
   },
   IDEMPOTENCY_IN_PROGRESS: {

@@ -21,8 +21,8 @@ describe("the queue worker of the client", () => {
     client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
   });
 
-  async function newPool(name: string, count: number): Promise<string> {
-    const retry = { initial_ms: 1, max_ms: 1, max_attempts: 3 };
+  async function newPool(name: string, count: number, max_attempts = 3): Promise<string> {
+    const retry = { initial_ms: 1, max_ms: 1, max_attempts };
     const { id } = await client.pools.create({ name, strategy: "first_accept", config: { retry } });
     const items = Array.from({ length: count }, (_, number) => ({
       type: "job",
@@ -171,8 +171,8 @@ describe("the queue worker of the client", () => {
     assert.equal(seen.length, 30, "a repeated call gets the same items, so none waits for its lease to expire");
   });
 
-  test("a stopped worker finishes what runs, and gives back what needs too long", async () => {
-    const poolId = await newPool("stopped", 3);
+  test("a stopped worker finishes what runs, and gives back what needs too long, without a failed attempt", async () => {
+    const poolId = await newPool("stopped", 3, 1);
     const stop = new AbortController();
     const started: string[] = [];
     const worker = createQueueWorker(client, {
@@ -189,7 +189,32 @@ describe("the queue worker of the client", () => {
     const { completed, leased } = await states(poolId);
     assert.deepEqual([completed?.length, leased], [1, undefined]);
     const waiting = (await client.queues.listItems({ pool_id: poolId }).take(10)).find(({ key }) => key === "1");
-    assert.equal(waiting!.failures[0]!.reason_code, "worker_stopped");
+    assert.deepEqual([waiting!.state, waiting!.attempt, waiting!.failures], ["ready", 0, []]);
+  });
+
+  test("items that a worker leases while it is stopped are given back, and never started", async () => {
+    const poolId = await newPool("late", 2, 1);
+    const stop = new AbortController();
+    const stopping = createClient({
+      ...{ baseUrl: service.baseUrl, apiKey: service.adminKey },
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        stop.abort();
+        return response;
+      },
+    });
+    const started: string[] = [];
+    const handle = async ({ key }: { key: string }) => void started.push(key);
+    await createQueueWorker(stopping, { poolId, handle }).run({ signal: stop.signal });
+    assert.deepEqual(started, []);
+    const items = await client.queues.listItems({ pool_id: poolId }).take(10);
+    assert.deepEqual(
+      items.map(({ state, attempt }) => [state, attempt]),
+      [
+        ["ready", 0],
+        ["ready", 0],
+      ],
+    );
   });
 
   test("a worker that the service refuses for good ends with the error", async () => {

@@ -28,7 +28,7 @@ async function twice(path: string, body: object): Promise<ResponseData> {
 function differing(path: string): object {
   if (path.endsWith("/lease")) return { max_items: 3 };
   if (path.endsWith("batch")) return { items: [{ type: "other" }] };
-  return path === "/api/route" ? { type: "other" } : { lease_token: "AAAAAAAAAAAAAAAAp1" };
+  return path === "/api/route" ? { type: "other" } : { lease_token: "aaaaaaaaaaaaaaaaaaaaaaaap1" };
 }
 
 test("routing, leasing, completing and failing take effect once per idempotency key", async () => {

@@ -89,7 +89,7 @@ test("progress is shown with the item, extends its lease and needs the lease", a
   assert.deepEqual([progress.percent, progress.note, progress.attempt], [12.5, "reading", 1]);
   assert.equal(lease_expires_at, data.lease_expires_at);
   await own.refused("INVALID_ARGUMENT", "POST", path, { ...report, percent: 101 });
-  await own.refused("LEASE_LOST", "POST", path, { ...report, lease_token: "0123456789abcdefp1" });
+  await own.refused("LEASE_LOST", "POST", path, { ...report, lease_token: "0123456789abcdef01234567p1" });
   const stranger = await newParty(service);
   await stranger.refused("NOT_FOUND", "POST", path, report);
   assert.equal((await own.item(pool, item.queue_item_id)).progress.percent, 12.5);

@@ -82,7 +82,7 @@ test("an invalid report gets its own result and affects neither the other report
   const message = {
     pool_id: pool,
     completed: [
-      { ...ref(a), lease_token: "AAAAAAAAAAAAAAAAp1" },
+      { ...ref(a), lease_token: "aaaaaaaaaaaaaaaaaaaaaaaap1" },
       { queue_item_id: a.queue_item_id },
       { ...ref(b), cost: -1 },
       ref(a),

@@ -130,7 +130,7 @@ test("a permanent failure creates a dead letter immediately", async () => {
 test("batch calls return each item's own result, in order, and apply the valid ones", async () => {
   const { pool, items } = await poolWith(5, { config: quick });
   const [a, b, c, d, e] = await own.lease(pool, { max_items: 5 });
-  const stale = { queue_item_id: c.queue_item_id, lease_token: "AAAAAAAAAAAAAAAAp1" };
+  const stale = { queue_item_id: c.queue_item_id, lease_token: "aaaaaaaaaaaaaaaaaaaaaaaap1" };
   const { data: done } = await own.ok("POST", `/api/queues/${pool}/items:complete`, {
     items: [
       ref(a),
@@ -201,6 +201,66 @@ test("the lease holder completes an item, even when a worker with an expired lea
   assert.deepEqual(
     data.results.map(({ state, error_code }: ResponseData) => state || error_code),
     ["LEASE_LOST", "completed"],
+  );
+});
+
+test("each item of a lease has its own token, which no other item accepts", async () => {
+  const pool = await own.pool();
+  for (let n = 0; n < 4; n++) await own.route(pool);
+  const leased = await own.lease(pool, { max_items: 4 });
+  const [a, b, c, d] = leased;
+  assert.equal(new Set(leased.map(({ lease_token }: ResponseData) => lease_token)).size, 4);
+  const items = [{ ...ref(a), lease_token: b.lease_token }];
+  const path = `/api/queues/${pool}/items`;
+  for (const action of ["heartbeat", "progress", "complete", "fail", "release"]) {
+    await own.refused("LEASE_LOST", "POST", `${path}/${a.queue_item_id}/${action}`, { lease_token: b.lease_token });
+  }
+  for (const action of ["items:complete", "items:fail"]) {
+    const { results } = (await own.ok("POST", `/api/queues/${pool}/${action}`, { items })).data;
+    assert.equal(results[0].error_code, "LEASE_LOST", action);
+  }
+  for (const reports of [{ completed: items }, { failed: items }, { released: items }]) {
+    const { results } = (await own.ok("POST", `/api/queues/${pool}/lease`, { ...reports, report_only: true })).data;
+    assert.equal(results[0].error_code, "LEASE_LOST", Object.keys(reports)[0]);
+  }
+  const done = (await own.ok("POST", `/api/queues/${pool}/items:complete`, { items: [a, b, c, d].map(ref) })).data;
+  assert.deepEqual(
+    done.results.map(({ state }: ResponseData) => state),
+    ["completed", "completed", "completed", "completed"],
+  );
+});
+
+test("a worker that gives an item back uses up no attempt, and holds no lease afterwards", async () => {
+  const item_events = true;
+  const pool = await own.pool({ config: { retry: { max_attempts: 1 }, item_events } });
+  await own.route(pool);
+  for (const give of ["released", "release"] as const) {
+    const leased = await own.leaseOne(pool);
+    assert.equal(leased.attempt, 1);
+    if (give === "released") {
+      const request = { released: [ref(leased)], report_only: true };
+      const { results } = (await own.ok("POST", `/api/queues/${pool}/lease`, request)).data;
+      assert.deepEqual([results[0].state, results[0].error_code], ["ready", ""]);
+    } else {
+      const path = `/api/queues/${pool}/items/${leased.queue_item_id}/release`;
+      const { data } = await own.ok("POST", path, { lease_token: leased.lease_token });
+      assert.equal(data.state, "ready");
+      await own.refused("LEASE_LOST", "POST", path, { lease_token: leased.lease_token });
+    }
+    const path = `/api/queues/${pool}/items/${leased.queue_item_id}/complete`;
+    await own.refused("LEASE_LOST", "POST", path, { lease_token: leased.lease_token });
+    const { state, attempt, failures } = await own.item(pool, leased.queue_item_id);
+    assert.deepEqual([state, attempt, failures], ["ready", 0, []]);
+    const events = await own.ok("GET", `/api/events?subject=${leased.queue_item_id}&types=queue.item.released`);
+    assert.ok(events.data.length > 0);
+  }
+  const [first] = await own.lease(pool);
+  const body = { released: [ref(first)], max_items: 1, wait_s: 5 };
+  const { items } = (await own.ok("POST", `/api/queues/${pool}/lease`, body)).data;
+  assert.deepEqual(
+    [items[0].queue_item_id, items[0].attempt],
+    [first.queue_item_id, 1],
+    "leased again in the same call",
   );
 });
 

@@ -35,7 +35,7 @@ export interface QueueService {
   /** Assigns a waiting item to a recipient. */
   assignItem(request: AssignQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
 
-  /** Ends the lease of an item and makes the item ready for another worker. No attempt is used up. The worker that had it can no longer complete it. */
+  /** Ends the lease of an item and makes the item ready for another worker. No attempt is used up. The worker that had it can no longer complete it. With a lease token, only this lease is ended. */
   releaseItem(request: ReleaseQueueItemRequest, options?: CallOptions): Promise<QueueItem>;
 }
 
@@ -293,4 +293,6 @@ export type ReleaseQueueItemRequest = {
   readonly queue_item_id: string;
   /** The reason. */
   readonly reason?: string;
+  /** The token of the lease to end, or the call is refused with LEASE_LOST; any lease when empty. */
+  readonly lease_token?: string;
 };

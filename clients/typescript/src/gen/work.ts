@@ -8,7 +8,7 @@ import type { Violation } from "./violation.ts";
 
 /** Work: how workers lease items, extend leases and report results. */
 export interface WorkService {
-  /** Reports finished items and leases the next ones, in one call. Reports are optional, and applied first: an item that ends makes room for the next one in the same call. Then items are leased, up to a maximum; if there are none, the call waits for items. The reports are committed before the wait and stay applied if the caller disconnects. A repeated report gets the first result. */
+  /** Reports finished items and leases the next ones, in one call. Reports are optional, and applied first: an item that ends or is given back makes room for the next one in the same call. Then items are leased, up to a maximum; if there are none, the call waits for items. The reports are committed before the wait and stay applied if the caller disconnects. A repeated report gets the first result. */
   leaseItems(request: LeaseItemsRequest, options?: CallOptions): Promise<LeaseItemsResponse>;
 
   /** Streams leased items as they become ready. The worker's credit limits its unfinished items: an item uses one credit until it is completed, failed or cancelled, or its lease expires. Results are reported with the other calls, on any connection. A message contains all items that are available now, up to the free credit. If the worker disconnects, items that were not sent return to the queue at once, and items that were sent return when their leases expire. */
@@ -107,6 +107,16 @@ export type FailedItem = {
   readonly reason?: string;
 };
 
+/** An item and its lease. */
+export type LeasedRef = {
+  /** The item. */
+  readonly queue_item_id: string;
+  /** The token of the lease. */
+  readonly lease_token: string;
+  /** The result of a completed item, any JSON value of at most 64 KiB. A failed or released item cannot have one. */
+  readonly result?: unknown;
+};
+
 /** Request to report finished items and lease the next ones. */
 export type LeaseItemsRequest = {
   /** The pool. */
@@ -125,13 +135,15 @@ export type LeaseItemsRequest = {
   readonly failed?: readonly FailedItem[];
   /** Leases nothing: the call only applies its reports and does not wait. For a worker that stops. */
   readonly report_only?: boolean;
+  /** Items that the worker gives back, applied before items are leased. They are ready for any worker at once, and no attempt is used up. A repeated report gets LEASE_LOST, because the lease has ended. */
+  readonly released?: readonly LeasedRef[];
 };
 
 /** The leased items and the results of the reports. */
 export type LeaseItemsResponse = {
   /** The leased items, best first; empty if none arrived in time. */
   readonly items: readonly LeasedItem[];
-  /** One result for each report, in order: first those of completed, then those of failed. */
+  /** One result for each report, in order: first those of completed, then those of failed, then those of released. */
   readonly results: readonly WorkResult[];
 };
 
@@ -235,16 +247,6 @@ export type FailItemRequest = {
   readonly reason_code?: string;
   /** The message for people. */
   readonly reason?: string;
-};
-
-/** An item and its lease. */
-export type LeasedRef = {
-  /** The item. */
-  readonly queue_item_id: string;
-  /** The token of the lease. */
-  readonly lease_token: string;
-  /** The result of a completed item, any JSON value of at most 64 KiB. A failed item cannot have one. */
-  readonly result?: unknown;
 };
 
 /** Reports that many items are done. */

@@ -50,6 +50,9 @@ const waitS = 20;
 const callGraceMs = 10_000;
 const leaseDefaultS = 30;
 
+/** The most items of one call. */
+const callItemsMax = 1000;
+
 /** The number of heartbeats that are sent at the same time. */
 const heartbeatsAtOnce = 10;
 
@@ -125,13 +128,19 @@ function queueProtocol(
   }
 
   return {
-    reportsMax: 1000,
+    reportsMax: callItemsMax,
     reportChars: (report) => (report.failure === undefined ? report.result.resultChars : 0),
     leaseMs: () => leaseSeconds * 1000,
     report,
     async lease(count, reports, signal) {
       const { items, results } = await service.leaseItems(
-        { ...pool, ...toReports(reports), max_items: Math.min(count, 1000), wait_s: waitS, lease_s: leaseSeconds },
+        {
+          ...pool,
+          ...toReports(reports),
+          max_items: Math.min(count, callItemsMax),
+          wait_s: waitS,
+          lease_s: leaseSeconds,
+        },
         { signal, timeoutMs: waitS * 1000 + callGraceMs },
       );
       return { work: items, outcomes: toOutcomes(reports, results) };
@@ -144,15 +153,11 @@ function queueProtocol(
       return states;
     },
     async release(items) {
-      // Queues have no call that gives items back. A failed attempt returns after the back-off of the pool, which is sooner
-      // than the end of the lease.
-      const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
-      await service.failItems({
-        pool_id: poolId,
-        items: refs,
-        reason_code: "worker_stopped",
-        reason: "the worker stopped",
-      });
+      for (let from = 0; from < items.length; from += callItemsMax) {
+        const batch = items.slice(from, from + callItemsMax);
+        const released = batch.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
+        await service.leaseItems({ ...pool, released, report_only: true });
+      }
     },
   };
 }

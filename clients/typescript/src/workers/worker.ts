@@ -75,7 +75,9 @@ class WorkerRun<Work, Result> {
       }
       try {
         const { signal } = this.#leasing;
-        this.#start(await this.#reporter.sendWith((reports) => protocol.lease(free, reports, signal)));
+        const leased = await this.#reporter.sendWith((reports) => protocol.lease(free, reports, signal));
+        if (this.#isStopping) await this.#release(leased);
+        else this.#start(leased);
         failures = 0;
       } catch (error) {
         if (this.#isStopping) return;
@@ -132,15 +134,19 @@ class WorkerRun<Work, Result> {
   }
 
   async #drain(drainMs: number): Promise<void> {
-    const { protocol, onError } = this.#options;
     await endOf(this.#handlers, drainMs);
     const unfinished = [...this.#jobs].filter(({ state }) => state === "running");
     for (const { controller } of unfinished) controller.abort(new WorkerStoppedError());
     if (unfinished.length > 0) await endOf(this.#handlers, stopGraceMs);
     const released = unfinished.filter(({ state }) => state === "running");
     for (const job of released) job.state = "lost";
-    if (released.length > 0) await protocol.release(released.map((job) => job.work)).catch(onError);
+    await this.#release(released.map((job) => job.work));
     await this.#reporter.flush();
+  }
+
+  async #release(work: readonly Work[]): Promise<void> {
+    const { protocol, onError } = this.#options;
+    if (work.length > 0) await protocol.release(work).catch(onError);
   }
 }
 

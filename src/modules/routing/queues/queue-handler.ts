@@ -110,8 +110,8 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       return create(CancelQueueItemResponseSchema, { item: fromItem(item) });
     },
 
-    async releaseQueueItem(context, { poolId, queueItemId, reason }) {
-      const item = await service.releaseItem(context, poolId, queueItemId, reason);
+    async releaseQueueItem(context, { poolId, queueItemId, reason, leaseToken }) {
+      const item = await service.releaseItem(context, poolId, queueItemId, reason, leaseToken);
       return create(ReleaseQueueItemResponseSchema, { item: fromItem(item) });
     },
 

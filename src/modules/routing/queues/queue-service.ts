@@ -9,6 +9,7 @@ import type { PoolReader, ReservationConfig } from "../pools/index.ts";
 import { isEndState, type QueueItem } from "./domain/queue-item.ts";
 import { recallMaxMs } from "./leasing/lease-buffer.ts";
 import { readQueueActive } from "./leasing/lease-store.ts";
+import { leaseLost } from "./leasing/report-message.ts";
 import { assignItemTo, offerItemTo } from "./offers/item-offer-store.ts";
 import { offeredEvent } from "./offers/offer-events.ts";
 import type { OfferEndListener } from "./offers/offer-expiry.ts";
@@ -204,11 +205,15 @@ export function createQueueService(parts: Parts) {
       return itemOf(context, poolId, id);
     },
 
-    /** Ends the lease of an item. The item is ready again, and its worker can no longer report a result. */
-    async releaseItem(context: Context, poolId: string, id: string, reason: string): Promise<QueueItem> {
+    /**
+     * Ends the lease of an item: the one with a token, or any if it is empty. The item is ready again, and its worker can no
+     * longer report a result.
+     */
+    async releaseItem(context: Context, poolId: string, id: string, reason: string, token: string): Promise<QueueItem> {
       const item = await settledItemOf(context, poolId, id);
       const { sql, tenantId, nowMs } = context;
       const leaseToken = await queueStore(sql).findLeaseToken(tenantId, poolId, id);
+      if (token !== "" && token !== leaseToken) throw leaseLost();
       if (item.state !== "leased" || leaseToken === undefined) throw notLeased(item);
       const { released, freed } = await releaseLeases(sql, [{ ...item, leaseToken }], nowMs);
       const [before] = released;

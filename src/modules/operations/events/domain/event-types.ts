@@ -174,7 +174,8 @@ export const eventTypes = {
   "queue.item.expired": { meaning: "A waiting item expired.", data: ["pool_id"] },
   "queue.item.cancelled": { meaning: "An item was cancelled and removed from its queue.", data: ["pool_id", "reason"] },
   "queue.item.released": {
-    meaning: "An operator ended the lease or the back-off of an item, which is ready again.",
+    meaning:
+      "An item is ready again: an operator ended its lease or its back-off or, only in pools with item_events, its worker gave it back.",
     data: ["pool_id", "recipient_id", "reason"],
   },
   "queue.operation.started": {

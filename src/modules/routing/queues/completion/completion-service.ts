@@ -6,6 +6,7 @@ import { groupNamesOf } from "../../admission/index.ts";
 import type { ItemFailure } from "../domain/queue-item.ts";
 import { afterFailure, type RetryPolicy } from "../domain/retry-policy.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
+import { restoreAttempts, unassigned } from "../transitions/lease-release.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import {
   type ItemTransition,
@@ -24,14 +25,16 @@ export interface WorkFailure {
   readonly retryAfterMs?: number;
 }
 
-/** A worker's report on a leased item: completed or failed. */
+/** A worker's report on a leased item: completed, failed or given back. */
 export interface WorkReport {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly id: string;
   readonly token: string;
-  /** Undefined when the work is completed. */
+  /** Undefined when the work is completed or given back. */
   readonly failure: WorkFailure | undefined;
+  /** Whether the worker gives the item back: no attempt is used up. */
+  readonly released?: boolean;
   readonly phase: "work" | "delivery" | "lease";
   /** Ends the lease only if it has expired. */
   readonly overdue?: boolean;
@@ -124,9 +127,15 @@ export function createCompletionService({ db, effects, now, random }: Parts): Co
       turn++ % shardCount,
       (items) =>
         items.map(({ nth, tenantId, poolId }) => {
-          const failed = transitions[nth]!.failure !== undefined;
-          return { tenantId, poolId, completed: failed ? 0 : 1, failed: failed ? 1 : 0 };
+          const { to, failure } = transitions[nth]!;
+          return { tenantId, poolId, completed: Number(to === "completed"), failed: Number(failure !== undefined) };
         }),
+    );
+    // An item that is ready without a failure was given back.
+    const released = transitions.map(({ to, failure }) => to === "ready" && failure === undefined);
+    await restoreAttempts(
+      tx,
+      transitioned.filter(({ nth }) => released[nth]),
     );
     const items = new Map<number | undefined, TransitionedItem>(transitioned.map((item) => [item.nth, item]));
     const lost = reports.filter((_, at) => !items.has(indices[at]));
@@ -204,7 +213,7 @@ async function findRepeated(sql: Sql, lost: readonly WorkReport[]): Promise<Read
     const lease = leases.get(itemKey(report));
     if (lease === undefined || lease.poolId !== report.poolId) continue;
     if (report.failure === undefined) {
-      if (lease.doneToken === report.token) repeats.set(report, completed);
+      if (lease.doneToken === report.token && report.released !== true) repeats.set(report, completed);
       continue;
     }
     const failed = lease.failures.find((failure) => failure.told?.token === report.token)?.told;
@@ -221,8 +230,9 @@ function itemKey({ tenantId, id }: Pick<WorkReport, "tenantId" | "id">): string 
 }
 
 /** Whether a report is a plain completion: no failure, groups, events, cost or score. */
-function isPlain({ failure, itemEvents, cost, score, id, token }: WorkReport): boolean {
-  if (failure !== undefined || itemEvents || cost !== undefined || score !== undefined) return false;
+function isPlain({ failure, released, itemEvents, cost, score, id, token }: WorkReport): boolean {
+  if (failure !== undefined || released === true || itemEvents || cost !== undefined || score !== undefined)
+    return false;
   return isUlid(id) && parseLeaseToken(token)?.grouped === false;
 }
 
@@ -258,6 +268,7 @@ function toFinishedItem(
 function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter: number): ItemTransition {
   const { tenantId, poolId, id, token, failure, retry, overdue = false } = report;
   const base = { tenantId, poolId, id, from: { token, overdue } };
+  if (report.released === true) return { ...base, ...unassigned };
   if (failure === undefined) return { ...base, to: "completed", result: report.result };
   const entry: ItemFailure = {
     attempt,
@@ -272,15 +283,15 @@ function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter
     return { ...base, to: "dead_lettered", failure: overdue ? entry : { ...entry, told } };
   }
   // The recipient is chosen again, because the failed one may be the cause.
-  const unassigned = { ...base, recipientId: "", delivery: "pull" as const, failure: entry };
+  const failed = { ...base, ...unassigned, failure: entry };
   // The lease duration already served as the delay, so the next attempt may start immediately.
-  if (overdue) return { ...unassigned, to: "ready" };
+  if (overdue) return failed;
   const retryInMs = Math.max(next.retryInMs, failure.retryAfterMs ?? 0);
   const told = { token, state: "pending" as const, retryAtMs: nowMs + retryInMs };
-  return { ...unassigned, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...entry, told } };
+  return { ...failed, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...entry, told } };
 }
 
-const tokenPattern = /^[A-Za-z0-9_-]{16}(p|g)([1-9][0-9]{0,5})$/;
+const tokenPattern = /^[0-9a-f]{24}(p|g)([1-9][0-9]{0,5})$/;
 
 /** Reads a lease token: whether its item is in admission groups, and the number of the attempt. */
 export function parseLeaseToken(token: string): { grouped: boolean; attempt: number } | undefined {

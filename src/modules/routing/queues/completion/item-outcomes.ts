@@ -83,7 +83,7 @@ export function createCompletionEffects(parts: Parts): CompletionEffects {
 
 function outcomeOf({ report, item, to, tookMs }: FinishedItem): WorkOutcome[] {
   const { recipientId, tenantId, poolId, id, key } = item;
-  if (recipientId === "") return [];
+  if (recipientId === "" || report.released === true) return [];
   const failed = report.failure !== undefined;
   return [
     {
@@ -133,6 +133,10 @@ function eventOf({ report, item, to }: FinishedItem): EventEntry[] {
     ];
   }
   if (!report.itemEvents) return [];
+  if (report.released === true) {
+    const released = { pool_id: poolId, recipient_id: recipientId, reason: "given back by its worker" };
+    return [{ tenantId, subject, type: "queue.item.released", data: released }];
+  }
   if (to === "completed") {
     const { result } = report;
     const completed = result === undefined ? data : { ...data, result };

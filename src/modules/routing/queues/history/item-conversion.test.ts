@@ -89,7 +89,7 @@ const idOf = (expected: ReadonlyMap<string, State>, wanted: State) =>
 
 function leaseAll(db: Database, count: number) {
   const scope = { tenantId, poolId, delivery: "pull", recipientIds: ["r"] } as const;
-  return leaseItems(db.sql, { ...scope, count, leaseS: 60, ageingMs: 0, tokenPrefix: "BBBBBBBBBBBBBBBB", shard: 0 });
+  return leaseItems(db.sql, { ...scope, count, leaseS: 60, ageingMs: 0, tokenSecret: "BBBBBBBBBBBBBBBB", shard: 0 });
 }
 
 /** Leases and completes a number of items, a few at a time; returns their ids. */

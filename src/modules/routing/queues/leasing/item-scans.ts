@@ -58,7 +58,7 @@ export function createItemScans(db: Database) {
       ...(ids && { ids, assignTo: recipientId }),
       recipientIds,
       bounds: boundsOf(request, recipientIds),
-      tokenPrefix: nextTokenPrefix(),
+      tokenSecret: nextTokenSecret(),
       shard: turn++ % shardCount,
     };
   }
@@ -168,13 +168,13 @@ export function createItemScans(db: Database) {
   };
 }
 
-const tokenPrefixBytes = 12;
+const tokenSecretBytes = 12;
 let randomBuffer = Buffer.alloc(0);
 
-/** Unguessable prefix of the tokens of one statement. Random bytes are fetched in bulk, because small reads are slow. */
-function nextTokenPrefix(): string {
-  if (randomBuffer.length === 0) randomBuffer = randomBytes(tokenPrefixBytes * 256);
-  const tokenPrefix = randomBuffer.toString("base64url", 0, tokenPrefixBytes);
-  randomBuffer = randomBuffer.subarray(tokenPrefixBytes);
-  return tokenPrefix;
+/** The secret of the tokens of one statement. Random bytes are fetched in bulk, because small reads are slow. */
+function nextTokenSecret(): string {
+  if (randomBuffer.length === 0) randomBuffer = randomBytes(tokenSecretBytes * 256);
+  const tokenSecret = randomBuffer.toString("base64url", 0, tokenSecretBytes);
+  randomBuffer = randomBuffer.subarray(tokenSecretBytes);
+  return tokenSecret;
 }

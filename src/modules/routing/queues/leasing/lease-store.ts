@@ -36,8 +36,8 @@ export interface LeaseParams {
   readonly takesSlots?: boolean;
   /** The waiting time that one point of priority is worth. */
   readonly ageingMs: number;
-  /** Unique prefix of the lease tokens of this statement. */
-  readonly tokenPrefix: string;
+  /** The secret from which the tokens of this statement are derived, one for each item. */
+  readonly tokenSecret: string;
   readonly shard: number;
 }
 
@@ -81,7 +81,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
     requests = 1,
     leaseS,
     ageingMs,
-    tokenPrefix,
+    tokenSecret,
     shard,
   } = params;
   const now = params.at === undefined ? sql`now()` : sql`${params.at}::timestamptz`;
@@ -116,8 +116,9 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
         leased_at = ${now}, lease_until = ${now} + make_interval(secs => ${leaseS}),
         ${offerNumber === undefined ? sql`` : sql`hold_reason = '', due_at = null,`}
         ${params.takesSlots === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
-        lease_token = ${tokenPrefix} || case when q.singleton_group || q.debounce_group || q.concurrency_group = ''
-          then 'p' else 'g' end || (q.attempt + 1)
+        lease_token = encode(substr(sha256((${tokenSecret} || q.id)::bytea), 1, 12), 'hex')
+          || case when q.singleton_group || q.debounce_group || q.concurrency_group = '' then 'p' else 'g' end
+          || (q.attempt + 1)
       where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
       returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank, q.type,
         q.key, q.attributes, q.payload

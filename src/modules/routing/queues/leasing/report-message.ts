@@ -33,11 +33,11 @@ export interface ReportReader {
     items: readonly LeasedRef[],
     failure: WorkFailure | undefined,
   ): Reports;
-  /** Reads the reports of LeaseItems: the completed items, then the failed ones. */
+  /** Reads the reports of LeaseItems: the completed items, then the failed ones, then those given back. */
   readReports(
     context: Context,
     snapshot: PoolSnapshot,
-    request: Pick<LeaseItemsRequest, "completed" | "failed">,
+    request: Pick<LeaseItemsRequest, "completed" | "failed" | "released">,
   ): Reports;
 }
 
@@ -65,8 +65,8 @@ export function createReportReader(): ReportReader {
         }),
       );
     },
-    readReports(context, snapshot, { completed, failed }) {
-      if (completed.length + failed.length === 0) return noReports;
+    readReports(context, snapshot, { completed, failed, released }) {
+      if (completed.length + failed.length + released.length === 0) return noReports;
       const toReport = reportOf(context, snapshot);
       const fromCompleted = (item: CompletedItem): Entry => {
         const report = { ...toReport(item), failure: undefined, cost: item.cost, score: item.score };
@@ -76,7 +76,11 @@ export function createReportReader(): ReportReader {
         report: { ...toReport(item), failure: failureOf(item) },
         refusal: checkFailed(item),
       });
-      return collect([...completed.map(fromCompleted), ...failed.map(fromFailed)]);
+      const fromReleased = (item: LeasedRef): Entry => {
+        const report = { ...toReport(item), failure: undefined, released: true };
+        return toEntry(report, checkRef(item), refuseResult(item));
+      };
+      return collect([...completed.map(fromCompleted), ...failed.map(fromFailed), ...released.map(fromReleased)]);
     },
   };
 }
@@ -98,7 +102,7 @@ export function toResult({ result }: { readonly result?: Value | undefined }): J
 function refuseResult({ result }: LeasedRef): Failure | undefined {
   return result === undefined
     ? undefined
-    : invalid("result", "completed", "must be absent: a failed item has no result");
+    : invalid("result", "completed", "must be absent: only a completed item has a result");
 }
 
 function collect(entries: readonly Entry[]): Reports {

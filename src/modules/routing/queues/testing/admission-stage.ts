@@ -96,7 +96,7 @@ export function admissionStage(db: Database) {
     async lease({ tenantId, poolId, environmentId }: StagedPool, count = 1) {
       const limits = toLeaseLimits(snapshots.get(poolId)!.pool.config.admission) ?? {};
       const scope = { tenantId, poolId, environmentId, delivery: "pull" as const, recipientIds: [""] };
-      const params = { leaseS: 600, ageingMs: 60_000, tokenPrefix: "0123456789abcdef", shard: 0 };
+      const params = { leaseS: 600, ageingMs: 60_000, tokenSecret: "0123456789abcdef", shard: 0 };
       const { rows } = await leaseWithinLimits(db, { ...scope, ...params, limits, count }, { at: undefined });
       return rows.map(({ id }) => id);
     },

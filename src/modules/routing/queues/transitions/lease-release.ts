@@ -5,7 +5,7 @@ import { applyTransitions } from "./item-transitions.ts";
 import { shardCount } from "./queue-counts.ts";
 import type { ItemTransition, TransitionedItem } from "./transition-store.ts";
 
-/** A lease that an operator ends. */
+/** A lease that ends without a result. */
 export interface ReleasedLease {
   readonly tenantId: TenantId;
   readonly poolId: string;
@@ -15,6 +15,9 @@ export interface ReleasedLease {
   readonly debounceGroup: string;
   readonly concurrencyGroup: string;
 }
+
+/** What becomes of an item whose lease ends without a result: its recipient is chosen again. */
+export const unassigned = { to: "ready", recipientId: "", delivery: "pull" } as const;
 
 /**
  * Makes leased items ready in the caller's transaction, without a failed attempt. The recipient is chosen again. Leases that are
@@ -28,7 +31,7 @@ export async function releaseLeases(
   if (leases.length === 0) return { released: [], freed: [] };
   const transitions = leases.map(
     ({ tenantId, poolId, id, leaseToken }): ItemTransition => ({
-      ...{ tenantId, poolId, id, from: { token: leaseToken }, to: "ready", recipientId: "", delivery: "pull" },
+      ...{ tenantId, poolId, id, from: { token: leaseToken }, ...unassigned },
     }),
   );
   const groups = leases.flatMap(groupNamesOf);
@@ -38,7 +41,8 @@ export async function releaseLeases(
 }
 
 /** Undoes the count of an attempt. The transaction holds the items' locks. */
-async function restoreAttempts(tx: Sql, items: readonly TransitionedItem[]): Promise<void> {
+export async function restoreAttempts(tx: Sql, items: readonly TransitionedItem[]): Promise<void> {
+  if (items.length === 0) return;
   await tx`
     update queue_items q set attempt = greatest(q.attempt - 1, 0)
     from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[])
