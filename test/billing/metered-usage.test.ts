@@ -6,6 +6,7 @@ import { deliveryUsage } from "../../src/modules/notifications/dispatch/index.ts
 import { decisionUsage } from "../../src/modules/routing/routing/index.ts";
 import type { UsageSource } from "../../src/modules/usage-source.ts";
 import { runUsage } from "../../src/modules/workflows/runs/index.ts";
+import type { TenantId } from "../../src/platform/access/index.ts";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { callOperation } from "../harness/wire.ts";
@@ -20,10 +21,11 @@ before(async () => {
   afterFile(() => db.close());
 });
 
+const aroundNow = () => ({ from: new Date(Date.now() - 3_600_000), until: new Date(Date.now() + 3_600_000) });
+
 /** The usage of a tenant in the hours around now. */
 async function measured(source: UsageSource, tenantId: string): Promise<number> {
-  const window = { from: new Date(Date.now() - 3_600_000), until: new Date(Date.now() + 3_600_000) };
-  const usage = await source.measure(db.sql, window);
+  const usage = await source.measure(db.sql, aroundNow());
   return usage.find((each) => each.tenantId === tenantId)?.quantity ?? 0;
 }
 
@@ -59,6 +61,11 @@ for (const [source, name] of sources) {
     await atRest(fixture.sql);
     assert.equal((await measured(source, own.tenantId)) - before, 3 * perCall);
     assert.equal(await measured(source, foreign.tenantId), foreignBefore);
+    const alone = await source.measure(db.sql, { ...aroundNow(), tenantId: own.tenantId as TenantId });
+    assert.deepEqual(
+      alone.map(({ tenantId, quantity }) => [tenantId, quantity]),
+      [[own.tenantId, before + 3 * perCall]],
+    );
     const past = { from: new Date(0), until: new Date(Date.now() - 3_600_000) };
     assert.equal((await source.measure(db.sql, past)).length, 0);
   });
