@@ -238,3 +238,24 @@ test("the storage of a day is billed in every period and segment that has a part
   assert.equal((await previewOf(tenantId)).total, 3000n, "the afternoon of September 1");
   clock.nowMs = startMs;
 });
+
+test("the invoiced period of a canceled subscription stays invoiced when the tenant subscribes again", async () => {
+  const startMs = clock.nowMs;
+  const tenantId = freshTenant();
+  const meterKey = await newMeter();
+  const planKey = await newPlan({ prices: [flat(100n)] });
+  const { periodEnd } = await subscribe(tenantId, planKey);
+  const at = timestampFromMs(clock.nowMs);
+  await cancel(tenantId);
+  clock.nowMs = msOf(periodEnd) + 2 * hourMs;
+  await runJobs();
+  await subscribe(tenantId, planKey);
+  const { rejected } = await record(tenantId, [{ meterKey, transactionId: "late", at }]);
+  assert.deepEqual(
+    rejected.map(({ reason }) => reason),
+    ["period_invoiced"],
+  );
+  const [closed] = await db.sql`select from billing_periods where tenant_id = ${tenantId} and state = 'closed'`;
+  assert.equal(closed, undefined);
+  clock.nowMs = startMs;
+});

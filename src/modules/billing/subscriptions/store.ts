@@ -117,9 +117,11 @@ export function subscriptionStore(sql: Sql) {
         values (${tenantId}, ${startsAt}, ${endsAt}, ${currency}, ${state})`;
     },
 
-    async setPeriodState(tenantId: TenantId, startsAt: Date, state: Period["state"]): Promise<void> {
+    /** Closes a period or marks it as invoiced. An invoiced period stays so. */
+    async setPeriodState(tenantId: TenantId, startsAt: Date, state: "closed" | "invoiced"): Promise<void> {
       await sql`
-        update billing_periods set state = ${state} where tenant_id = ${tenantId} and starts_at = ${startsAt}`;
+        update billing_periods set state = ${state}
+        where tenant_id = ${tenantId} and starts_at = ${startsAt} and state <> 'invoiced'`;
     },
 
     async findPeriod(tenantId: TenantId, startsAt: Date): Promise<Period | undefined> {
