@@ -249,7 +249,7 @@ test("invoices equal an independent recount of the rows to the cent, for random 
   await createMeters();
   const plans: Plan[] = [];
   for (let n = 0; n < 14; n++) plans.push(await createPlan(n < 11 ? "EUR" : "USD", n === 13 ? 12 : 1));
-  const customers = Array.from({ length: sized(8, 130) }, (): Customer => {
+  const customers = Array.from({ length: sized(14, 420) }, (): Customer => {
     return {
       ...{ tenantId: freshTenant(), usage: [], stays: [], periods: [] },
       ...{ anchorMs: 0, periodNumber: 0, isActive: false, next: undefined },
@@ -260,9 +260,8 @@ test("invoices equal an independent recount of the rows to the cent, for random 
     insert into tenants (id, name, slug, status, created_at, updated_at)
     select id, id, lower(id), 'active', now(), now() from unnest(${ids}::text[]) as made(id)`;
 
-  const days = sized(100, 400);
-  const endMs = clock.nowMs + days * dayMs;
-  const stepMs = (days * dayMs) / (customers.length * days * 0.35);
+  const endMs = clock.nowMs + 100 * dayMs;
+  const stepMs = (5 * dayMs) / customers.length;
   while (clock.nowMs < endMs) {
     const customer = moveClock(customers, stepMs);
     renew(customer);
@@ -289,5 +288,5 @@ test("invoices equal an independent recount of the rows to the cent, for random 
     compared += issued.length;
   }
   console.log(`${compared} invoices, 0 cents apart`);
-  assert.ok(compared >= sized(10, 1000), `${compared} invoices`);
+  assert.ok(compared >= sized(20, 1000), `${compared} invoices`);
 });
