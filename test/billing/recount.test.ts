@@ -249,7 +249,7 @@ test("invoices equal an independent recount of the rows to the cent, for random 
   await createMeters();
   const plans: Plan[] = [];
   for (let n = 0; n < 14; n++) plans.push(await createPlan(n < 11 ? "EUR" : "USD", n === 13 ? 12 : 1));
-  const customers = Array.from({ length: sized(14, 420) }, (): Customer => {
+  const customers = Array.from({ length: sized(14, 450) }, (): Customer => {
     return {
       ...{ tenantId: freshTenant(), usage: [], stays: [], periods: [] },
       ...{ anchorMs: 0, periodNumber: 0, isActive: false, next: undefined },
