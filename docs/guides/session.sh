@@ -18,6 +18,11 @@ api() {
   curl -sS --fail-with-body "$ADDRESS$path" -H "X-API-Key: $KEY" -H 'Content-Type: application/json' "$@"
 }
 
+# Prints a field of a response:  field secret "$CREATED"
+field() {
+  node -p 'JSON.parse(process.argv[2]).data[process.argv[1]]' "$1" "$2"
+}
+
 # Waits until a command succeeds, for half a minute at most:  wait_for test -s file
 wait_for() {
   for _ in $(seq 300); do
