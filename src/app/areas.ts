@@ -77,6 +77,7 @@ export async function createAreas(parts: Parts) {
     events,
     scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
     sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql), ...sealedByGovernance(db.sql)],
+    endSessions: (...sessions) => identity.endSessions(...sessions),
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
     readLimits: (tenantId) => billing.readLimits(tenantId),
   });

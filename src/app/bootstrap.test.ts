@@ -28,6 +28,7 @@ async function scratch(t: TestContext) {
       db,
       clock: systemClock,
       changes: announcedChanges().changes,
+      findOwner: async () => undefined,
       bcryptCost: 4,
       scopes: new Set(),
     });

@@ -29,6 +29,7 @@ export async function testDatabase(maxConnections = 10): Promise<Database> {
 /** Overrides of a test context. */
 export interface ContextChoice extends Partial<Omit<Context, "principal">> {
   readonly subject?: string;
+  readonly kind?: Principal["kind"];
   /** The caller's roles and scopes; an admin's when neither is given. */
   readonly roles?: readonly string[];
   readonly scopes?: readonly string[];
@@ -42,7 +43,7 @@ export function freshTenant(): TenantId {
 
 /** A context like the chain creates it. */
 export function contextFor(db: Database, choice: ContextChoice = {}): Context {
-  const { roles, scopes, environmentMode = "any", subject = "key:test", ...rest } = choice;
+  const { roles, scopes, environmentMode = "any", subject = "key:test", kind = "api_key", ...rest } = choice;
   const tenantId = rest.tenantId ?? freshTenant();
   const given = roles ?? (scopes === undefined ? ["admin"] : []);
   return {
@@ -51,7 +52,7 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     principal: {
       tenantId,
       subject,
-      kind: "api_key",
+      kind,
       roles: given,
       scopes: grantedScopes(given, scopes ?? []),
       environmentMode,

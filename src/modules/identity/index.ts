@@ -75,7 +75,7 @@ export function createIdentity(parts: Parts) {
     rolesOfGroups: connections.rolesOfGroups,
   });
   const scimUrl = () => `${publicUrl()}/scim/v2`;
-  const scim = createScimService({ ...parts, sessions: sessions.service, baseUrl: scimUrl });
+  const scim = createScimService({ ...parts, baseUrl: scimUrl });
   const verifyKey = async (key: string, address: string) => (await apiKeys.verifier.verify(key, address))?.principal;
   const saml = createSamlFlow({
     ...parts,
@@ -90,6 +90,7 @@ export function createIdentity(parts: Parts) {
     jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(parts)],
     workers: [],
     sessions: sessions.authenticator,
+    endSessions: sessions.service.endOfPerson,
     /** The tenant that a browser with this Cookie header is signed in to, for pages. */
     async tenantOfBrowser(cookieHeader: string | undefined): Promise<TenantId | undefined> {
       const cookie = readCookie("session", cookieHeader, new URL(publicUrl()));

@@ -13,7 +13,7 @@ import { createApiKeys } from "./api-keys/index.ts";
 import { createDynamicConfig } from "./dynamic-config/index.ts";
 import { createEnvironments } from "./environments/index.ts";
 import { findIdentities, hasOtherMember } from "./identities.ts";
-import { createMembers } from "./members/index.ts";
+import { createMembers, type MemberCredentials } from "./members/index.ts";
 import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
 
@@ -28,6 +28,8 @@ interface Parts extends AreaParts {
   readonly scopes: ReadonlySet<string>;
   /** The daily quotas that come with a tenant's entitlements, by operation. */
   readonly readLimits: (tenantId: TenantId) => Promise<Readonly<Record<string, number>>>;
+  /** Ends the browser sessions of a member and of API keys. */
+  readonly endSessions: MemberCredentials["endSessions"];
   /** Tables of other areas that are encrypted with the same master keys. */
   readonly sealed: readonly Reencryptable[];
   /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
@@ -41,10 +43,16 @@ export type Tenancy = ReturnType<typeof createTenancy>;
 export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
   const tenantSettingsEnabled = config["dynamic_config.enabled"];
   const environments = createEnvironments(parts);
-  const apiKeys = createApiKeys({ ...parts, bcryptCost: config["auth.bcrypt_cost"], scopes });
+  const apiKeys = createApiKeys({
+    ...{ ...parts, bcryptCost: config["auth.bcrypt_cost"], scopes },
+    findOwner: (...owner) => members.accounts.findOwner(...owner),
+  });
   const purgeAfterDays = config["tenant.purge_after_days"];
   const tenants = createTenants({ ...parts, apiKeys, environments, purgeAfterDays, tenantSettingsEnabled });
-  const members = createMembers({ ...parts, revokeKeys: apiKeys.revokeCreatedBy });
+  const members = createMembers({
+    ...parts,
+    credentials: { revokeKeys: apiKeys.revokeOwnedBy, listKeys: apiKeys.listOwnedBy, endSessions: parts.endSessions },
+  });
   const secrets = createSecrets({ ...parts, otherTables: sealed });
   const dynamicConfig = createDynamicConfig({
     ...parts,

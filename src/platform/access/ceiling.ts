@@ -1,5 +1,5 @@
 import { type EnvironmentMode, isWithinMode, type Principal } from "./principal.ts";
-import { covers, roleBeyond } from "./roles.ts";
+import { commonScopes, covers, roleBeyond } from "./roles.ts";
 
 /** The permissions that a caller grants to an API key or a member. */
 export interface Grant {
@@ -22,4 +22,28 @@ export function beyondCeiling(giver: Principal, grant: Grant): string | undefine
   }
   const end = giver.expiresAt.toISOString();
   return `A grant must not outlive the caller's own access: expires_at must be ${end} or earlier.`;
+}
+
+/** Limits a caller to a ceiling: what both have. Undefined if they have no environment in common. */
+export function limitAccess<P extends Principal>(
+  principal: P,
+  ceiling: Pick<Principal, "roles" | "scopes" | "environmentMode" | "expiresAt">,
+): P | undefined {
+  const isInside = isWithinMode(principal.environmentMode, ceiling.environmentMode);
+  if (!isInside && !isWithinMode(ceiling.environmentMode, principal.environmentMode)) return undefined;
+  const common = {
+    ...principal,
+    environmentMode: isInside ? principal.environmentMode : ceiling.environmentMode,
+    expiresAt: earlierOf(principal.expiresAt, ceiling.expiresAt),
+  };
+  const isCovered = [...principal.scopes].every((scope) => covers(ceiling.scopes, scope));
+  if (isCovered && roleBeyond(ceiling, principal.roles) === undefined) return common;
+  const kept = principal.roles.filter((role) => roleBeyond(ceiling, [role]) === undefined);
+  const left = ceiling.roles.filter((role) => roleBeyond(principal, [role]) === undefined);
+  return { ...common, roles: [...new Set([...kept, ...left])], scopes: commonScopes(principal.scopes, ceiling.scopes) };
+}
+
+function earlierOf(first: Date | undefined, second: Date | undefined): Date | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return first < second ? first : second;
 }

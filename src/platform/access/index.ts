@@ -4,7 +4,7 @@
  * principal: an authenticated caller. scope: a permission of the form `resource:action`. role: a named set of scopes.
  * ceiling: the permissions of a caller, which it cannot exceed when it grants permissions to others.
  */
-export { beyondCeiling } from "./ceiling.ts";
+export { beyondCeiling, limitAccess } from "./ceiling.ts";
 export { requireEnvironmentAccess } from "./environment-access.ts";
 export {
   environmentIdOf,

@@ -112,6 +112,25 @@ export function covers(granted: ReadonlySet<string>, wanted: string): boolean {
   return !guardedResources.has(resource) && granted.has(`*${wanted.slice(at)}`);
 }
 
+/** The scopes that two sets of scopes both cover. */
+export function commonScopes(first: ReadonlySet<string>, second: ReadonlySet<string>): ReadonlySet<string> {
+  const common = new Set<string>();
+  for (const one of first) {
+    for (const other of second) {
+      const [resource = "", action = ""] = one.split(":");
+      const [otherResource = "", otherAction = ""] = other.split(":");
+      const scope = `${narrower(resource, otherResource)}:${narrower(action, otherAction)}`;
+      if (covers(first, scope) && covers(second, scope)) common.add(scope);
+    }
+  }
+  return common;
+}
+
+/** The narrower of two parts of scopes. If they differ, neither scope covers the result. */
+function narrower(part: string, other: string): string {
+  return part === "*" ? other : part;
+}
+
 /** The roles that grant a scope. */
 export function rolesWith(scope: string): string[] {
   return Object.keys(roleGrants).filter((role) => covers(new Set(roleGrants[role]), scope));

@@ -6,7 +6,6 @@ import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Member, MemberAccounts } from "../../tenancy/index.ts";
 import { inTenant } from "../../tenant-work.ts";
-import type { SessionService } from "../sessions/index.ts";
 import type { Filter } from "./domain/filter.ts";
 import { matches, type ScimObject } from "./domain/filter-match.ts";
 import { applyPatch, type PatchOperation } from "./domain/patch.ts";
@@ -24,7 +23,6 @@ export interface ScimParts {
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly members: MemberAccounts;
-  readonly sessions: Pick<SessionService, "endOfMember">;
   /** The URL of the SCIM endpoint. */
   readonly baseUrl: () => string;
 }
@@ -58,7 +56,7 @@ const actor = "scim";
 
 /** Creates the service. */
 export function createScimService(parts: ScimParts) {
-  const { db, events, members, sessions, baseUrl } = parts;
+  const { db, events, members, baseUrl } = parts;
 
   const shownUser = async (sql: Sql, user: ScimUser): Promise<Stored> => ({
     resource: userResource(user, await scimGroupStore(sql).memberships(user.tenantId, "user", [user.id]), baseUrl()),
@@ -79,16 +77,11 @@ export function createScimService(parts: ScimParts) {
     // A change of a group and a change of roles at the same time must both be seen by the later one.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`group_roles|${tenantId}`}, 0))`;
     const roles = await scimUserStore(sql).rolesByMember(tenantId, userIds);
-    await members.setGroupRoles(context, roles);
+    await members.setRolesOf("group", context, roles);
   }
 
-  /** Ends everything that a person can act with: sessions, the keys that the person created, and tokens. */
   async function endAccess(context: EventContext, member: Pick<Member, "id" | "subject">): Promise<void> {
-    const { sql, tenantId } = context;
-    const keys = await members.revokeKeys(context, member, actor);
-    const ended = await sessions.endOfMember(context, member.id, "deactivated");
-    await sql`delete from login_links where tenant_id = ${tenantId} and member_id = ${member.id}`;
-    await events.record(context, "scim_user.deactivated", member.id, { sessions: ended, keys });
+    await events.record(context, "scim_user.deactivated", member.id, await members.endAccess(context, member, actor));
   }
 
   /** Finds the member that a new person is, or creates it. */
@@ -241,8 +234,8 @@ export function createScimService(parts: ScimParts) {
         const member = await members.find(context.sql, tenantId, user.memberId);
         await scimUserStore(context.sql).remove(tenantId, id);
         if (member === undefined) return;
-        await endAccess(context, member);
         await members.remove(context, member.id);
+        await endAccess(context, member);
       });
     },
 

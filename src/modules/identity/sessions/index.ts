@@ -43,7 +43,7 @@ interface Parts {
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
-  readonly members: Pick<MemberAccounts, "access">;
+  readonly members: Pick<MemberAccounts, "access" | "lock" | "signOut">;
   readonly apiKeys: Pick<ApiKeys, "access">;
   readonly rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => Promise<readonly string[]>;
   readonly sessionMs: number;

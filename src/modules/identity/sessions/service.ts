@@ -4,6 +4,7 @@ import type { Principal } from "../../../platform/access/index.ts";
 import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
 import {
   type BrowserSession,
   type EndReason,
@@ -21,6 +22,8 @@ export interface SessionParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly metrics: SessionMetrics;
+  readonly members: Pick<MemberAccounts, "lock" | "signOut">;
+  readonly apiKeys: Pick<ApiKeys, "access">;
   readonly sessionMs: number;
 }
 
@@ -31,7 +34,7 @@ const userAgentCharsMax = 300;
 export type SessionService = ReturnType<typeof createSessionService>;
 
 /** Creates the service of browser sessions. */
-export function createSessionService({ changes, events, metrics, sessionMs }: SessionParts) {
+export function createSessionService({ changes, events, metrics, members, apiKeys, sessionMs }: SessionParts) {
   async function ended(context: EventContext, sessions: readonly BrowserSession[]): Promise<void> {
     if (sessions.length === 0) return;
     await changes.record(context.sql, context.tenantId);
@@ -59,6 +62,12 @@ export function createSessionService({ changes, events, metrics, sessionMs }: Se
     return { id, token, expiresAt };
   }
 
+  /** Whether somebody has access now. A member stays as it is until the transaction ends, so that a suspension ends the session. */
+  async function hasAccess({ sql, tenantId, nowMs }: EventContext, { memberId, apiKeyId }: SessionOwner) {
+    if (memberId === "") return (await apiKeys.access(sql, tenantId, apiKeyId, nowMs)) !== undefined;
+    return (await members.lock(sql, tenantId, memberId))?.status === "active";
+  }
+
   return {
     createLink,
 
@@ -83,9 +92,16 @@ export function createSessionService({ changes, events, metrics, sessionMs }: Se
       return sessionStore(sql).spendLink(hashOf(token), new Date(nowMs));
     },
 
-    /** Starts a session for a sign-in that was verified. The cookie is always new, so that nobody else can know it. */
-    async open(context: EventContext, input: NewSession): Promise<{ session: BrowserSession; cookie: string }> {
+    /**
+     * Starts a session for a sign-in that was verified; undefined if its owner has no access any more. The cookie is always new,
+     * so that nobody else can know it.
+     */
+    async open(
+      context: EventContext,
+      input: NewSession,
+    ): Promise<{ session: BrowserSession; cookie: string } | undefined> {
       const { sql, tenantId, nowMs } = context;
+      if (!(await hasAccess(context, input))) return undefined;
       const { notAfter, ...fields } = input;
       const cookie = newSecret();
       const latestMs = Math.min(nowMs + sessionMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
@@ -117,10 +133,12 @@ export function createSessionService({ changes, events, metrics, sessionMs }: Se
       return found;
     },
 
-    /** Ends all sessions of a member. */
-    async endOfMember(context: EventContext, memberId: string, reason: EndReason): Promise<number> {
+    /** Ends all sessions of a member and of API keys, and voids their links. */
+    async endOfPerson(context: EventContext, memberId: string, apiKeyIds: readonly string[], reason: EndReason) {
       const { sql, tenantId, nowMs } = context;
-      const sessions = await sessionStore(sql).endOfMember(tenantId, memberId, reason, new Date(nowMs));
+      const store = sessionStore(sql);
+      const sessions = await store.endOfPerson(tenantId, memberId, apiKeyIds, reason, new Date(nowMs));
+      await store.deleteLinksOfPerson(tenantId, memberId, apiKeyIds);
       await ended(context, sessions);
       return sessions.length;
     },

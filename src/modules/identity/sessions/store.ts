@@ -56,11 +56,24 @@ export function sessionStore(sql: Sql) {
       return row;
     },
 
-    async endOfMember(tenantId: TenantId, memberId: string, reason: EndReason, now: Date): Promise<BrowserSession[]> {
+    async endOfPerson(
+      tenantId: TenantId,
+      memberId: string,
+      apiKeyIds: readonly string[],
+      reason: EndReason,
+      now: Date,
+    ): Promise<BrowserSession[]> {
       return sql<BrowserSession[]>`
         update browser_sessions set ended_at = ${now}, end_reason = ${reason}
-        where tenant_id = ${tenantId} and member_id = ${memberId} and ended_at is null
+        where tenant_id = ${tenantId} and ended_at is null
+          and (member_id = ${memberId} or api_key_id = any(${apiKeyIds as string[]}::text[]))
         returning ${columns}`;
+    },
+
+    async deleteLinksOfPerson(tenantId: TenantId, memberId: string, apiKeyIds: readonly string[]): Promise<void> {
+      await sql`
+        delete from login_links where tenant_id = ${tenantId}
+          and (member_id = ${memberId} or api_key_id = any(${apiKeyIds as string[]}::text[]))`;
     },
 
     async endOfConnection(

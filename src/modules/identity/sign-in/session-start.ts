@@ -78,13 +78,9 @@ export function createSessionStarter(parts: Parts) {
           ...{ method: "link", connectionId: "", groups: [], providerData: {}, notAfter: undefined },
         }),
       );
-      await record(
-        tenantId,
-        memberId === "" ? `key:${apiKeyId}` : `member:${memberId}`,
-        undefined,
-        browser,
-        started.session.id,
-      );
+      const actor = memberId === "" ? `key:${apiKeyId}` : `member:${memberId}`;
+      await record(tenantId, actor, started ? undefined : "inactive", browser, started?.session.id ?? "");
+      if (started === undefined) return undefined;
       return { ...started, returnTo };
     },
 
@@ -98,11 +94,12 @@ export function createSessionStarter(parts: Parts) {
       const result = await inTenant(parts, tenantId, async (context) => {
         const found = await findMember(context, connection, person);
         if ("refusal" in found) return found;
-        return open(context, browser, {
+        const started = await open(context, browser, {
           ...{ memberId: found.member.id, apiKeyId: "", method: connection.kind, connectionId: connection.id },
           ...{ groups: person.groups, providerData: person.providerData },
           notAfter: person.notAfterMs === undefined ? undefined : new Date(person.notAfterMs),
         });
+        return started ?? { refusal: "inactive" as const };
       });
       const isRefused = "refusal" in result;
       const actor = isRefused ? `${connection.kind}:${person.subject}` : `member:${result.session.memberId}`;

@@ -34,7 +34,8 @@ const { changes } = announcedChanges();
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
 const scopes = grantableScopes(["event:read", "event:write", "secret:read", "config:read"]);
-const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes });
+const findOwner = async () => undefined;
+const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, findOwner, bcryptCost: 4, scopes });
 const { handlers } = apiKeys;
 
 /** Creates a separate verifier that counts its bcrypt checks. */
@@ -45,7 +46,7 @@ function countingVerifier() {
     counted.compares++;
     return bcrypt.compare(secret, hash);
   };
-  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, clock, log, compare });
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, findOwner, clock, log, compare });
   return { verifier, counted, changes: announced };
 }
 
@@ -173,7 +174,7 @@ test("the first use of a key succeeds while wrong secrets of many other keys are
     if (secret.includes("wrong-secret-") && guesses++ >= attacked.length) await release.promise;
     return bcrypt.compare(secret, hash);
   };
-  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, clock, log, compare });
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, findOwner, clock, log, compare });
   const address = "10.0.0.1";
   for (const { secret } of attacked) await verifier.verify(wrong(secret), address);
   const guessing = attacked.flatMap(({ secret }) =>
@@ -198,7 +199,7 @@ test("a waiting check is dropped when its last caller disconnects, and not befor
     return false;
   };
   const { changes: announced } = announcedChanges();
-  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, clock, log, compare });
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, findOwner, clock, log, compare });
   const callers = Array.from({ length: 4 }, () => new AbortController());
   const verify = (n: number, caller: number) => verifier.verify(wrong(secret, n), "a", () => callers[caller]!.signal);
   const first = verify(0, 0);
@@ -302,7 +303,7 @@ test("a key revoked while it is being read or checked is not cached as valid", a
     await proceed.promise;
     return bcrypt.compare(text, hash);
   };
-  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, clock, log, compare });
+  const verifier = createApiKeyVerifier({ sql: db.sql, changes: announced, findOwner, clock, log, compare });
   const verifying = verifier.verify(secret);
   await checking.promise;
   await revoke({ tenantId }, apiKey!.id);

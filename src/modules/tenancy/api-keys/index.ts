@@ -2,6 +2,7 @@
  * API keys: credentials of programs.
  *
  * Key: `sk_<env>_<key id>_<secret>`. Prefix: the part before the secret, which identifies the key.
+ * Owner: who is behind a key, at the start of the chain of keys that created keys. A key never has more than its owner has now.
  * Verifier: checks presented keys, from a cache for most calls.
  * Bootstrap key: an admin key whose text the operator sets in `auth.bootstrap_api_key`.
  */
@@ -29,13 +30,14 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 /** Creates the module. */
 export function createApiKeys({ db, clock, cursors, log, ...parts }: Parts) {
   const service = createApiKeyService(parts);
-  const verifier = createApiKeyVerifier({ sql: db.sql, changes: parts.changes, clock, log });
+  const verifier = createApiKeyVerifier({ ...parts, sql: db.sql, clock, log });
   return {
     handlers: apiKeyHandlers(service, verifier, cursors),
     verifier,
     issue: service.issue,
     access: service.access,
-    revokeCreatedBy: service.revokeCreatedBy,
+    revokeOwnedBy: service.revokeOwnedBy,
+    listOwnedBy: service.listOwnedBy,
     ensureBootstrapKey: service.ensureBootstrapKey,
   };
 }

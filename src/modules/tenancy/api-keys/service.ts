@@ -16,7 +16,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
-import { type ApiKey, principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
+import { type ApiKey, type OwnerAccess, principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
 /** The input for a new key. */
@@ -28,10 +28,22 @@ export interface NewApiKey {
   readonly expiresAt?: Date | undefined;
 }
 
+/**
+ * Finds the access of a key's owner; undefined if the owner is empty or not a member. `isLocked` keeps the member as it is until the
+ * transaction ends.
+ */
+export type OwnerFinder = (
+  sql: Sql,
+  tenantId: TenantId,
+  subject: string,
+  isLocked?: boolean,
+) => Promise<OwnerAccess | undefined>;
+
 /** Dependencies of the service. */
 export interface ApiKeyParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
+  readonly findOwner: OwnerFinder;
   readonly bcryptCost: number;
   /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;
@@ -43,12 +55,25 @@ export type IssueContext = EventContext & { readonly principal: Pick<Principal, 
 /** The `createdBy` of bootstrap keys. */
 const bootstrapCreator = "bootstrap";
 
+/** Whom a new key belongs to. */
+type Ownership = Pick<ApiKey, "owner" | "tokenRoles">;
+
+/** The ownership of keys that come from outside of their tenant. */
+const unowned: Ownership = { owner: "", tokenRoles: [] };
+
 /** The operations on API keys. */
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
 /** Creates the service of API keys. */
-export function createApiKeyService({ changes, events, bcryptCost, scopes: known }: ApiKeyParts) {
-  async function store(sql: Sql, tenantId: TenantId, input: NewApiKey, text: string, createdBy: string, nowMs: number) {
+export function createApiKeyService({ changes, events, findOwner, bcryptCost, scopes: known }: ApiKeyParts) {
+  async function store(
+    sql: Sql,
+    tenantId: TenantId,
+    input: NewApiKey,
+    text: string,
+    creation: Ownership & Pick<ApiKey, "createdBy">,
+    nowMs: number,
+  ) {
     const [, prefix, secret] = keyFormat.exec(text)!;
     return apiKeyStore(sql).insert({
       tenantId,
@@ -61,7 +86,7 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
       environmentMode: input.environmentMode ?? "any",
       expiresAt: input.expiresAt ?? null,
       lastUsedAt: null,
-      createdBy,
+      ...creation,
       revokedAt: null,
       revokedBy: "",
       ...newStamps(nowMs),
@@ -85,13 +110,33 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
     context: IssueContext,
     tenantId: TenantId,
     input: NewApiKey,
+    ownership = unowned,
   ): Promise<{ key: ApiKey; secret: string }> {
     const kind = input.environmentMode === "non_production_only" ? "test" : "live";
     const text = createKeyText(kind, context.nowMs);
-    const key = await store(context.sql, tenantId, input, text, context.principal.subject, context.nowMs);
+    const creation = { createdBy: context.principal.subject, ...ownership };
+    const key = await store(context.sql, tenantId, input, text, creation, context.nowMs);
     const { name, prefix, roles, scopes } = key;
     await events.record(context, "api_key.created", key.id, { name, prefix, roles, scopes }, tenantId);
     return { key, secret: text };
+  }
+
+  /**
+   * Whom a key of the caller belongs to: the caller, or the owner of the caller's key. The owner's membership is locked, so that
+   * a suspension at the same time either revokes the new key or prevents it.
+   */
+  async function ownershipFor({ sql, tenantId, principal }: Context): Promise<Ownership> {
+    const { kind, subject, sessionId } = principal;
+    const key = kind === "api_key" ? await apiKeyStore(sql).find(tenantId, subject.slice("key:".length)) : undefined;
+    const owner = kind === "user" ? subject : (key?.owner ?? "");
+    const found = await findOwner(sql, tenantId, owner, true);
+    if (found?.status === "suspended" || found?.status === "removed") {
+      throw fail("UNAUTHENTICATED", { public: `The member is ${found.status}.` });
+    }
+    if (kind !== "user") return { owner, tokenRoles: key?.tokenRoles ?? [] };
+    const given = sessionId === undefined ? principal.roles : [];
+    const tokenRoles = given.filter((role) => !found?.roles.includes(role) && unknownRole([role]) < 0);
+    return { owner, tokenRoles };
   }
 
   return {
@@ -105,7 +150,8 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
         await tx`select pg_advisory_xact_lock(hashtextextended(${`api_key|${prefix}`}, 0))`;
         const found = await apiKeyStore(tx).findByPrefix(prefix!);
         if (found !== undefined) return renewSecret(tx, found, text, nowMs);
-        await store(tx, tenantId, { name: "bootstrap", roles: ["admin"] }, text, bootstrapCreator, nowMs);
+        const creation = { createdBy: bootstrapCreator, ...unowned };
+        await store(tx, tenantId, { name: "bootstrap", roles: ["admin"] }, text, creation, nowMs);
       });
     },
 
@@ -122,25 +168,31 @@ export function createApiKeyService({ changes, events, bcryptCost, scopes: known
       const expiresAt = input.expiresAt ?? context.principal.expiresAt;
       const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
       if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
-      return issue(context, context.tenantId, { ...input, expiresAt });
+      const ownership = await ownershipFor(context);
+      return issue(context, context.tenantId, { ...input, expiresAt }, ownership);
     },
 
     /** The access that a key gives at the moment; undefined if it is not valid any more. */
     async access(sql: Sql, tenantId: TenantId, id: string, nowMs: number): Promise<Principal | undefined> {
       const key = await apiKeyStore(sql).find(tenantId, id);
-      return key === undefined || statusOf(key, nowMs) !== "active" ? undefined : principalOf(key);
+      if (key === undefined || statusOf(key, nowMs) !== "active") return undefined;
+      return principalOf(key, await findOwner(sql, tenantId, key.owner));
     },
 
-    /** Revokes the keys that a person created, under any of the person's subjects. */
-    async revokeCreatedBy(context: EventContext, creators: readonly string[], by: string): Promise<number> {
+    /** Revokes the keys that a person owns: those that the person created, those that these created, and so on. */
+    async revokeOwnedBy(context: EventContext, owners: readonly string[], by: string): Promise<number> {
       const { sql, tenantId, nowMs } = context;
-      const revoked = await apiKeyStore(sql).revokeCreatedBy(tenantId, creators, by, new Date(nowMs));
+      const revoked = await apiKeyStore(sql).revokeOwnedBy(tenantId, owners, by, new Date(nowMs));
       if (revoked.length === 0) return 0;
       await changes.record(sql, tenantId);
       context.afterCommit(() => changes.published(tenantId));
       for (const { id, name, prefix } of revoked) await events.record(context, "api_key.revoked", id, { name, prefix });
       return revoked.length;
     },
+
+    /** The ids of the keys that a person owns. */
+    listOwnedBy: (sql: Sql, tenantId: TenantId, owners: readonly string[]) =>
+      apiKeyStore(sql).listOwnedBy(tenantId, owners),
 
     async getApiKey({ sql, tenantId }: Context, id: string): Promise<ApiKey> {
       const key = await apiKeyStore(sql).find(tenantId, id);

@@ -7,14 +7,15 @@ import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
 export function apiKeyStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, prefix, roles, scopes, environment_mode, expires_at, last_used_at, created_by,
-    revoked_at, revoked_by, created_at, updated_at, record_version`;
+    owner, token_roles, revoked_at, revoked_by, created_at, updated_at, record_version`;
   return {
     async insert(key: StoredApiKey): Promise<ApiKey> {
       const [row] = await sql<ApiKey[]>`
         insert into api_keys (tenant_id, id, name, prefix, secret_hash, roles, scopes, environment_mode, expires_at,
-          created_by, created_at, updated_at)
+          created_by, owner, token_roles, created_at, updated_at)
         values (${key.tenantId}, ${key.id}, ${key.name}, ${key.prefix}, ${key.secretHash}, ${key.roles as string[]},
-          ${key.scopes as string[]}, ${key.environmentMode}, ${key.expiresAt}, ${key.createdBy}, ${key.createdAt}, ${key.updatedAt})
+          ${key.scopes as string[]}, ${key.environmentMode}, ${key.expiresAt}, ${key.createdBy}, ${key.owner},
+          ${key.tokenRoles as string[]}, ${key.createdAt}, ${key.updatedAt})
         returning ${columns}`;
       return row!;
     },
@@ -38,12 +39,18 @@ export function apiKeyStore(sql: Sql) {
       return row;
     },
 
-    /** Revokes the keys that any of these callers created. */
-    async revokeCreatedBy(tenantId: TenantId, creators: readonly string[], by: string, now: Date): Promise<ApiKey[]> {
+    async revokeOwnedBy(tenantId: TenantId, owners: readonly string[], by: string, now: Date): Promise<ApiKey[]> {
       return sql<ApiKey[]>`
         update api_keys set revoked_at = ${now}, revoked_by = ${by}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and created_by = any(${creators as string[]}) and revoked_at is null
+        where tenant_id = ${tenantId} and owner <> '' and owner = any(${owners as string[]}) and revoked_at is null
         returning ${columns}`;
+    },
+
+    /** The ids of all keys with one of these owners. */
+    async listOwnedBy(tenantId: TenantId, owners: readonly string[]): Promise<string[]> {
+      const rows = await sql<{ id: string }[]>`
+        select id from api_keys where tenant_id = ${tenantId} and owner <> '' and owner = any(${owners as string[]})`;
+      return rows.map(({ id }) => id);
     },
 
     async replaceSecret(tenantId: TenantId, id: string, secretHash: string, now: Date): Promise<void> {

@@ -8,6 +8,7 @@ import { createTenantCache, type Sql, type TenantChanges } from "../../../platfo
 import type { Log } from "../../../platform/log/log.ts";
 import { createCheckQueue } from "./check-queue.ts";
 import { principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
+import type { OwnerFinder } from "./service.ts";
 import { apiKeyStore } from "./store.ts";
 import { createVerificationCache } from "./verification-cache.ts";
 
@@ -32,6 +33,12 @@ export interface VerifiedKey {
   readonly principal: Principal;
 }
 
+/** A stored key with its access; the access is undefined if the owner has none any more. */
+interface LoadedKey {
+  readonly key: StoredApiKey;
+  readonly principal: Principal | undefined;
+}
+
 // A bcrypt check occupies a CPU core. One core stays free for calls, so that wrong secrets do not slow down other callers.
 const checksRunningMax = Math.max(2, availableParallelism() - 1);
 const suspectChecksRunningMax = 1;
@@ -49,6 +56,7 @@ interface SharedCheck {
 interface Parts {
   readonly sql: Sql;
   readonly changes: TenantChanges;
+  readonly findOwner: OwnerFinder;
   readonly clock: Clock;
   readonly log: Log;
   /** Compares a secret with a hash. Expensive. */
@@ -59,7 +67,8 @@ interface Parts {
  * Creates a verifier that checks a secret with bcrypt, then caches the result for a minute by keyed digest. A key costs one
  * bcrypt check per minute instead of one per call, and so does a wrong secret. A fair queue schedules the checks.
  */
-export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcrypt.compare }: Parts): ApiKeyVerifier {
+export function createApiKeyVerifier(parts: Parts): ApiKeyVerifier {
+  const { sql, changes, findOwner, clock, log, compare = bcrypt.compare } = parts;
   const cache = createVerificationCache(clock);
   const queue = createCheckQueue({
     runningMax: checksRunningMax,
@@ -71,13 +80,13 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
   /** Pending checks by digest: callers with the same secret share one. */
   const checking = new Map<string, SharedCheck>();
   const uses = new Map<string, { key: StoredApiKey; atMs: number }>();
-  const keys = createTenantCache<string, VerifiedKey | undefined>({
+  const keys = createTenantCache<string, LoadedKey | undefined>({
     changes,
     load: async (prefix) => {
       const key = await apiKeyStore(sql).findByPrefix(prefix);
-      return key && { key, principal: principalOf(key) };
+      return key && { key, principal: principalOf(key, await findOwner(sql, key.tenantId, key.owner)) };
     },
-    tenantOf: (_prefix, verified) => verified?.key.tenantId,
+    tenantOf: (_prefix, loaded) => loaded?.key.tenantId,
   });
 
   function startCheck(key: StoredApiKey, secret: string, digest: string, address: string): SharedCheck {
@@ -117,17 +126,18 @@ export function createApiKeyVerifier({ sql, changes, clock, log, compare = bcryp
     return shared;
   }
 
-  function accept(verified: VerifiedKey): VerifiedKey | undefined {
-    const { key } = verified;
+  function accept(loaded: LoadedKey): VerifiedKey | undefined {
+    const { key, principal } = loaded;
     const nowMs = clock.now();
-    if (statusOf(key, nowMs) !== "active") return undefined;
+    if (principal === undefined || statusOf(key, nowMs) !== "active") return undefined;
+    if (principal.expiresAt !== undefined && principal.expiresAt.getTime() <= nowMs) return undefined;
     const before = uses.get(key.id);
     if (before === undefined || nowMs - before.atMs > useRecordedEveryMs) uses.set(key.id, { key, atMs: nowMs });
-    return verified;
+    return loaded as VerifiedKey;
   }
 
   function checkSecret(
-    found: VerifiedKey | undefined,
+    found: LoadedKey | undefined,
     secret: string,
     address: string,
     signalOf: (() => AbortSignal) | undefined,

@@ -24,17 +24,29 @@ export interface ProvisionedPerson {
 /** Members as sign-in and provisioning see them. Callers have checked that the change is allowed. */
 export type MemberAccounts = ReturnType<typeof createMemberAccounts>;
 
+/** The credentials that follow from a membership. They belong to other modules. */
+export interface MemberCredentials {
+  /** Revokes the API keys that have one of these owners; returns how many. */
+  revokeKeys(context: EventContext, owners: readonly string[], by: string): Promise<number>;
+  /** The ids of the API keys that have one of these owners. */
+  listKeys(sql: Sql, tenantId: TenantId, owners: readonly string[]): Promise<readonly string[]>;
+  /** Ends the browser sessions of a member and of API keys, and voids their login links; returns the number of sessions. */
+  endSessions(
+    context: EventContext,
+    memberId: string,
+    apiKeyIds: readonly string[],
+    reason: "deactivated" | "signed_out",
+  ): Promise<number>;
+}
+
 interface Parts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
-  readonly revokeKeys: RevokeKeys;
+  readonly credentials: MemberCredentials;
 }
 
-/** Revokes the API keys that were created under any of these subjects; returns how many. */
-export type RevokeKeys = (context: EventContext, creators: readonly string[], by: string) => Promise<number>;
-
 /** Creates the access to members for sign-in and provisioning. */
-export function createMemberAccounts({ changes, events, revokeKeys }: Parts) {
+export function createMemberAccounts({ changes, events, credentials }: Parts) {
   async function changed({ sql, tenantId, afterCommit }: EventContext): Promise<void> {
     await changes.record(sql, tenantId);
     afterCommit(() => changes.published(tenantId));
@@ -56,10 +68,21 @@ export function createMemberAccounts({ changes, events, revokeKeys }: Parts) {
       return memberStore(sql).findByEmail(tenantId, email);
     },
 
+    /** Finds a member and locks its row until the transaction ends. */
+    async lock(sql: Sql, tenantId: TenantId, id: string): Promise<Member | undefined> {
+      return memberStore(sql).lock(tenantId, id);
+    },
+
     /** A member's access; undefined if there is no such member. */
     async access(sql: Sql, tenantId: TenantId, id: string): Promise<MemberRoles | undefined> {
       const member = await memberStore(sql).find(tenantId, id);
       return member && toMemberRoles(member);
+    },
+
+    /** The access of the member that a subject names, through sessions too; undefined if there was never such a member. */
+    async findOwner(sql: Sql, tenantId: TenantId, subject: string, isLocked = false): Promise<MemberRoles | undefined> {
+      const member = subject === "" ? undefined : await memberStore(sql).findOwner(tenantId, subject, isLocked);
+      return member && toMemberRoles(member, ["direct", "group", "session"]);
     },
 
     /** Creates a member. An active one has not signed in yet. */
@@ -67,7 +90,8 @@ export function createMemberAccounts({ changes, events, revokeKeys }: Parts) {
       const { sql, tenantId, nowMs } = context;
       const member = await memberStore(sql).insert({
         ...{ tenantId, id: ulid(nowMs), subject: "", email: person.email, displayName: person.displayName },
-        ...{ roles: person.roles, groupRoles: [], environmentMode: "any", expiresAt: null },
+        ...{ roles: person.roles, groupRoles: [], sessionRoles: [], environmentMode: "any", expiresAt: null },
+        signedOutAt: null,
         status: person.isActive ? "active" : "suspended",
         ...newStamps(nowMs),
       });
@@ -94,22 +118,43 @@ export function createMemberAccounts({ changes, events, revokeKeys }: Parts) {
       if (set.length > 0) await events.record(context, "member.updated", member.id, { fields: set });
     },
 
-    /** Revokes the API keys that a person created. */
-    revokeKeys: (context: EventContext, member: Pick<Member, "id" | "subject">, by: string) =>
-      revokeKeys(context, subjectsOf(member), by),
+    /**
+     * Ends everything that a person acts with: the person's API keys, and browser sessions and login links of the person and of
+     * these keys. They do not come back. Call it after the status of the member has changed, so that nothing new can follow.
+     */
+    async endAccess(context: EventContext, member: Pick<Member, "id" | "subject">, by: string) {
+      const owners = subjectsOf(member);
+      const keyIds = await credentials.listKeys(context.sql, context.tenantId, owners);
+      const keys = await credentials.revokeKeys(context, owners, by);
+      const sessions = await credentials.endSessions(context, member.id, keyIds, "deactivated");
+      return { keys, sessions };
+    },
+
+    /** Signs a person out: ends the browser sessions, voids the login links and refuses the tokens that were issued until now. */
+    async signOut(context: EventContext, id: string): Promise<{ member: Member; sessions: number } | undefined> {
+      const { sql, tenantId, nowMs } = context;
+      const member = await memberStore(sql).signOut(tenantId, id, new Date(nowMs));
+      if (member === undefined) return undefined;
+      await changed(context);
+      const keyIds = await credentials.listKeys(sql, tenantId, subjectsOf(member));
+      const sessions = await credentials.endSessions(context, id, keyIds, "signed_out");
+      await events.record(context, "member.signed_out", id, { sessions });
+      return { member, sessions };
+    },
 
     async remove(context: EventContext, id: string): Promise<void> {
       if ((await change(context, id, { status: "removed" })) === undefined) return;
       await events.record(context, "member.removed", id, {});
     },
 
-    /** Sets the roles that members have through groups. */
-    async setGroupRoles(
+    /** Sets the roles that members have through groups of the directory, or through those of their sign-ins. */
+    async setRolesOf(
+      source: "group" | "session",
       context: EventContext,
       entries: readonly { readonly memberId: string; readonly roles: readonly string[] }[],
     ): Promise<void> {
       if (entries.length === 0) return;
-      const count = await memberStore(context.sql).setGroupRoles(context.tenantId, entries);
+      const count = await memberStore(context.sql).setRolesOf(source, context.tenantId, entries);
       if (count > 0) await changed(context);
     },
   };

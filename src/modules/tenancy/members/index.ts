@@ -6,16 +6,17 @@
  */
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
-import { createMemberAccounts } from "./accounts.ts";
+import { createMemberAccounts, type MemberCredentials } from "./accounts.ts";
 import { memberHandlers } from "./handler.ts";
 import { createMemberResolver } from "./resolver.ts";
 import { createMemberService, type MemberParts } from "./service.ts";
 
-export type { MemberAccounts } from "./accounts.ts";
+export type { MemberAccounts, MemberCredentials } from "./accounts.ts";
 export type { Member, MemberRoles } from "./domain/member.ts";
 
-interface Parts extends MemberParts {
+interface Parts extends Omit<MemberParts, "accounts"> {
   readonly db: Database;
+  readonly credentials: MemberCredentials;
   readonly cursors: Cursors;
 }
 
@@ -24,9 +25,10 @@ export type Members = ReturnType<typeof createMembers>;
 
 /** Creates the module. */
 export function createMembers({ db, cursors, ...parts }: Parts) {
+  const accounts = createMemberAccounts(parts);
   return {
-    handlers: memberHandlers(createMemberService(parts), cursors),
+    handlers: memberHandlers(createMemberService({ ...parts, accounts }), cursors),
     resolve: createMemberResolver(db, parts.changes),
-    accounts: createMemberAccounts(parts),
+    accounts,
   };
 }

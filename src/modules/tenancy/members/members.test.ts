@@ -20,7 +20,7 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
-import { grantableScopes } from "../../../platform/access/index.ts";
+import { grantableScopes, roleGrants, type TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import { createLog } from "../../../platform/log/log.ts";
@@ -32,14 +32,27 @@ const events = recordedEvents();
 const changes = createTenantChanges(db, createSignals(db));
 const cursors = createCursors(randomBytes(32));
 const clock = { now: Date.now };
-const scopes = grantableScopes([]);
-const apiKeys = createApiKeys({ db, clock, cursors, log: createLog("silent"), changes, events, bcryptCost: 4, scopes });
-const { handlers } = createMembers({ db, changes, events, cursors, revokeKeys: apiKeys.revokeCreatedBy });
+const scopes = grantableScopes(["pool:write"]);
+const apiKeys = createApiKeys({
+  ...{ db, clock, cursors, log: createLog("silent"), changes, events, bcryptCost: 4, scopes },
+  findOwner: (...owner) => accounts.findOwner(...owner),
+});
+const { handlers, accounts } = createMembers({
+  ...{ db, changes, events, cursors },
+  credentials: {
+    ...{ revokeKeys: apiKeys.revokeOwnedBy, listKeys: apiKeys.listOwnedBy },
+    endSessions: async () => 0,
+  },
+});
 
 const invite = async (choice: ContextChoice, request: object) =>
   (await perform(db, choice, handlers.inviteMember, InviteMemberRequestSchema, request)).member!;
 const update = async (choice: ContextChoice, memberId: string, change: object) =>
   (await perform(db, choice, handlers.updateMember, UpdateMemberRequestSchema, { memberId, ...change })).member!;
+const activate = async (member: { id: string; tenantId: string }) => {
+  await db.sql`update members set status = 'active' where tenant_id = ${member.tenantId} and id = ${member.id}`;
+  return member;
+};
 const remove = (choice: ContextChoice, memberId: string) =>
   perform(db, choice, handlers.removeMember, RemoveMemberRequestSchema, { memberId });
 
@@ -144,22 +157,24 @@ test("both list operations return the tenant's own members, without removed ones
   assert.deepEqual([first.totalSize, second.totalSize, all.totalSize], [3, 3, 3]);
 });
 
+async function createKey(tenantId: TenantId, creator: ContextChoice, request: object = {}): Promise<string> {
+  const caller = { kind: "user", ...creator, tenantId } as const;
+  const wanted = { name: "deploy", roles: ["viewer"], ...request };
+  const created = await perform(db, caller, apiKeys.handlers.createApiKey, CreateApiKeyRequestSchema, wanted);
+  return created.apiKey!.id;
+}
+const accessOf = (tenantId: TenantId, id: string) => apiKeys.access(db.sql, tenantId, id, Date.now());
+const asKey = (id: string) => ({ kind: "api_key", subject: `key:${id}` }) as const;
+
 test("the keys that a person created end when the member is suspended or removed", async () => {
   const tenantId = freshTenant();
-  const createKey = async (subject: string) => {
-    const { createApiKey } = apiKeys.handlers;
-    const { apiKey } = await perform(db, { tenantId, subject }, createApiKey, CreateApiKeyRequestSchema, {
-      ...{ name: "deploy", roles: ["viewer"] },
-    });
-    return apiKey!.id;
-  };
-  const isValid = async (id: string) => (await apiKeys.access(db.sql, tenantId, id, Date.now())) !== undefined;
-  const ada = await invite({ tenantId }, { subject: "ada", roles: ["operator"] });
-  const bob = await invite({ tenantId }, { email: "bob@example.com", roles: ["operator"] });
+  const isValid = async (id: string) => (await accessOf(tenantId, id)) !== undefined;
+  const ada = await activate(await invite({ tenantId }, { subject: "ada", roles: ["admin"] }));
+  const bob = await activate(await invite({ tenantId }, { email: "bob@example.com", roles: ["admin"] }));
   const keys = {
-    ada: await createKey("ada"),
-    session: await createKey(`member:${bob.id}`),
-    other: await createKey("x"),
+    ada: await createKey(tenantId, { subject: "ada" }),
+    session: await createKey(tenantId, { subject: `member:${bob.id}` }),
+    other: await createKey(tenantId, { subject: "x" }),
   };
 
   await update({ tenantId }, ada.id, { displayName: "Ada" });
@@ -168,4 +183,61 @@ test("the keys that a person created end when the member is suspended or removed
   assert.deepEqual([await isValid(keys.ada), await isValid(keys.session)], [false, true]);
   await remove({ tenantId }, bob.id);
   assert.deepEqual([await isValid(keys.session), await isValid(keys.other)], [false, true]);
+});
+
+test("the end of a member revokes the keys that the person's keys created, however long the chain, and no others", async () => {
+  const tenantId = freshTenant();
+  const ada = await activate(await invite({ tenantId }, { subject: "ada", roles: ["admin"] }));
+  const chain = [await createKey(tenantId, { subject: "ada" }, { roles: ["admin"] })];
+  while (chain.length < 15) chain.push(await createKey(tenantId, asKey(chain.at(-1)!), { roles: ["admin"] }));
+  const bobs = await createKey(tenantId, { subject: "bob" });
+  await update({ tenantId }, ada.id, { status: Status.SUSPENDED });
+  for (const id of chain) assert.equal(await accessOf(tenantId, id), undefined);
+  assert.ok(await accessOf(tenantId, bobs));
+  await update({ tenantId }, ada.id, { status: Status.ACTIVE });
+  for (const id of chain) assert.equal(await accessOf(tenantId, id), undefined, "keys do not come back");
+});
+
+test("a key never has more than its owner has now: the admin key of a demoted person is a viewer's", async () => {
+  const tenantId = freshTenant();
+  const ada = await activate(await invite({ tenantId }, { subject: "ada", roles: ["admin"] }));
+  const first = await createKey(tenantId, { subject: "ada" }, { roles: ["admin"] });
+  const second = await createKey(tenantId, asKey(first), { roles: ["admin"], scopes: ["pool:write"] });
+  await update({ tenantId }, ada.id, { roleSet: { roles: ["viewer"] } });
+  for (const id of [first, second]) {
+    const access = (await accessOf(tenantId, id))!;
+    assert.deepEqual([access.roles, access.scopes], [["viewer"], new Set(roleGrants.viewer)]);
+  }
+  await update({ tenantId }, ada.id, { environmentMode: "production_only" });
+  assert.equal((await accessOf(tenantId, second))!.environmentMode, "production_only");
+  await update({ tenantId }, ada.id, { roleSet: { roles: ["admin"] } });
+  assert.deepEqual((await accessOf(tenantId, second))!.roles, ["admin"], "the access comes back with the roles");
+});
+
+test("roles that only a person's token had stay with the keys, because the service cannot look them up", async () => {
+  const tenantId = freshTenant();
+  const ada = await activate(await invite({ tenantId }, { subject: "ada", roles: ["operator"] }));
+  const key = await createKey(tenantId, { subject: "ada" }, { roles: ["admin"] });
+  assert.deepEqual((await accessOf(tenantId, key))!.roles, ["admin"]);
+  await update({ tenantId }, ada.id, { roleSet: { roles: [] } });
+  assert.deepEqual((await accessOf(tenantId, key))!.roles, ["admin"]);
+  await update({ tenantId }, ada.id, { status: Status.SUSPENDED });
+  assert.equal(await accessOf(tenantId, key), undefined);
+});
+
+test("a suspension that runs at the same time either revokes a new key or prevents it", async () => {
+  const tenantId = freshTenant();
+  for (let round = 0; round < 5; round++) {
+    const subject = `person-${round}`;
+    const member = await activate(
+      await invite({ tenantId }, { subject, email: `${subject}@example.com`, roles: ["admin"] }),
+    );
+    const [created] = await Promise.allSettled([
+      createKey(tenantId, { subject }),
+      update({ tenantId }, member.id, { status: Status.SUSPENDED }),
+    ]);
+    await update({ tenantId }, member.id, { status: Status.ACTIVE });
+    if (created.status === "fulfilled") assert.equal(await accessOf(tenantId, created.value), undefined);
+    else assert.ok(failsWith("UNAUTHENTICATED")(created.reason), String(created.reason));
+  }
 });

@@ -5,7 +5,7 @@ import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "..
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { RevokeKeys } from "./accounts.ts";
+import type { MemberAccounts } from "./accounts.ts";
 import {
   grantOf,
   type Member,
@@ -13,7 +13,6 @@ import {
   type MemberStatus,
   type NewMember,
   statusAfter,
-  subjectsOf,
 } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
@@ -21,7 +20,7 @@ import { memberStore } from "./store.ts";
 export interface MemberParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
-  readonly revokeKeys: RevokeKeys;
+  readonly accounts: Pick<MemberAccounts, "endAccess">;
 }
 
 /** The input of an update. */
@@ -33,15 +32,10 @@ export interface MemberUpdate extends MemberChange {
 export type MemberService = ReturnType<typeof createMemberService>;
 
 /** Creates the service of members. */
-export function createMemberService({ changes, events, revokeKeys }: MemberParts) {
+export function createMemberService({ changes, events, accounts }: MemberParts) {
   async function changed(context: Context): Promise<void> {
     await changes.record(context.sql, context.tenantId);
     context.afterCommit(() => changes.published(context.tenantId));
-  }
-
-  /** Revokes the keys of a person who has lost access: a key would outlive the person's sessions and tokens. */
-  async function revokeKeysOf(context: Context, member: Member): Promise<void> {
-    await revokeKeys(context, subjectsOf(member), context.principal.subject);
   }
 
   return {
@@ -58,6 +52,8 @@ export function createMemberService({ changes, events, revokeKeys }: MemberParts
         expiresAt: expiresAt ?? null,
         id: ulid(nowMs),
         groupRoles: [],
+        sessionRoles: [],
+        signedOutAt: null,
         status: "invited",
         ...newStamps(nowMs),
       });
@@ -92,7 +88,7 @@ export function createMemberService({ changes, events, revokeKeys }: MemberParts
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (member === undefined) throw updateRefusal(current, "member");
       await changed(context);
-      if (change.status === "suspended") await revokeKeysOf(context, member);
+      if (change.status === "suspended") await accounts.endAccess(context, member, context.principal.subject);
       await events.record(context, "member.updated", id, { fields: changedFields(update) });
       return member;
     },
@@ -102,7 +98,7 @@ export function createMemberService({ changes, events, revokeKeys }: MemberParts
       const removed = await memberStore(sql).update(tenantId, id, { status: "removed" }, undefined, new Date(nowMs));
       if (removed === undefined) throw notFound("member");
       await changed(context);
-      await revokeKeysOf(context, removed);
+      await accounts.endAccess(context, removed, context.principal.subject);
       await events.record(context, "member.removed", id, {});
       return removed;
     },

@@ -6,8 +6,8 @@ import type { Bearer, Member, MemberChange, ProvisionedChange } from "./domain/m
 /** The SQL queries of members. The row of a removed member stays, and only `findByBearer` returns it. */
 export function memberStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, subject, email, display_name, roles, group_roles, status, environment_mode, expires_at, created_at,
-    updated_at, record_version`;
+    tenant_id, id, subject, email, display_name, roles, group_roles, session_roles, status, environment_mode, expires_at,
+    signed_out_at, created_at, updated_at, record_version`;
   return {
     async insert(member: Member): Promise<Member> {
       const [row] = await sql<Member[]>`
@@ -74,6 +74,16 @@ export function memberStore(sql: Sql) {
       return row;
     },
 
+    /** Finds the member that a subject of keys or sessions names. Removed members come last. */
+    async findOwner(tenantId: TenantId, subject: string, isLocked: boolean): Promise<Member | undefined> {
+      const id = /^member:(.*)$/.exec(subject)?.[1] ?? null;
+      const [row] = await sql<Member[]>`
+        select ${columns} from members
+        where tenant_id = ${tenantId} and (id = ${id} or subject = ${subject})
+        order by status = 'removed', id desc limit 1 ${isLocked ? sql`for share` : sql``}`;
+      return row;
+    },
+
     /** Finds the member with an email address. */
     async findByEmail(tenantId: TenantId, email: string): Promise<Member | undefined> {
       const [row] = await sql<Member[]>`
@@ -95,19 +105,29 @@ export function memberStore(sql: Sql) {
       return row;
     },
 
-    /** Sets the roles that members have through groups; returns the number of changed members. */
-    async setGroupRoles(
+    /** Sets the roles that members have through groups or sessions; returns the number of changed members. */
+    async setRolesOf(
+      source: "group" | "session",
       tenantId: TenantId,
       entries: readonly { readonly memberId: string; readonly roles: readonly string[] }[],
     ): Promise<number> {
+      const column = source === "group" ? sql`group_roles` : sql`session_roles`;
       const { count } = await sql`
-        update members set group_roles = array(select jsonb_array_elements_text(wanted.roles::jsonb)),
+        update members set ${column} = array(select jsonb_array_elements_text(wanted.roles::jsonb)),
           updated_at = now(), record_version = record_version + 1
         from unnest(${entries.map(({ memberId }) => memberId)}::text[],
           ${entries.map(({ roles }) => JSON.stringify(roles))}::text[]) as wanted(id, roles)
         where members.tenant_id = ${tenantId} and members.id = wanted.id
-          and members.group_roles is distinct from array(select jsonb_array_elements_text(wanted.roles::jsonb))`;
+          and members.${column} is distinct from array(select jsonb_array_elements_text(wanted.roles::jsonb))`;
       return count;
+    },
+
+    async signOut(tenantId: TenantId, id: string, now: Date): Promise<Member | undefined> {
+      const [row] = await sql<Member[]>`
+        update members set signed_out_at = ${now}, updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
+        returning ${columns}`;
+      return row;
     },
 
     /** Binds a member to a token's subject and activates it, at the first call; undefined if a concurrent call did so first. */

@@ -37,7 +37,10 @@ const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
 const { changes } = announcedChanges();
 const log = createLog("silent");
-const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set() });
+const apiKeys = createApiKeys({
+  ...{ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set<string>() },
+  findOwner: async () => undefined,
+});
 const environments = createEnvironments({ events, changes, cursors });
 /** Tenants with data that is not in the database. */
 const withObjects = new Set<string>();

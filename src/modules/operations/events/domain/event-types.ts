@@ -9,6 +9,7 @@ export const eventTypes = {
   "member.invited": { meaning: "A person was invited.", data: ["roles"] },
   "member.updated": { meaning: "A member was changed.", data: ["fields"] },
   "member.removed": { meaning: "A member was removed.", data: [] },
+  "member.signed_out": { meaning: "A member was signed out everywhere.", data: ["sessions"] },
   "api_key.created": { meaning: "An API key was created.", data: ["name", "prefix", "roles", "scopes"] },
   "api_key.revoked": { meaning: "An API key was revoked.", data: ["name", "prefix"] },
   "login_link.created": { meaning: "A link that signs a browser in was created.", data: ["created_by"] },

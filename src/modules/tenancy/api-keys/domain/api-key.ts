@@ -1,6 +1,7 @@
 import {
   type EnvironmentMode,
   grantedScopes,
+  limitAccess,
   type Principal,
   type TenantId,
 } from "../../../../platform/access/index.ts";
@@ -19,6 +20,10 @@ export interface ApiKey extends Stamps {
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
   readonly createdBy: string;
+  /** The subject at the start of the chain of keys that created keys; empty if that is nobody of the tenant. */
+  readonly owner: string;
+  /** Roles that only the owner's token had when the chain began, so that they cannot be looked up. */
+  readonly tokenRoles: readonly string[];
   readonly revokedAt: Date | null;
   readonly revokedBy: string;
 }
@@ -37,9 +42,20 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "active";
 }
 
-/** The caller that a key identifies. */
-export function principalOf(key: ApiKey): Principal {
-  return {
+/** The access of a key's owner now. */
+export interface OwnerAccess {
+  readonly status: "invited" | "active" | "suspended" | "removed";
+  readonly roles: readonly string[];
+  readonly environmentMode: EnvironmentMode;
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * The caller that a key identifies, with no more access than the owner has now; undefined if that is none. An owner who is not
+ * a member, such as a service, does not limit the key.
+ */
+export function principalOf(key: ApiKey, owner: OwnerAccess | undefined): Principal | undefined {
+  const principal: Principal = {
     tenantId: key.tenantId,
     subject: `key:${key.id}`,
     kind: "api_key",
@@ -48,4 +64,10 @@ export function principalOf(key: ApiKey): Principal {
     environmentMode: key.environmentMode,
     expiresAt: key.expiresAt ?? undefined,
   };
+  if (owner === undefined) return principal;
+  if (owner.status === "suspended" || owner.status === "removed") return undefined;
+  const roles = [...new Set([...owner.roles, ...key.tokenRoles])];
+  const { environmentMode, expiresAt } = owner;
+  const scopes = grantedScopes(roles, []);
+  return limitAccess(principal, { roles, scopes, environmentMode, expiresAt: expiresAt ?? undefined });
 }

@@ -15,11 +15,15 @@ export interface Member extends Stamps {
   readonly roles: readonly string[];
   /** Roles through groups of the identity provider. */
   readonly groupRoles: readonly string[];
+  /** Roles of browser sessions, through the groups that identity providers named at the last sign-in. */
+  readonly sessionRoles: readonly string[];
   readonly status: MemberStatus;
   /** The environments that the member can use, regardless of the token. */
   readonly environmentMode: EnvironmentMode;
   /** When the membership expires; null if it does not. */
   readonly expiresAt: Date | null;
+  /** When the person was signed out everywhere; null if that never happened. */
+  readonly signedOutAt: Date | null;
 }
 
 /** The input for a new member. Undefined fields default to the inviting caller's own values. */
@@ -45,13 +49,35 @@ export interface ProvisionedChange {
 }
 
 /** The part of a member that authorization needs. */
-export type MemberRoles = Pick<Member, "id" | "subject" | "roles" | "status" | "environmentMode" | "expiresAt">;
+export type MemberRoles = Pick<
+  Member,
+  "id" | "subject" | "roles" | "status" | "environmentMode" | "expiresAt" | "signedOutAt"
+>;
 
-/** Returns a member's effective roles: only an active member has any. */
-export function toMemberRoles(member: Member): MemberRoles {
-  const { id, subject, status, environmentMode, expiresAt } = member;
-  const roles = status === "active" ? [...new Set([...member.roles, ...member.groupRoles])] : [];
-  return { id, subject, roles, status, environmentMode, expiresAt };
+/** Where a member has a role from. */
+export type RoleSource = "direct" | "group" | "session";
+
+/** A role that a member has, and where from. */
+export interface RoleGrant {
+  readonly role: string;
+  readonly sources: readonly RoleSource[];
+}
+
+/** Returns the roles that a member has now, in order: only an active member has any. */
+export function roleGrantsOf({ status, roles, groupRoles, sessionRoles }: Member): RoleGrant[] {
+  if (status !== "active") return [];
+  const given = { direct: roles, group: groupRoles, session: sessionRoles };
+  const sources = Object.keys(given) as RoleSource[];
+  return [...new Set(Object.values(given).flat())]
+    .sort()
+    .map((role) => ({ role, sources: sources.filter((source) => given[source].includes(role)) }));
+}
+
+/** Returns the part of a member that authorization needs, with the roles from some sources. */
+export function toMemberRoles(member: Member, sources: readonly RoleSource[] = ["direct", "group"]): MemberRoles {
+  const { id, subject, status, environmentMode, expiresAt, signedOutAt } = member;
+  const given = roleGrantsOf(member).filter((grant) => grant.sources.some((source) => sources.includes(source)));
+  return { id, subject, roles: given.map(({ role }) => role), status, environmentMode, expiresAt, signedOutAt };
 }
 
 /** Returns what a change grants to a member; undefined if it grants nothing new. */
