@@ -61,7 +61,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "session",
     description: "A browser in which somebody is signed in.",
     isGroup: true,
-    verbs: {"service.api.BrowserSessionService/GetCurrentSession":"current","service.api.BrowserSessionService/ListBrowserSessions":"list","service.api.BrowserSessionService/RevokeBrowserSession":"revoke"},
+    verbs: {"service.api.BrowserSessionService/GetCurrentSession":"current","service.api.BrowserSessionService/ListBrowserSessions":"list","service.api.BrowserSessionService/RevokeBrowserSession":"revoke","service.api.BrowserSessionService/SignOutEverywhere":"sign-out"},
     services: () => Promise.all([import("./service/api/browser_session_pb.ts").then((file) => file.BrowserSessionService)]),
   },
   {

@@ -132,6 +132,12 @@ function byToken({ config, members, clock }: Parts): Authenticator {
     if (member !== undefined && member.expiresAt !== null && member.expiresAt.getTime() <= clock.now()) {
       throw fail("UNAUTHENTICATED", { public: "The membership has expired." });
     }
+    // Times of tokens are whole seconds. A token of the second of the sign-out counts as issued before it.
+    if (member?.signedOutAt && !((claims.iat ?? 0) > Math.floor(member.signedOutAt.getTime() / 1000))) {
+      throw fail("UNAUTHENTICATED", {
+        public: "The member was signed out after the token was issued. Request a new one.",
+      });
+    }
     const roles = [...new Set([...textsOf(claims[config["auth.roles_claim"]]), ...(member?.roles ?? [])])];
     return {
       tenantId: tenantId as TenantId,

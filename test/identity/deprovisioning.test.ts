@@ -21,7 +21,7 @@ interface Person {
   readonly links: readonly string[];
 }
 
-describe("the end of a person", () => {
+describe("the access of a person", () => {
   let issuer: Issuer;
   let first: TestService;
   let second: TestService;
@@ -155,4 +155,62 @@ describe("the end of a person", () => {
       for (const [name, status] of Object.entries(lasting)) assert.equal(status, 401, `${name} does not come back`);
     });
   }
+
+  test("one call signs a person out everywhere: sessions, links and tokens end, keys stay", async () => {
+    const { memberId, statuses, links } = await person("fay");
+    const keys = { "key 1": 200, "key 2": 200, "key 3": 200 };
+    const ended = { token: 401, "session of token": 401, "session of key 1": 401, "session of key 3": 401 };
+    const viewer = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
+    const signOut = (key: string, body: object) =>
+      restClient(first.baseUrl, key).call("POST", "/api/v2/identity/sign-out", body);
+    const others = await signOut(viewer.body.data.secret, { member_id: memberId });
+    assert.equal(others.status, 404, "only an admin can sign others out");
+    assert.equal((await signOut(first.adminKey, {})).status, 400, "a key is not a member");
+    const done = await signOut(first.adminKey, { member_id: memberId });
+    assert.deepEqual([done.status, done.body.data.sessions], [200, 3], done.text);
+    assert.deepEqual(await statuses(first), { ...keys, ...ended });
+    for (const link of links) assert.equal((await new PlainBrowser().openLink(link)).status, 403, "a link is void");
+    const claims = { tenant_id: tenantId, email: "fay@acme.example", email_verified: true };
+    for (;;) {
+      const authorization = `Bearer ${await issuer.token("fay", claims)}`;
+      const again = await restClient(first.baseUrl).call("GET", probe, undefined, { authorization });
+      if (again.status === 200) break;
+      // Tokens of the second of the sign-out are refused, too.
+      assert.ok(Date.now() < Date.parse(done.body.data.signed_out_at) + 5000, again.text);
+      await delay(50);
+    }
+  });
+
+  test("the link of a suspended member opens no session, not even one that lives after the reinstatement", async () => {
+    const { memberId } = await person("gil");
+    const authorization = `Bearer ${await issuer.token("gil", { tenant_id: tenantId })}`;
+    const link = await restClient(first.baseUrl).call("POST", "/api/v2/identity/login-links", {}, { authorization });
+    const member = (change: object) => rest.call("PATCH", `/api/v2/members/${memberId}`, change);
+    await member({ status: "STATUS_SUSPENDED" });
+    const browser = new PlainBrowser();
+    assert.equal((await browser.openLink(link.body.data.url)).status, 403);
+    assert.equal(browser.cookies.size, 0);
+    await member({ status: "STATUS_ACTIVE" });
+    assert.equal((await browser.openLink(link.body.data.url)).status, 403, "the link does not come back either");
+  });
+
+  test("member lists show every role that a person has, and where it comes from", async () => {
+    await rest.call("PUT", "/api/v2/identity/group-roles", { group: "Operators", roles: ["operator", "viewer"] });
+    const hal = await directory.call("POST", "/Users", scimUser("hal@acme.example"));
+    await directory.call("POST", "/Groups", { displayName: "Operators", members: [{ value: hal.body.id }] });
+    const found = async () => {
+      const { body } = await rest.call("GET", "/api/v2/members?limit=1000");
+      return body.data.find(({ email }: { email: string }) => email === "hal@acme.example");
+    };
+    const { id, roles, access } = await found();
+    assert.deepEqual(roles, []);
+    assert.deepEqual(access, [
+      { role: "operator", sources: ["group"] },
+      { role: "viewer", sources: ["group"] },
+    ]);
+    await rest.call("PATCH", `/api/v2/members/${id}`, { role_set: { roles: ["viewer"] } });
+    assert.deepEqual((await found()).access[1], { role: "viewer", sources: ["direct", "group"] });
+    await rest.call("PATCH", `/api/v2/members/${id}`, { status: "STATUS_SUSPENDED" });
+    assert.deepEqual((await found()).access, []);
+  });
 });

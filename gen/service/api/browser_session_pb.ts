@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/browser_session.proto.
  */
 export const file_service_api_browser_session: GenFile = /*@__PURE__*/
-  fileDesc("CiFzZXJ2aWNlL2FwaS9icm93c2VyX3Nlc3Npb24ucHJvdG8SC3NlcnZpY2UuYXBpIlkKCUxvZ2luTGluaxIKCgJpZBgBIAEoCRIQCgN1cmwYAiABKAlCA4ABARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLzAgoOQnJvd3NlclNlc3Npb24SCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg4KBm1ldGhvZBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkSEgoKYXBpX2tleV9pZBgFIAEoCRIVCg1jb25uZWN0aW9uX2lkGAYgASgJEhIKCnVzZXJfYWdlbnQYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3NlZW5fYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GA0gASgIIqkBCg5DdXJyZW50U2Vzc2lvbhIRCgl0ZW5hbnRfaWQYASABKAkSDwoHc3ViamVjdBgCIAEoCRIMCgRraW5kGAMgASgJEg0KBXJvbGVzGAQgAygJEg4KBnNjb3BlcxgFIAMoCRIYChBlbnZpcm9ubWVudF9tb2RlGAYgASgJEiwKB3Nlc3Npb24YByABKAsyGy5zZXJ2aWNlLmFwaS5Ccm93c2VyU2Vzc2lvbiI1ChZDcmVhdGVMb2dpbkxpbmtSZXF1ZXN0EhsKCXJldHVybl90bxgBIAEoCUIIukgFcgMYgAgiRQoXQ3JlYXRlTG9naW5MaW5rUmVzcG9uc2USKgoKbG9naW5fbGluaxgBIAEoCzIWLnNlcnZpY2UuYXBpLkxvZ2luTGluayIaChhHZXRDdXJyZW50U2Vzc2lvblJlcXVlc3QiUQoZR2V0Q3VycmVudFNlc3Npb25SZXNwb25zZRI0Cg9jdXJyZW50X3Nlc3Npb24YASABKAsyGy5zZXJ2aWNlLmFwaS5DdXJyZW50U2Vzc2lvbiJRChpMaXN0QnJvd3NlclNlc3Npb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIo8BChtMaXN0QnJvd3NlclNlc3Npb25zUmVzcG9uc2USLQoIc2Vzc2lvbnMYASADKAsyGy5zZXJ2aWNlLmFwaS5Ccm93c2VyU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiNAobUmV2b2tlQnJvd3NlclNlc3Npb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiVAocUmV2b2tlQnJvd3NlclNlc3Npb25SZXNwb25zZRI0Cg9icm93c2VyX3Nlc3Npb24YASABKAsyGy5zZXJ2aWNlLmFwaS5Ccm93c2VyU2Vzc2lvbjLdBgoVQnJvd3NlclNlc3Npb25TZXJ2aWNlEscBCg9DcmVhdGVMb2dpbkxpbmsSIy5zZXJ2aWNlLmFwaS5DcmVhdGVMb2dpbkxpbmtSZXF1ZXN0GiQuc2VydmljZS5hcGkuQ3JlYXRlTG9naW5MaW5rUmVzcG9uc2UiacrzGCQIARACGAEgASoPYnJvd3Nlcl9zZXNzaW9uMgV3cml0ZVAFWAHS8xgKbG9naW4tbGlua4LT5JMCLToBKmIKbG9naW5fbGluayIcL2FwaS92Mi9pZGVudGl0eS9sb2dpbi1saW5rcxLLAQoRR2V0Q3VycmVudFNlc3Npb24SJS5zZXJ2aWNlLmFwaS5HZXRDdXJyZW50U2Vzc2lvblJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5HZXRDdXJyZW50U2Vzc2lvblJlc3BvbnNlImfK8xgfCAEQAhgBIAEqD2Jyb3dzZXJfc2Vzc2lvbjIEcmVhZNLzGA9zZXNzaW9uIGN1cnJlbnSC0+STAitiD2N1cnJlbnRfc2Vzc2lvbhIYL2FwaS92Mi9pZGVudGl0eS9zZXNzaW9uEsABChNMaXN0QnJvd3NlclNlc3Npb25zEicuc2VydmljZS5hcGkuTGlzdEJyb3dzZXJTZXNzaW9uc1JlcXVlc3QaKC5zZXJ2aWNlLmFwaS5MaXN0QnJvd3NlclNlc3Npb25zUmVzcG9uc2UiVsrzGCEIARACGAEgASoPYnJvd3Nlcl9zZXNzaW9uMgRyZWFkUALS8xgMc2Vzc2lvbiBsaXN0gtPkkwIbEhkvYXBpL3YyL2lkZW50aXR5L3Nlc3Npb25zEugBChRSZXZva2VCcm93c2VyU2Vzc2lvbhIoLnNlcnZpY2UuYXBpLlJldm9rZUJyb3dzZXJTZXNzaW9uUmVxdWVzdBopLnNlcnZpY2UuYXBpLlJldm9rZUJyb3dzZXJTZXNzaW9uUmVzcG9uc2Uie8rzGCQIARACGAEgASoPYnJvd3Nlcl9zZXNzaW9uMgV3cml0ZVAFWAHS8xgOc2Vzc2lvbiByZXZva2WC0+STAjs6ASpiD2Jyb3dzZXJfc2Vzc2lvbiIlL2FwaS92Mi9pZGVudGl0eS9zZXNzaW9ucy97aWR9L3Jldm9rZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("CiFzZXJ2aWNlL2FwaS9icm93c2VyX3Nlc3Npb24ucHJvdG8SC3NlcnZpY2UuYXBpIlkKCUxvZ2luTGluaxIKCgJpZBgBIAEoCRIQCgN1cmwYAiABKAlCA4ABARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLzAgoOQnJvd3NlclNlc3Npb24SCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg4KBm1ldGhvZBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkSEgoKYXBpX2tleV9pZBgFIAEoCRIVCg1jb25uZWN0aW9uX2lkGAYgASgJEhIKCnVzZXJfYWdlbnQYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3NlZW5fYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GA0gASgIIqkBCg5DdXJyZW50U2Vzc2lvbhIRCgl0ZW5hbnRfaWQYASABKAkSDwoHc3ViamVjdBgCIAEoCRIMCgRraW5kGAMgASgJEg0KBXJvbGVzGAQgAygJEg4KBnNjb3BlcxgFIAMoCRIYChBlbnZpcm9ubWVudF9tb2RlGAYgASgJEiwKB3Nlc3Npb24YByABKAsyGy5zZXJ2aWNlLmFwaS5Ccm93c2VyU2Vzc2lvbiI1ChZDcmVhdGVMb2dpbkxpbmtSZXF1ZXN0EhsKCXJldHVybl90bxgBIAEoCUIIukgFcgMYgAgiRQoXQ3JlYXRlTG9naW5MaW5rUmVzcG9uc2USKgoKbG9naW5fbGluaxgBIAEoCzIWLnNlcnZpY2UuYXBpLkxvZ2luTGluayIaChhHZXRDdXJyZW50U2Vzc2lvblJlcXVlc3QiUQoZR2V0Q3VycmVudFNlc3Npb25SZXNwb25zZRI0Cg9jdXJyZW50X3Nlc3Npb24YASABKAsyGy5zZXJ2aWNlLmFwaS5DdXJyZW50U2Vzc2lvbiJRChpMaXN0QnJvd3NlclNlc3Npb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIo8BChtMaXN0QnJvd3NlclNlc3Npb25zUmVzcG9uc2USLQoIc2Vzc2lvbnMYASADKAsyGy5zZXJ2aWNlLmFwaS5Ccm93c2VyU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiNAobUmV2b2tlQnJvd3NlclNlc3Npb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiVAocUmV2b2tlQnJvd3NlclNlc3Npb25SZXNwb25zZRI0Cg9icm93c2VyX3Nlc3Npb24YASABKAsyGy5zZXJ2aWNlLmFwaS5Ccm93c2VyU2Vzc2lvbiI2ChhTaWduT3V0RXZlcnl3aGVyZVJlcXVlc3QSGgoJbWVtYmVyX2lkGAEgASgJQge6SARyAhhAImEKB1NpZ25PdXQSEQoJbWVtYmVyX2lkGAEgASgJEhAKCHNlc3Npb25zGAIgASgFEjEKDXNpZ25lZF9vdXRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkMKGVNpZ25PdXRFdmVyeXdoZXJlUmVzcG9uc2USJgoIc2lnbl9vdXQYASABKAsyFC5zZXJ2aWNlLmFwaS5TaWduT3V0Mq4IChVCcm93c2VyU2Vzc2lvblNlcnZpY2USxwEKD0NyZWF0ZUxvZ2luTGluaxIjLnNlcnZpY2UuYXBpLkNyZWF0ZUxvZ2luTGlua1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DcmVhdGVMb2dpbkxpbmtSZXNwb25zZSJpyvMYJAgBEAIYASABKg9icm93c2VyX3Nlc3Npb24yBXdyaXRlUAVYAdLzGApsb2dpbi1saW5rgtPkkwItOgEqYgpsb2dpbl9saW5rIhwvYXBpL3YyL2lkZW50aXR5L2xvZ2luLWxpbmtzEssBChFHZXRDdXJyZW50U2Vzc2lvbhIlLnNlcnZpY2UuYXBpLkdldEN1cnJlbnRTZXNzaW9uUmVxdWVzdBomLnNlcnZpY2UuYXBpLkdldEN1cnJlbnRTZXNzaW9uUmVzcG9uc2UiZ8rzGB8IARACGAEgASoPYnJvd3Nlcl9zZXNzaW9uMgRyZWFk0vMYD3Nlc3Npb24gY3VycmVudILT5JMCK2IPY3VycmVudF9zZXNzaW9uEhgvYXBpL3YyL2lkZW50aXR5L3Nlc3Npb24SwAEKE0xpc3RCcm93c2VyU2Vzc2lvbnMSJy5zZXJ2aWNlLmFwaS5MaXN0QnJvd3NlclNlc3Npb25zUmVxdWVzdBooLnNlcnZpY2UuYXBpLkxpc3RCcm93c2VyU2Vzc2lvbnNSZXNwb25zZSJWyvMYIQgBEAIYASABKg9icm93c2VyX3Nlc3Npb24yBHJlYWRQAtLzGAxzZXNzaW9uIGxpc3SC0+STAhsSGS9hcGkvdjIvaWRlbnRpdHkvc2Vzc2lvbnMS6AEKFFJldm9rZUJyb3dzZXJTZXNzaW9uEiguc2VydmljZS5hcGkuUmV2b2tlQnJvd3NlclNlc3Npb25SZXF1ZXN0Gikuc2VydmljZS5hcGkuUmV2b2tlQnJvd3NlclNlc3Npb25SZXNwb25zZSJ7yvMYJAgBEAIYASABKg9icm93c2VyX3Nlc3Npb24yBXdyaXRlUAVYAdLzGA5zZXNzaW9uIHJldm9rZYLT5JMCOzoBKmIPYnJvd3Nlcl9zZXNzaW9uIiUvYXBpL3YyL2lkZW50aXR5L3Nlc3Npb25zL3tpZH0vcmV2b2tlEs4BChFTaWduT3V0RXZlcnl3aGVyZRIlLnNlcnZpY2UuYXBpLlNpZ25PdXRFdmVyeXdoZXJlUmVxdWVzdBomLnNlcnZpY2UuYXBpLlNpZ25PdXRFdmVyeXdoZXJlUmVzcG9uc2UiasrzGCQIARACGAEgASoPYnJvd3Nlcl9zZXNzaW9uMgV3cml0ZVAFWAHS8xgQc2Vzc2lvbiBzaWduLW91dILT5JMCKDoBKmIIc2lnbl9vdXQiGS9hcGkvdjIvaWRlbnRpdHkvc2lnbi1vdXRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A link that signs a browser in.
@@ -418,6 +418,83 @@ export const RevokeBrowserSessionResponseSchema: GenMessage<RevokeBrowserSession
   messageDesc(file_service_api_browser_session, 10);
 
 /**
+ * Selects the person to sign out.
+ *
+ * @generated from message service.api.SignOutEverywhereRequest
+ */
+export type SignOutEverywhereRequest = Message<"service.api.SignOutEverywhereRequest"> & {
+  /**
+   * The member's id; the caller when empty.
+   *
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message service.api.SignOutEverywhereRequest.
+ * Use `create(SignOutEverywhereRequestSchema)` to create a new message.
+ */
+export const SignOutEverywhereRequestSchema: GenMessage<SignOutEverywhereRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_browser_session, 11);
+
+/**
+ * What a sign-out ended.
+ *
+ * @generated from message service.api.SignOut
+ */
+export type SignOut = Message<"service.api.SignOut"> & {
+  /**
+   * The member who was signed out.
+   *
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+
+  /**
+   * The number of browser sessions that ended.
+   *
+   * @generated from field: int32 sessions = 2;
+   */
+  sessions: number;
+
+  /**
+   * Tokens that were issued until then are refused.
+   *
+   * @generated from field: google.protobuf.Timestamp signed_out_at = 3;
+   */
+  signedOutAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.SignOut.
+ * Use `create(SignOutSchema)` to create a new message.
+ */
+export const SignOutSchema: GenMessage<SignOut> = /*@__PURE__*/
+  messageDesc(file_service_api_browser_session, 12);
+
+/**
+ * The sign-out.
+ *
+ * @generated from message service.api.SignOutEverywhereResponse
+ */
+export type SignOutEverywhereResponse = Message<"service.api.SignOutEverywhereResponse"> & {
+  /**
+   * What ended.
+   *
+   * @generated from field: service.api.SignOut sign_out = 1;
+   */
+  signOut?: SignOut | undefined;
+};
+
+/**
+ * Describes the message service.api.SignOutEverywhereResponse.
+ * Use `create(SignOutEverywhereResponseSchema)` to create a new message.
+ */
+export const SignOutEverywhereResponseSchema: GenMessage<SignOutEverywhereResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_browser_session, 13);
+
+/**
  * Browser sessions: how people use the service in a browser. A session is kept by the service; the browser has a cookie.
  *
  * @generated from service service.api.BrowserSessionService
@@ -464,6 +541,18 @@ export const BrowserSessionService: GenService<{
     methodKind: "unary";
     input: typeof RevokeBrowserSessionRequestSchema;
     output: typeof RevokeBrowserSessionResponseSchema;
+  },
+  /**
+   * Signs a person out everywhere, on every node within a second: ends all browser sessions of the member and of the member's API
+   * keys, voids the login links, and refuses tokens that were issued until now. API keys stay valid. Members can sign themselves
+   * out; an admin can sign out every member of the tenant.
+   *
+   * @generated from rpc service.api.BrowserSessionService.SignOutEverywhere
+   */
+  signOutEverywhere: {
+    methodKind: "unary";
+    input: typeof SignOutEverywhereRequestSchema;
+    output: typeof SignOutEverywhereResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_browser_session, 0);

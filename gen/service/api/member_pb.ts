@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file service/api/member.proto.
  */
 export const file_service_api_member: GenFile = /*@__PURE__*/
-  fileDesc("ChhzZXJ2aWNlL2FwaS9tZW1iZXIucHJvdG8SC3NlcnZpY2UuYXBpIs0DCgZNZW1iZXISCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3N1YmplY3QYAyABKAkSDQoFZW1haWwYBCABKAkSFAoMZGlzcGxheV9uYW1lGAUgASgJEg0KBXJvbGVzGAYgAygJEioKBnN0YXR1cxgHIAEoDjIaLnNlcnZpY2UuYXBpLk1lbWJlci5TdGF0dXMSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCiABKAMSGAoQZW52aXJvbm1lbnRfbW9kZRgLIAEoCRIuCgpleHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJxCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASEgoOU1RBVFVTX0lOVklURUQQARIRCg1TVEFUVVNfQUNUSVZFEAISFAoQU1RBVFVTX1NVU1BFTkRFRBADEhIKDlNUQVRVU19SRU1PVkVEEAQioAIKE0ludml0ZU1lbWJlclJlcXVlc3QSGQoFZW1haWwYASABKAlCCrpIB3IFGP4BYAESGQoHc3ViamVjdBgCIAEoCUIIukgFcgMY/wESHgoMZGlzcGxheV9uYW1lGAMgASgJQgi6SAVyAxjIARI1CgVyb2xlcxgEIAMoCUImukgjkgEgEBQYASIachgyFl5bYS16XVthLXowLTlfXXswLDYyfSQSTAoQZW52aXJvbm1lbnRfbW9kZRgFIAEoCUIyukgvci1SAFIDYW55Ug9wcm9kdWN0aW9uX29ubHlSE25vbl9wcm9kdWN0aW9uX29ubHkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOwoUSW52aXRlTWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMuc2VydmljZS5hcGkuTWVtYmVyIjAKEEdldE1lbWJlclJlcXVlc3QSHAoJbWVtYmVyX2lkGAEgASgJQgm6SAZyBBABGEAiOAoRR2V0TWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMuc2VydmljZS5hcGkuTWVtYmVyIkQKC01lbWJlclJvbGVzEjUKBXJvbGVzGAEgAygJQia6SCOSASAQFBgBIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjJ9JCKnAwoTVXBkYXRlTWVtYmVyUmVxdWVzdBIcCgltZW1iZXJfaWQYASABKAlCCbpIBnIEEAEYQBIjCgxkaXNwbGF5X25hbWUYAiABKAlCCLpIBXIDGMgBSACIAQESKgoIcm9sZV9zZXQYAyABKAsyGC5zZXJ2aWNlLmFwaS5NZW1iZXJSb2xlcxI/CgZzdGF0dXMYBCABKA4yGi5zZXJ2aWNlLmFwaS5NZW1iZXIuU3RhdHVzQg66SAuCAQgQASAAIAEgBEgBiAEBEhsKDnJlY29yZF92ZXJzaW9uGAUgASgDSAKIAQESTwoQZW52aXJvbm1lbnRfbW9kZRgGIAEoCUIwukgtcitSA2FueVIPcHJvZHVjdGlvbl9vbmx5UhNub25fcHJvZHVjdGlvbl9vbmx5SAOIAQESLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDwoNX2Rpc3BsYXlfbmFtZUIJCgdfc3RhdHVzQhEKD19yZWNvcmRfdmVyc2lvbkITChFfZW52aXJvbm1lbnRfbW9kZSI7ChRVcGRhdGVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5zZXJ2aWNlLmFwaS5NZW1iZXIiMwoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIcCgltZW1iZXJfaWQYASABKAlCCbpIBnIEEAEYQCI7ChRSZW1vdmVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5zZXJ2aWNlLmFwaS5NZW1iZXIiSQoSTGlzdE1lbWJlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUifgoTTGlzdE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuc2VydmljZS5hcGkuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJPChhMaXN0VGVuYW50TWVtYmVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBSKEAQoZTGlzdFRlbmFudE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuc2VydmljZS5hcGkuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCDK2BwoNTWVtYmVyU2VydmljZRKWAQoMSW52aXRlTWVtYmVyEiAuc2VydmljZS5hcGkuSW52aXRlTWVtYmVyUmVxdWVzdBohLnNlcnZpY2UuYXBpLkludml0ZU1lbWJlclJlc3BvbnNlIkHK8xgbCAEQAhgBIAEqBm1lbWJlcjIFd3JpdGVQBVgBgtPkkwIcOgEqYgZtZW1iZXIiDy9hcGkvdjIvbWVtYmVycxKRAQoJR2V0TWVtYmVyEh0uc2VydmljZS5hcGkuR2V0TWVtYmVyUmVxdWVzdBoeLnNlcnZpY2UuYXBpLkdldE1lbWJlclJlc3BvbnNlIkXK8xgWCAEQAhgBIAEqBm1lbWJlcjIEcmVhZILT5JMCJWIGbWVtYmVyEhsvYXBpL3YyL21lbWJlcnMve21lbWJlcl9pZH0SogEKDFVwZGF0ZU1lbWJlchIgLnNlcnZpY2UuYXBpLlVwZGF0ZU1lbWJlclJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5VcGRhdGVNZW1iZXJSZXNwb25zZSJNyvMYGwgBEAIYASABKgZtZW1iZXIyBXdyaXRlUAVYAYLT5JMCKDoBKmIGbWVtYmVyMhsvYXBpL3YyL21lbWJlcnMve21lbWJlcl9pZH0SoAEKDFJlbW92ZU1lbWJlchIgLnNlcnZpY2UuYXBpLlJlbW92ZU1lbWJlclJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5SZW1vdmVNZW1iZXJSZXNwb25zZSJLyvMYHAgBEAIYASABKgZtZW1iZXIyBmRlbGV0ZVAFWAGC0+STAiViBm1lbWJlciobL2FwaS92Mi9tZW1iZXJzL3ttZW1iZXJfaWR9EoUBCgtMaXN0TWVtYmVycxIfLnNlcnZpY2UuYXBpLkxpc3RNZW1iZXJzUmVxdWVzdBogLnNlcnZpY2UuYXBpLkxpc3RNZW1iZXJzUmVzcG9uc2UiM8rzGBgIARACGAEgASoGbWVtYmVyMgRyZWFkUAKC0+STAhESDy9hcGkvdjIvbWVtYmVycxKnAQoRTGlzdFRlbmFudE1lbWJlcnMSJS5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50TWVtYmVyc1JlcXVlc3QaJi5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50TWVtYmVyc1Jlc3BvbnNlIkPK8xgrCAEQAhgBIAEqBm1lbWJlcjIEcmVhZFACYhEKDy9hcGkvdjIvbWVtYmVyc4LT5JMCDhIML2FwaS9tZW1iZXJzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChhzZXJ2aWNlL2FwaS9tZW1iZXIucHJvdG8SC3NlcnZpY2UuYXBpIvgDCgZNZW1iZXISCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3N1YmplY3QYAyABKAkSDQoFZW1haWwYBCABKAkSFAoMZGlzcGxheV9uYW1lGAUgASgJEg0KBXJvbGVzGAYgAygJEioKBnN0YXR1cxgHIAEoDjIaLnNlcnZpY2UuYXBpLk1lbWJlci5TdGF0dXMSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCiABKAMSGAoQZW52aXJvbm1lbnRfbW9kZRgLIAEoCRIuCgpleHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgZhY2Nlc3MYDSADKAsyGS5zZXJ2aWNlLmFwaS5NZW1iZXJBY2Nlc3MicQoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhIKDlNUQVRVU19JTlZJVEVEEAESEQoNU1RBVFVTX0FDVElWRRACEhQKEFNUQVRVU19TVVNQRU5ERUQQAxISCg5TVEFUVVNfUkVNT1ZFRBAEIi0KDE1lbWJlckFjY2VzcxIMCgRyb2xlGAEgASgJEg8KB3NvdXJjZXMYAiADKAkioAIKE0ludml0ZU1lbWJlclJlcXVlc3QSGQoFZW1haWwYASABKAlCCrpIB3IFGP4BYAESGQoHc3ViamVjdBgCIAEoCUIIukgFcgMY/wESHgoMZGlzcGxheV9uYW1lGAMgASgJQgi6SAVyAxjIARI1CgVyb2xlcxgEIAMoCUImukgjkgEgEBQYASIachgyFl5bYS16XVthLXowLTlfXXswLDYyfSQSTAoQZW52aXJvbm1lbnRfbW9kZRgFIAEoCUIyukgvci1SAFIDYW55Ug9wcm9kdWN0aW9uX29ubHlSE25vbl9wcm9kdWN0aW9uX29ubHkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOwoUSW52aXRlTWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMuc2VydmljZS5hcGkuTWVtYmVyIjAKEEdldE1lbWJlclJlcXVlc3QSHAoJbWVtYmVyX2lkGAEgASgJQgm6SAZyBBABGEAiOAoRR2V0TWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMuc2VydmljZS5hcGkuTWVtYmVyIkQKC01lbWJlclJvbGVzEjUKBXJvbGVzGAEgAygJQia6SCOSASAQFBgBIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjJ9JCKnAwoTVXBkYXRlTWVtYmVyUmVxdWVzdBIcCgltZW1iZXJfaWQYASABKAlCCbpIBnIEEAEYQBIjCgxkaXNwbGF5X25hbWUYAiABKAlCCLpIBXIDGMgBSACIAQESKgoIcm9sZV9zZXQYAyABKAsyGC5zZXJ2aWNlLmFwaS5NZW1iZXJSb2xlcxI/CgZzdGF0dXMYBCABKA4yGi5zZXJ2aWNlLmFwaS5NZW1iZXIuU3RhdHVzQg66SAuCAQgQASAAIAEgBEgBiAEBEhsKDnJlY29yZF92ZXJzaW9uGAUgASgDSAKIAQESTwoQZW52aXJvbm1lbnRfbW9kZRgGIAEoCUIwukgtcitSA2FueVIPcHJvZHVjdGlvbl9vbmx5UhNub25fcHJvZHVjdGlvbl9vbmx5SAOIAQESLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDwoNX2Rpc3BsYXlfbmFtZUIJCgdfc3RhdHVzQhEKD19yZWNvcmRfdmVyc2lvbkITChFfZW52aXJvbm1lbnRfbW9kZSI7ChRVcGRhdGVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5zZXJ2aWNlLmFwaS5NZW1iZXIiMwoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIcCgltZW1iZXJfaWQYASABKAlCCbpIBnIEEAEYQCI7ChRSZW1vdmVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5zZXJ2aWNlLmFwaS5NZW1iZXIiSQoSTGlzdE1lbWJlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUifgoTTGlzdE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuc2VydmljZS5hcGkuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJPChhMaXN0VGVuYW50TWVtYmVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBSKEAQoZTGlzdFRlbmFudE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuc2VydmljZS5hcGkuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCDK2BwoNTWVtYmVyU2VydmljZRKWAQoMSW52aXRlTWVtYmVyEiAuc2VydmljZS5hcGkuSW52aXRlTWVtYmVyUmVxdWVzdBohLnNlcnZpY2UuYXBpLkludml0ZU1lbWJlclJlc3BvbnNlIkHK8xgbCAEQAhgBIAEqBm1lbWJlcjIFd3JpdGVQBVgBgtPkkwIcOgEqYgZtZW1iZXIiDy9hcGkvdjIvbWVtYmVycxKRAQoJR2V0TWVtYmVyEh0uc2VydmljZS5hcGkuR2V0TWVtYmVyUmVxdWVzdBoeLnNlcnZpY2UuYXBpLkdldE1lbWJlclJlc3BvbnNlIkXK8xgWCAEQAhgBIAEqBm1lbWJlcjIEcmVhZILT5JMCJWIGbWVtYmVyEhsvYXBpL3YyL21lbWJlcnMve21lbWJlcl9pZH0SogEKDFVwZGF0ZU1lbWJlchIgLnNlcnZpY2UuYXBpLlVwZGF0ZU1lbWJlclJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5VcGRhdGVNZW1iZXJSZXNwb25zZSJNyvMYGwgBEAIYASABKgZtZW1iZXIyBXdyaXRlUAVYAYLT5JMCKDoBKmIGbWVtYmVyMhsvYXBpL3YyL21lbWJlcnMve21lbWJlcl9pZH0SoAEKDFJlbW92ZU1lbWJlchIgLnNlcnZpY2UuYXBpLlJlbW92ZU1lbWJlclJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5SZW1vdmVNZW1iZXJSZXNwb25zZSJLyvMYHAgBEAIYASABKgZtZW1iZXIyBmRlbGV0ZVAFWAGC0+STAiViBm1lbWJlciobL2FwaS92Mi9tZW1iZXJzL3ttZW1iZXJfaWR9EoUBCgtMaXN0TWVtYmVycxIfLnNlcnZpY2UuYXBpLkxpc3RNZW1iZXJzUmVxdWVzdBogLnNlcnZpY2UuYXBpLkxpc3RNZW1iZXJzUmVzcG9uc2UiM8rzGBgIARACGAEgASoGbWVtYmVyMgRyZWFkUAKC0+STAhESDy9hcGkvdjIvbWVtYmVycxKnAQoRTGlzdFRlbmFudE1lbWJlcnMSJS5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50TWVtYmVyc1JlcXVlc3QaJi5zZXJ2aWNlLmFwaS5MaXN0VGVuYW50TWVtYmVyc1Jlc3BvbnNlIkPK8xgrCAEQAhgBIAEqBm1lbWJlcjIEcmVhZFACYhEKDy9hcGkvdjIvbWVtYmVyc4LT5JMCDhIML2FwaS9tZW1iZXJzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A person with access to a tenant.
@@ -59,7 +59,7 @@ export type Member = Message<"service.api.Member"> & {
   displayName: string;
 
   /**
-   * Roles in addition to those of their token.
+   * Roles in addition to those of their token and of groups.
    *
    * @generated from field: repeated string roles = 6;
    */
@@ -106,6 +106,13 @@ export type Member = Message<"service.api.Member"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 12;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Every role that they have now, besides those of their token, and where it comes from. Only active members have any.
+   *
+   * @generated from field: repeated service.api.MemberAccess access = 13;
+   */
+  access: MemberAccess[];
 };
 
 /**
@@ -171,6 +178,35 @@ export const Member_StatusSchema: GenEnum<Member_Status> = /*@__PURE__*/
   enumDesc(file_service_api_member, 0, 0);
 
 /**
+ * A role that a member has now.
+ *
+ * @generated from message service.api.MemberAccess
+ */
+export type MemberAccess = Message<"service.api.MemberAccess"> & {
+  /**
+   * The role.
+   *
+   * @generated from field: string role = 1;
+   */
+  role: string;
+
+  /**
+   * Where it comes from: direct (the member's roles), group (a group of the directory) or session (a group that the identity
+   * provider named at the last sign-in; it counts in browser sessions only).
+   *
+   * @generated from field: repeated string sources = 2;
+   */
+  sources: string[];
+};
+
+/**
+ * Describes the message service.api.MemberAccess.
+ * Use `create(MemberAccessSchema)` to create a new message.
+ */
+export const MemberAccessSchema: GenMessage<MemberAccess> = /*@__PURE__*/
+  messageDesc(file_service_api_member, 1);
+
+/**
  * Invites a person.
  *
  * @generated from message service.api.InviteMemberRequest
@@ -224,7 +260,7 @@ export type InviteMemberRequest = Message<"service.api.InviteMemberRequest"> & {
  * Use `create(InviteMemberRequestSchema)` to create a new message.
  */
 export const InviteMemberRequestSchema: GenMessage<InviteMemberRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 1);
+  messageDesc(file_service_api_member, 2);
 
 /**
  * The invited member.
@@ -245,7 +281,7 @@ export type InviteMemberResponse = Message<"service.api.InviteMemberResponse"> &
  * Use `create(InviteMemberResponseSchema)` to create a new message.
  */
 export const InviteMemberResponseSchema: GenMessage<InviteMemberResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 2);
+  messageDesc(file_service_api_member, 3);
 
 /**
  * Identifies a member.
@@ -266,7 +302,7 @@ export type GetMemberRequest = Message<"service.api.GetMemberRequest"> & {
  * Use `create(GetMemberRequestSchema)` to create a new message.
  */
 export const GetMemberRequestSchema: GenMessage<GetMemberRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 3);
+  messageDesc(file_service_api_member, 4);
 
 /**
  * The requested member.
@@ -287,7 +323,7 @@ export type GetMemberResponse = Message<"service.api.GetMemberResponse"> & {
  * Use `create(GetMemberResponseSchema)` to create a new message.
  */
 export const GetMemberResponseSchema: GenMessage<GetMemberResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 4);
+  messageDesc(file_service_api_member, 5);
 
 /**
  * The roles of a member.
@@ -308,7 +344,7 @@ export type MemberRoles = Message<"service.api.MemberRoles"> & {
  * Use `create(MemberRolesSchema)` to create a new message.
  */
 export const MemberRolesSchema: GenMessage<MemberRoles> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 5);
+  messageDesc(file_service_api_member, 6);
 
 /**
  * Changes the fields that are present.
@@ -371,7 +407,7 @@ export type UpdateMemberRequest = Message<"service.api.UpdateMemberRequest"> & {
  * Use `create(UpdateMemberRequestSchema)` to create a new message.
  */
 export const UpdateMemberRequestSchema: GenMessage<UpdateMemberRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 6);
+  messageDesc(file_service_api_member, 7);
 
 /**
  * The updated member.
@@ -392,7 +428,7 @@ export type UpdateMemberResponse = Message<"service.api.UpdateMemberResponse"> &
  * Use `create(UpdateMemberResponseSchema)` to create a new message.
  */
 export const UpdateMemberResponseSchema: GenMessage<UpdateMemberResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 7);
+  messageDesc(file_service_api_member, 8);
 
 /**
  * Selects the member to remove.
@@ -413,7 +449,7 @@ export type RemoveMemberRequest = Message<"service.api.RemoveMemberRequest"> & {
  * Use `create(RemoveMemberRequestSchema)` to create a new message.
  */
 export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 8);
+  messageDesc(file_service_api_member, 9);
 
 /**
  * The removed member.
@@ -434,7 +470,7 @@ export type RemoveMemberResponse = Message<"service.api.RemoveMemberResponse"> &
  * Use `create(RemoveMemberResponseSchema)` to create a new message.
  */
 export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 9);
+  messageDesc(file_service_api_member, 10);
 
 /**
  * Request for a page of members.
@@ -469,7 +505,7 @@ export type ListMembersRequest = Message<"service.api.ListMembersRequest"> & {
  * Use `create(ListMembersRequestSchema)` to create a new message.
  */
 export const ListMembersRequestSchema: GenMessage<ListMembersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 10);
+  messageDesc(file_service_api_member, 11);
 
 /**
  * A page of members.
@@ -511,7 +547,7 @@ export type ListMembersResponse = Message<"service.api.ListMembersResponse"> & {
  * Use `create(ListMembersResponseSchema)` to create a new message.
  */
 export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 11);
+  messageDesc(file_service_api_member, 12);
 
 /**
  * Request for a page of members at the deprecated path.
@@ -546,7 +582,7 @@ export type ListTenantMembersRequest = Message<"service.api.ListTenantMembersReq
  * Use `create(ListTenantMembersRequestSchema)` to create a new message.
  */
 export const ListTenantMembersRequestSchema: GenMessage<ListTenantMembersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 12);
+  messageDesc(file_service_api_member, 13);
 
 /**
  * A page of members at the deprecated path.
@@ -588,7 +624,7 @@ export type ListTenantMembersResponse = Message<"service.api.ListTenantMembersRe
  * Use `create(ListTenantMembersResponseSchema)` to create a new message.
  */
 export const ListTenantMembersResponseSchema: GenMessage<ListTenantMembersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_member, 13);
+  messageDesc(file_service_api_member, 14);
 
 /**
  * Members: the people of a tenant, identified by the subject of their token.

@@ -17,6 +17,9 @@ export interface BrowserSessionService {
 
   /** Ends one of the caller's own browser sessions, on every node within a second. An admin can end every session of the tenant. A session that has ended stays unchanged. */
   revoke(request: RevokeBrowserSessionRequest, options?: CallOptions): Promise<BrowserSession>;
+
+  /** Signs a person out everywhere, on every node within a second: ends all browser sessions of the member and of the member's API keys, voids the login links, and refuses tokens that were issued until now. API keys stay valid. Members can sign themselves out; an admin can sign out every member of the tenant. */
+  signOutEverywhere(request?: SignOutEverywhereRequest, options?: CallOptions): Promise<SignOut>;
 }
 
 const browserSessionServiceOperations = {
@@ -24,6 +27,7 @@ const browserSessionServiceOperations = {
   getCurrentSession: { verb: "GET", path: "/api/v2/identity/session" },
   list: { verb: "GET", path: "/api/v2/identity/sessions", result: "cursor" },
   revoke: { verb: "POST", path: "/api/v2/identity/sessions/{id}/revoke", body: "*", keyed: true },
+  signOutEverywhere: { verb: "POST", path: "/api/v2/identity/sign-out", body: "*", keyed: true },
 } as const satisfies Record<keyof BrowserSessionService, Operation>;
 
 /** Creates the service over a transport. */
@@ -112,4 +116,20 @@ export type ListBrowserSessionsRequest = {
 export type RevokeBrowserSessionRequest = {
   /** The session's id. */
   readonly id: string;
+};
+
+/** Selects the person to sign out. */
+export type SignOutEverywhereRequest = {
+  /** The member's id; the caller when empty. */
+  readonly member_id?: string;
+};
+
+/** What a sign-out ended. */
+export type SignOut = {
+  /** The member who was signed out. */
+  readonly member_id: string;
+  /** The number of browser sessions that ended. */
+  readonly sessions: number;
+  /** Tokens that were issued until then are refused. */
+  readonly signed_out_at?: string;
 };

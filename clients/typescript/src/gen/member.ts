@@ -67,7 +67,7 @@ export type Member = {
   readonly email: string;
   /** Their display name. */
   readonly display_name: string;
-  /** Roles in addition to those of their token. */
+  /** Roles in addition to those of their token and of groups. */
   readonly roles: readonly string[];
   /** The status. */
   readonly status: MemberStatus;
@@ -81,10 +81,20 @@ export type Member = {
   readonly environment_mode: string;
   /** When the membership expires, if ever. */
   readonly expires_at?: string;
+  /** Every role that they have now, besides those of their token, and where it comes from. Only active members have any. */
+  readonly access: readonly MemberAccess[];
 };
 
 /** The status of a member. */
 export type MemberStatus = "STATUS_UNSPECIFIED" | "STATUS_INVITED" | "STATUS_ACTIVE" | "STATUS_SUSPENDED" | "STATUS_REMOVED";
+
+/** A role that a member has now. */
+export type MemberAccess = {
+  /** The role. */
+  readonly role: string;
+  /** Where it comes from: direct (the member's roles), group (a group of the directory) or session (a group that the identity provider named at the last sign-in; it counts in browser sessions only). */
+  readonly sources: readonly string[];
+};
 
 /** Identifies a member. */
 export type GetMemberRequest = {

@@ -21,10 +21,20 @@ import { roles } from "../shared/roles";
 const members = createMemberService(transport);
 const roleHint = `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.`;
 
+/** The roles that a member has now, with where they come from unless they are the member's own; of others the roles to come. */
+const accessOf = ({ status, roles: own, access }: Member): string[] =>
+  status === "STATUS_ACTIVE"
+    ? access.map(({ role, sources }) => (sources.includes("direct") ? role : `${role} (${sources.join(", ")})`))
+    : own;
+
 const columns: readonly Column<Member>[] = [
   { title: "Name", value: ({ display_name, email, subject }) => display_name || email || subject },
   { title: "Email", value: ({ email }) => email },
-  { title: "Roles", value: ({ roles: own }) => own.join(", "), render: ({ roles: own }) => <Chips of={own} /> },
+  {
+    title: "Roles",
+    value: (member) => accessOf(member).join(", "),
+    render: (member) => <Chips of={accessOf(member)} />,
+  },
   { title: "Status", width: "118px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   {
     title: "Expires",

@@ -7,9 +7,11 @@ import { urlRefusal } from "../../../platform/egress/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import type { MemberAccounts } from "../../tenancy/index.ts";
 import { checkedCertificate } from "./domain/certificate.ts";
 import type { ConnectionChange, GroupRoles, OidcSettings, SamlSettings, SsoConnection } from "./domain/connection.ts";
 import { createKeyPair } from "./key-pair.ts";
+import { applySessionRoles } from "./sign-in.ts";
 import { bindingOf, connectionStore, groupRoleStore } from "./store.ts";
 
 /** Dependencies of the service. */
@@ -20,6 +22,7 @@ export interface ConnectionParts {
   readonly isSamlEnabled: boolean;
   /** Ends the sessions of people who signed in with a connection. */
   readonly endSessions: (context: EventContext, connectionId: string) => Promise<unknown>;
+  readonly members: Pick<MemberAccounts, "setRolesOf">;
   /** Applies changed roles of groups to the members of SCIM groups. */
   readonly applyGroupRoles: (context: EventContext) => Promise<void>;
 }
@@ -46,7 +49,7 @@ export type ConnectionService = ReturnType<typeof createConnectionService>;
 
 /** Creates the service of connections. */
 export function createConnectionService(parts: ConnectionParts) {
-  const { changes, events, keyring, isSamlEnabled, endSessions, applyGroupRoles } = parts;
+  const { changes, events, keyring, isSamlEnabled, endSessions, members, applyGroupRoles } = parts;
 
   async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
@@ -135,6 +138,7 @@ export function createConnectionService(parts: ConnectionParts) {
       const connection = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (connection === undefined) throw updateRefusal(current, "connection");
       if (update.status === "disabled") await endSessions(context, id);
+      if (update.status !== undefined) await applySessionRoles(context, members);
       await changed(context);
       const fields = [...changedFields(update), ...(provider === undefined ? [] : [provider.kind])];
       await events.record(context, "sso_connection.updated", id, { fields });
@@ -146,6 +150,8 @@ export function createConnectionService(parts: ConnectionParts) {
       const removed = await connectionStore(sql).remove(tenantId, id);
       if (removed === undefined) throw notFound("connection");
       await endSessions(context, id);
+      await applySessionRoles(context, members);
+      await connectionStore(sql).removeAccounts(tenantId, id);
       await changed(context);
       await events.record(context, "sso_connection.deleted", id, { name: removed.name });
       return removed;
@@ -163,6 +169,7 @@ export function createConnectionService(parts: ConnectionParts) {
       const group = { tenantId, id: ulid(nowMs), name, roles, ...newStamps(nowMs) };
       const stored = await groupRoleStore(sql).set(group);
       await applyGroupRoles(context);
+      await applySessionRoles(context, members);
       await changed(context);
       await events.record(context, "group_roles.changed", stored.id, { group: name, roles });
       return stored;
@@ -173,6 +180,7 @@ export function createConnectionService(parts: ConnectionParts) {
       const removed = await groupRoleStore(sql).remove(tenantId, id);
       if (removed === undefined) throw notFound("group");
       await applyGroupRoles(context);
+      await applySessionRoles(context, members);
       await changed(context);
       await events.record(context, "group_roles.changed", id, { group: removed.name, roles: [] });
       return removed;

@@ -3,7 +3,7 @@ import { isSubject } from "../../../platform/tokens/index.ts";
 import type { EventContext } from "../../operations/index.ts";
 import type { Member, MemberAccounts } from "../../tenancy/index.ts";
 import { type ExternalPerson, isInDomains, type SsoConnection } from "./domain/connection.ts";
-import { connectionStore } from "./store.ts";
+import { connectionStore, groupRoleStore } from "./store.ts";
 
 /** Why a person who is known to the identity provider may not sign in. */
 export type SignInRefusal = "not_a_member" | "inactive" | "email_domain" | "email_unverified" | "invalid_person";
@@ -15,8 +15,32 @@ export type MemberFinder = (
   person: ExternalPerson,
 ) => Promise<{ readonly member: Member } | { readonly refusal: SignInRefusal }>;
 
+/** Sets the roles that members have through the groups of their last sign-ins; of all members if none is given. */
+export async function applySessionRoles(
+  context: EventContext,
+  members: Pick<MemberAccounts, "setRolesOf">,
+  memberId?: string,
+): Promise<void> {
+  const { sql, tenantId } = context;
+  await members.setRolesOf("session", context, await groupRoleStore(sql).rolesBySignIn(tenantId, memberId));
+}
+
 /** Creates the finder. */
 export function createMemberFinder(members: MemberAccounts): MemberFinder {
+  const find = createAccountFinder(members);
+  return async (context, connection, person) => {
+    const found = await find(context, connection, person);
+    if ("refusal" in found) return found;
+    const { sql, tenantId } = context;
+    // A change of the groups' roles at the same time must see this sign-in, or be seen by it.
+    await sql`select pg_advisory_xact_lock_shared(hashtextextended(${`group_roles|${tenantId}`}, 0))`;
+    await connectionStore(sql).setGroups(tenantId, connection.id, person.subject, person.groups);
+    await applySessionRoles(context, members, found.member.id);
+    return found;
+  };
+}
+
+function createAccountFinder(members: MemberAccounts): MemberFinder {
   return async (context, connection, person) => {
     const { sql, tenantId } = context;
     const { subject, email, isEmailVerified } = person;

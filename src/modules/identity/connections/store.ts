@@ -103,11 +103,14 @@ export function connectionStore(sql: Sql) {
     },
 
     async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
-      await sql`delete from sso_accounts where tenant_id = ${tenantId} and connection_id = ${id}`;
       await sql`delete from sso_attempts where tenant_id = ${tenantId} and connection_id = ${id}`;
       const [row] = await sql<SsoConnection[]>`
         delete from sso_connections where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
       return row;
+    },
+
+    async removeAccounts(tenantId: TenantId, id: string): Promise<void> {
+      await sql`delete from sso_accounts where tenant_id = ${tenantId} and connection_id = ${id}`;
     },
 
     async findAccount(tenantId: TenantId, connectionId: string, subject: string): Promise<string | undefined> {
@@ -130,6 +133,18 @@ export function connectionStore(sql: Sql) {
         insert into sso_accounts (tenant_id, connection_id, subject, member_id, created_at)
         values (${tenantId}, ${connectionId}, ${subject}, ${memberId}, now())
         on conflict (tenant_id, connection_id, subject) do update set member_id = excluded.member_id`;
+    },
+
+    /** Stores the groups of a sign-in. */
+    async setGroups(
+      tenantId: TenantId,
+      connectionId: string,
+      subject: string,
+      groups: readonly string[],
+    ): Promise<void> {
+      await sql`
+        update sso_accounts set groups = ${groups as string[]}
+        where tenant_id = ${tenantId} and connection_id = ${connectionId} and subject = ${subject}`;
     },
   };
 }
@@ -236,6 +251,26 @@ export function groupRoleStore(sql: Sql) {
         select roles from group_roles
         where tenant_id = ${tenantId} and lower(name) = any(select lower(each) from unnest(${names as string[]}::text[]) as each)`;
       return [...new Set(rows.flatMap(({ roles }) => roles))];
+    },
+
+    /** The roles that people have through the groups of their last sign-ins, by member; of one member if it is given. */
+    async rolesBySignIn(
+      tenantId: TenantId,
+      memberId: string | undefined,
+    ): Promise<{ memberId: string; roles: string[] }[]> {
+      const some = memberId === undefined ? sql`` : sql`and accounts.member_id = ${memberId}`;
+      return sql<{ memberId: string; roles: string[] }[]>`
+        select accounts.member_id, coalesce(array_agg(distinct given.role order by given.role)
+          filter (where given.role is not null), '{}') as roles
+        from sso_accounts accounts
+          left join sso_connections on sso_connections.tenant_id = accounts.tenant_id
+            and sso_connections.id = accounts.connection_id and sso_connections.status = 'active'
+          left join lateral unnest(accounts.groups) as named(name) on sso_connections.id is not null
+          left join group_roles on group_roles.tenant_id = accounts.tenant_id
+            and lower(group_roles.name) = lower(named.name)
+          left join lateral unnest(group_roles.roles) as given(role) on true
+        where accounts.tenant_id = ${tenantId} ${some}
+        group by accounts.member_id`;
     },
   };
 }

@@ -106,8 +106,10 @@ export function createScimService(parts: ScimParts) {
   }
 
   /** Stores changed attributes of a person, and applies them to the member. */
-  async function changeUser(context: EventContext, user: ScimUser, attributes: Attributes): Promise<ScimUser> {
+  async function changeUser(context: EventContext, user: ScimUser, changed: Attributes): Promise<ScimUser> {
     const { sql, tenantId, nowMs } = context;
+    // A directory that does not say whether a person is active, or removes the attribute, does not change it.
+    const attributes: Attributes = { ...changed, active: changed.active ?? user.active };
     requireAttributes(userType, attributes);
     const profile = profileOf(attributes);
     const userName = attributes.userName as string;
@@ -128,8 +130,8 @@ export function createScimService(parts: ScimParts) {
     }
     const { active: _, ...stored } = attributes;
     const externalId = (attributes.externalId as string | undefined) ?? "";
-    const changed = { ...user, userName, externalId, active: profile.isActive, attributes: stored };
-    return scimUserStore(sql).update(changed, new Date(nowMs));
+    const next = { ...user, userName, externalId, active: profile.isActive, attributes: stored };
+    return scimUserStore(sql).update(next, new Date(nowMs));
   }
 
   /** Stores a group's name and members, and applies the roles of those who came or went. */
@@ -209,9 +211,7 @@ export function createScimService(parts: ScimParts) {
     async replaceUser(tenantId: TenantId, id: string, attributes: Attributes, ifMatch?: string): Promise<Stored> {
       return inTenant(parts, tenantId, async (context) => {
         const user = await lockedUser(context, id, ifMatch);
-        // A directory that does not say whether a person is active does not change it.
-        const active = attributes.active ?? user.active;
-        return shownUser(context.sql, await changeUser(context, user, { ...attributes, active }));
+        return shownUser(context.sql, await changeUser(context, user, attributes));
       });
     },
 

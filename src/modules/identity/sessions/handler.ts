@@ -8,6 +8,7 @@ import {
   ListBrowserSessionsResponseSchema,
   RevokeBrowserSessionResponseSchema,
   type BrowserSessionService as Rpc,
+  SignOutEverywhereResponseSchema,
 } from "../../../../gen/service/api/browser_session_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
@@ -61,6 +62,12 @@ export function sessionHandlers({ service, cursors, linkUrlOf }: Parts): Handler
       const session = await service.revokeBrowserSession(context, id);
       const browserSession = fromSession(session, context.principal.sessionId);
       return create(RevokeBrowserSessionResponseSchema, { browserSession });
+    },
+
+    async signOutEverywhere(context, request) {
+      const { member, sessions } = await service.signOutEverywhere(context, request.memberId);
+      const signOut = { memberId: member.id, sessions, signedOutAt: optionalTime(member.signedOutAt) };
+      return create(SignOutEverywhereResponseSchema, { signOut });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail } from "../../../errors/index.ts";
+import { fail, invalid } from "../../../errors/index.ts";
 import type { Principal } from "../../../platform/access/index.ts";
 import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -172,6 +172,18 @@ export function createSessionService({ changes, events, metrics, members, apiKey
       if (session === undefined || !(isOwn || principal.roles.includes("admin"))) throw notFound("session");
       await this.end(context, id, "revoked");
       return (await store.find(tenantId, id))!;
+    },
+
+    /** Signs the caller out everywhere; an admin may sign out every member. */
+    async signOutEverywhere(context: Context, wantedId: string) {
+      const { memberId: ownId = "", roles } = context.principal;
+      const memberId = wantedId || ownId;
+      if (memberId === "") throw invalid("member_id", "required", "must be set, because the caller is not a member");
+      const isAllowed = memberId === ownId || roles.includes("admin");
+      const signedOut = isAllowed ? await members.signOut(context, memberId) : undefined;
+      // Other members do not exist for callers who may not sign them out.
+      if (signedOut === undefined) throw notFound("member");
+      return signedOut;
     },
   };
 }

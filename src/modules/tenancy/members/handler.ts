@@ -17,7 +17,7 @@ import type { EnvironmentMode } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, nameOf, optionalTime, stampFields } from "../../../platform/records/index.ts";
-import type { Member } from "./domain/member.ts";
+import { type Member, roleGrantsOf } from "./domain/member.ts";
 import type { MemberService } from "./service.ts";
 import { memberStore } from "./store.ts";
 
@@ -95,6 +95,7 @@ function fromMember(member: Member): MemberMessage {
     status: statuses[member.status],
     environmentMode: member.environmentMode,
     expiresAt: optionalTime(member.expiresAt),
+    access: roleGrantsOf(member).map(({ role, sources }) => ({ role, sources: [...sources] })),
     ...stampFields(member),
   });
 }

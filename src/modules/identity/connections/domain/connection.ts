@@ -86,8 +86,11 @@ export interface ExternalPerson {
   readonly providerData: Readonly<Record<string, string>>;
 }
 
-/** Whether an email address is in one of the domains; every address is if there are no domains. */
+/**
+ * Whether an email address is in one of the domains; every address is if there are no domains. An address with more than one @
+ * is in none: mail programs do not agree on where its domain starts.
+ */
 export function isInDomains(email: string, domains: readonly string[]): boolean {
-  const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-  return domains.length === 0 || (email.includes("@") && domains.includes(domain));
+  const [local, domain = "", ...more] = email.toLowerCase().split("@");
+  return domains.length === 0 || (local !== "" && more.length === 0 && domains.includes(domain));
 }
