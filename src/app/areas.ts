@@ -90,8 +90,7 @@ export async function createAreas(parts: Parts) {
   });
   const identity = createIdentity({
     ...parts,
-    ...{ events, apiKeys, members: tenancy.members.accounts, readTenantState: tenants.readTenantState },
-    publicUrl,
+    ...{ events, apiKeys, members: tenancy.members.accounts, publicUrl },
   });
   const routing = createRouting({
     ...parts,

@@ -72,9 +72,9 @@ const refuseTokenAsKey: Authenticator = (call) => {
   });
 };
 
-/** Refuses an API key in the header of tokens, with or without a scheme before it. */
+/** Refuses an API key in the header of tokens, with or without a scheme before it. Only directories send keys like that. */
 const refuseKeyAsToken: Authenticator = (call) => {
-  if (call.header("x-api-key") !== undefined) return undefined;
+  if (call.header("x-api-key") !== undefined || call.protocol === "scim") return undefined;
   if (!/^(?:[a-z-]+ +)?sk_/i.test(call.header("authorization") ?? "")) return undefined;
   throw fail("UNAUTHENTICATED", {
     public: "Authorization has an API key, which belongs in another header: send X-API-Key: <key>.",
@@ -88,11 +88,17 @@ function byApiKey(verifier: ApiKeyVerifier): Authenticator {
     return principal;
   };
   return (call) => {
-    const presented = call.header("x-api-key");
+    const presented = call.header("x-api-key") ?? keyOfDirectory(call);
     if (presented === undefined) return undefined;
     const verified = verifier.verify(presented, call.remoteAddress, () => call.signal);
     return verified instanceof Promise ? verified.then((each) => accept(each?.principal)) : accept(verified?.principal);
   };
+}
+
+/** The API key that a directory sends as a token. */
+function keyOfDirectory(call: Call): string | undefined {
+  const token = call.protocol === "scim" ? bearerOf(call) : undefined;
+  return token?.startsWith("sk_") ? token : undefined;
 }
 
 function bySubscriberToken(tokens: SubscriberTokens): Authenticator {

@@ -8,7 +8,7 @@ import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
 import { accessHandlers, accessOperation } from "../gateway/mcp/index.ts";
 import type { AreaParts } from "../modules/area.ts";
-import type { SessionAuthenticator } from "../modules/identity/index.ts";
+import { type SessionAuthenticator, scimOperations } from "../modules/identity/index.ts";
 import type { SubscriberTokens } from "../modules/notifications/index.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
 import { createAuthenticators } from "./authenticators.ts";
@@ -50,7 +50,7 @@ export async function createInvokers(parts: Parts): Promise<Invokers> {
     takeQuota,
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
   };
-  const execute = createExecutor([...definitions, accessOperation], {
+  const execute = createExecutor([...definitions, accessOperation, ...Object.values(scimOperations)], {
     ...parts,
     handlers: { ...parts.handlers, ...accessHandlers },
     takeQuota,

@@ -161,7 +161,7 @@ function planeEdge(
     );
     handlers.push(createConsoleHandler({ findWorkspace: (cookie) => findWorkspace(node, cookie) }));
     const { scim } = node.identity;
-    if (scim !== undefined) handlers.push(createScimEndpoint({ handle: scim }));
+    if (scim !== undefined) handlers.push(createScimEndpoint({ ...scim, invoke }));
     handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
   }
   return createEdge({

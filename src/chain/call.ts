@@ -23,7 +23,7 @@ export type ChargeBytes = (bytes: number) => Promise<void> | undefined;
 export interface Call {
   readonly operation: Operation;
   readonly plane: Plane;
-  readonly protocol: "rest" | "connect" | "grpc" | "grpc_web" | "mcp";
+  readonly protocol: "rest" | "connect" | "grpc" | "grpc_web" | "mcp" | "scim";
   /** The HTTP method. */
   readonly httpMethod: string;
   readonly header: HeaderReader;

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { audience, type Issuer, startIssuer } from "../access/issuer.ts";
@@ -14,6 +17,7 @@ describe("a directory ends the access of a person", () => {
   let second: TestService;
   let directory: ScimClient;
   let tenantId: string;
+  let auditPath: string;
   let rest: ReturnType<typeof restClient>;
 
   before(async () => {
@@ -24,7 +28,8 @@ describe("a directory ends the access of a person", () => {
       "api.oidc_issuer": issuer.url,
       "api.oidc_audience": audience,
     };
-    first = await startService(settings);
+    auditPath = join(await mkdtemp(join(tmpdir(), "switchyard-scim-")), "audit.log");
+    first = await startService({ ...settings, "audit.sink": "file", "audit.path": auditPath });
     second = await startService({ ...settings, "auth.bootstrap_api_key": first.adminKey }, first.databaseUrl);
     directory = await scimClient(first);
     rest = restClient(first.baseUrl, first.adminKey);
@@ -100,12 +105,12 @@ describe("a directory ends the access of a person", () => {
     });
   }
 
-  test("an endpoint of SCIM needs a key with its scope, as a bearer token, and belongs to one tenant", async () => {
+  test("an endpoint of SCIM needs a key with its scope, also as a bearer token, and belongs to one tenant", async () => {
     const url = `${first.baseUrl}/scim/v2/Users`;
     const status = async (headers: Record<string, string>) => (await fetch(url, { headers })).status;
     assert.equal(await status({}), 401);
     assert.equal(await status({ authorization: "Bearer sk_test_wrong_0123456789abcdef" }), 401);
-    assert.equal(await status({ "x-api-key": directory.key }), 401);
+    assert.equal(await status({ "x-api-key": directory.key }), 200);
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["operator"] });
     assert.equal(await status({ authorization: `Bearer ${body.data.secret}` }), 403);
     assert.equal(await status({ authorization: `Bearer ${directory.key}` }), 200);
@@ -161,5 +166,96 @@ describe("a directory ends the access of a person", () => {
       assert.deepEqual([response.status, answer.scimType], [status, scimType], `${method} ${path} ${body}`);
     }
     assert.equal((await send("POST", "/Users", "{}", "text/plain")).status, 415);
+  });
+
+  test("a PATCH that removes active, or sets it to null, does not reactivate a person", async () => {
+    const email = "ina@acme.example";
+    const created = await directory.call("POST", "/Users", { userName: email, active: false });
+    for (const operation of [
+      { op: "remove", path: "active" },
+      { op: "replace", path: "active", value: null },
+      { op: "add", path: "active", value: null },
+      { op: "replace", value: { active: null } },
+    ]) {
+      const patched = await directory.call("PATCH", `/Users/${created.body.id}`, patchOf(operation));
+      assert.deepEqual([patched.status, patched.body.active], [200, false], JSON.stringify(operation));
+    }
+    const { body } = await rest.call("GET", "/api/v2/members?limit=1000");
+    const member = body.data.find((each: { email: string }) => each.email === email);
+    assert.equal(member.status, "STATUS_SUSPENDED");
+  });
+
+  test("of concurrent creations with one address one succeeds, and the others are refused as not unique", async () => {
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((number) =>
+        directory.call("POST", "/Users", { userName: `joy-${number}`, emails: [{ value: "joy@acme.example" }] }),
+      ),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409]);
+    for (const { status, body } of answers) if (status === 409) assert.equal(body.scimType, "uniqueness");
+  });
+
+  test("a refused method names the allowed ones", async () => {
+    for (const [method, path, allowed] of [
+      ["DELETE", "/Users", "GET, POST"],
+      ["GET", "/Users/.search", "POST"],
+      ["POST", "/Groups/01ARZ3NDEKTSV4RRFFQ69G5FAV", "GET, PUT, PATCH, DELETE"],
+      ["POST", "/Schemas", "GET"],
+    ] as const) {
+      const response = await directory.call(method, path, method === "POST" ? {} : undefined);
+      assert.deepEqual([response.status, response.headers.get("allow")], [405, allowed], `${method} ${path}`);
+    }
+  });
+
+  test("requests of directories pass the chain of all calls, and are refused in the form of SCIM", async () => {
+    const seen = await directory.call("GET", "/Users?count=1", undefined, { "x-request-id": "from-the-directory" });
+    assert.equal(seen.status, 200);
+    assert.equal(seen.headers.get("x-request-id"), "from-the-directory");
+    assert.equal(seen.headers.get("api-version"), "2024-01-01");
+    const errorUrn = "urn:ietf:params:scim:api:messages:2.0:Error";
+    const refusals: [Record<string, string>, number][] = [
+      [{ "x-tenant-id": "01ARZ3NDEKTSV4RRFFQ69G5FAV" }, 403],
+      [{ "api-version": "yesterday" }, 400],
+      [{ authorization: "Bearer sk_live_wrong_0123456789abcdef" }, 401],
+    ];
+    for (const [headers, status] of refusals) {
+      const refused = await directory.call("GET", "/Users", undefined, headers);
+      assert.deepEqual([refused.status, refused.body.schemas], [status, [errorUrn]], JSON.stringify(refused.body));
+      assert.equal(refused.body.status, String(status));
+      assert.match(refused.headers.get("content-type")!, /^application\/scim\+json/);
+    }
+    const refused = await directory.call("PATCH", "/Users/01ARZ3NDEKTSV4RRFFQ69G5FAV", patchOf({}), {
+      ...{ "x-tenant-id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "x-request-id": "refused-here" },
+    });
+    assert.equal(refused.status, 403);
+    const created = await directory.call(
+      ...(["POST", "/Users", { userName: "kim@acme.example" }, { "x-request-id": "made-here" }] as const),
+    );
+    const entries = (await readFile(auditPath, "utf8")).split("\n").filter((line) => line !== "");
+    const [denied, succeeded] = ["refused-here", "made-here"].map((id) =>
+      entries.map((line) => JSON.parse(line)).find(({ request_id }) => request_id === id),
+    );
+    assert.deepEqual([denied.operation, denied.outcome, denied.tenant_id], ["scim/Write", "denied", tenantId]);
+    assert.deepEqual([succeeded.operation, succeeded.outcome], ["scim/Write", "succeeded"]);
+    assert.deepEqual(succeeded.details.records, [{ type: "scim", id: created.body.id }]);
+  });
+
+  test("a directory that sends too much is told when to come back", async () => {
+    const made = await rest.call("POST", "/api/tenants", { name: "Limited", issue_admin_key: true });
+    const admin = restClient(first.baseUrl, made.body.data.admin_key);
+    assert.equal((await admin.call("PUT", "/api/config/values/ratelimit.tenant_rps", { value: 1 })).status, 200);
+    const limited = await scimClient(first, made.body.data.admin_key);
+    for (;;) {
+      const answer = await limited.call("GET", "/Users");
+      if (answer.status === 200) {
+        assert.ok(Number(answer.headers.get("x-ratelimit-limit")) > 0);
+        assert.ok(answer.headers.has("x-ratelimit-remaining"));
+        continue;
+      }
+      assert.equal(answer.status, 429);
+      assert.ok(Number(answer.headers.get("retry-after")) >= 1);
+      assert.equal(answer.body.status, "429");
+      return;
+    }
   });
 });

@@ -4,13 +4,10 @@
  * Session: a browser in which somebody is signed in. Connection: an identity provider that signs people in, by OpenID Connect or
  * SAML. Sign-in: the pages and flows that lead to a session. SCIM: the protocol by which a directory provisions people.
  */
-import type { TenantStateReader } from "../../chain/tenant-state.ts";
-import { fail } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Audit } from "../../platform/audit/index.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { RateLimiter } from "../../platform/ratelimit/index.ts";
 import type { Area, AreaParts } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../tenancy/index.ts";
@@ -21,10 +18,11 @@ import {
   reencryptableConnections,
 } from "./connections/index.ts";
 import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
-import { createScimHandler, createScimService, scimScope } from "./scim/index.ts";
+import { createScimHandlers, createScimService, describeFailure, scimOperations, scimScope } from "./scim/index.ts";
 import { createSessions, readCookie } from "./sessions/index.ts";
 import { createSignIn } from "./sign-in/index.ts";
 
+export { scimOperations } from "./scim/index.ts";
 export type { SessionAuthenticator } from "./sessions/index.ts";
 
 /** Scopes that keys can have and that no operation requires. */
@@ -34,9 +32,7 @@ interface Parts extends AreaParts {
   readonly events: EventRecorder;
   readonly audit: Audit | undefined;
   readonly members: MemberAccounts;
-  readonly apiKeys: Pick<ApiKeys, "access" | "verifier">;
-  readonly readTenantState: TenantStateReader;
-  readonly limiter: RateLimiter | undefined;
+  readonly apiKeys: Pick<ApiKeys, "access">;
   /** The URL at which browsers reach the service. */
   readonly publicUrl: () => string;
 }
@@ -48,19 +44,7 @@ export function sealedByIdentity(sql: Sql): readonly Reencryptable[] {
 
 /** Creates the area. */
 export function createIdentity(parts: Parts) {
-  const { config, members, apiKeys, publicUrl } = parts;
-  /** Admits a request of a directory, within the tenant's rate. */
-  async function admit(tenantId: TenantId): Promise<void> {
-    if ((await parts.readTenantState(tenantId))?.status !== "active") {
-      throw fail("TENANT_SUSPENDED", { public: "The tenant is not active." });
-    }
-    const rps = config["ratelimit.tenant_rps"];
-    if (rps === 0 || parts.limiter === undefined) return;
-    const burst = rps * config["ratelimit.burst_s"];
-    const { allowed } = await parts.limiter.take(`scim|${tenantId}`, 1, { rps, burst });
-    if (!allowed) throw fail("RATE_LIMITED", { public: "Too many requests. Send them more slowly." });
-  }
-
+  const { config, members, publicUrl } = parts;
   const sessionMs = config["identity.sessions.max_hours"] * 3600_000;
   const connections = createConnections({
     ...parts,
@@ -76,7 +60,6 @@ export function createIdentity(parts: Parts) {
   });
   const scimUrl = () => `${publicUrl()}/scim/v2`;
   const scim = createScimService({ ...parts, baseUrl: scimUrl });
-  const verifyKey = async (key: string, address: string) => (await apiKeys.verifier.verify(key, address))?.principal;
   const saml = createSamlFlow({
     ...parts,
     skewMs: config["identity.saml.clock_skew_s"] * 1000,
@@ -86,6 +69,7 @@ export function createIdentity(parts: Parts) {
     handlers: {
       "service.api.BrowserSessionService": sessions.handlers,
       "service.api.SsoService": connections.handlers,
+      scim: createScimHandlers({ service: scim, baseUrl: scimUrl }),
     },
     jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(parts)],
     workers: [],
@@ -102,10 +86,8 @@ export function createIdentity(parts: Parts) {
       const { token } = await sessions.service.createLink(context, { memberId: "", apiKeyId }, "start", "");
       return sessions.linkUrlOf(token);
     },
-    /** Answers the requests of directories; undefined if SCIM is off. */
-    scim: config["identity.scim.enabled"]
-      ? createScimHandler({ ...parts, service: scim, verifyKey, admit, baseUrl: scimUrl })
-      : undefined,
+    /** The endpoint of directories; undefined if SCIM is off. */
+    scim: config["identity.scim.enabled"] ? { operations: scimOperations, describeFailure } : undefined,
     pages: createSignIn({
       ...{ ...parts, sessions, sessionMs, findMember: createMemberFinder(members) },
       saml: config["identity.saml.enabled"] ? saml : undefined,

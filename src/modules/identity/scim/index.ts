@@ -4,5 +4,5 @@
  * User: a person in the directory, who is a member here. Group: its members get the roles that the tenant gives to its name.
  * Deactivate: to end the sessions, keys and tokens of a person. Projection: the attributes that a response contains.
  */
-export { createScimHandler, type ScimHandler, scimScope } from "./scim-handler.ts";
+export { createScimHandlers, describeFailure, scimOperations, scimScope } from "./scim-handler.ts";
 export { createScimService, type ScimService } from "./service.ts";

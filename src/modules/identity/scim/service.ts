@@ -1,11 +1,9 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import { isUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Member, MemberAccounts } from "../../tenancy/index.ts";
-import { inTenant } from "../../tenant-work.ts";
 import type { Filter } from "./domain/filter.ts";
 import { matches, type ScimObject } from "./domain/filter-match.ts";
 import { applyPatch, type PatchOperation } from "./domain/patch.ts";
@@ -19,8 +17,6 @@ import { type Lookup, type ScimGroup, type ScimUser, scimGroupStore, scimUserSto
 
 /** Dependencies of the service. */
 export interface ScimParts {
-  readonly db: Database;
-  readonly clock: Clock;
   readonly events: EventRecorder;
   readonly members: MemberAccounts;
   /** The URL of the SCIM endpoint. */
@@ -48,7 +44,7 @@ export interface Stored {
   readonly version: string;
 }
 
-/** The operations of SCIM. Errors are ScimErrors. */
+/** The operations of SCIM. */
 export type ScimService = ReturnType<typeof createScimService>;
 
 const scannedAtOnce = 500;
@@ -56,7 +52,7 @@ const actor = "scim";
 
 /** Creates the service. */
 export function createScimService(parts: ScimParts) {
-  const { db, events, members, baseUrl } = parts;
+  const { events, members, baseUrl } = parts;
 
   const shownUser = async (sql: Sql, user: ScimUser): Promise<Stored> => ({
     resource: userResource(user, await scimGroupStore(sql).memberships(user.tenantId, "user", [user.id]), baseUrl()),
@@ -183,67 +179,60 @@ export function createScimService(parts: ScimParts) {
   return {
     applyGroupRoles: (context: EventContext) => applyGroupRoles(context),
 
-    async createUser(tenantId: TenantId, attributes: Attributes): Promise<Stored> {
+    async createUser(context: EventContext, attributes: Attributes): Promise<Stored> {
       requireAttributes(userType, attributes);
-      return inTenant(parts, tenantId, async (context) => {
-        const { sql, nowMs } = context;
-        const userName = attributes.userName as string;
-        await sql`select pg_advisory_xact_lock(hashtextextended(${`scim|${tenantId}|${userName.toLowerCase()}`}, 0))`;
-        await requireFreeName(sql, tenantId, userName);
-        const member = await memberFor(context, attributes);
-        const { active: _, ...stored } = attributes;
-        const externalId = (attributes.externalId as string | undefined) ?? "";
-        const ids = { tenantId, id: ulid(nowMs), memberId: member.id, userName, externalId };
-        const { isActive } = profileOf(attributes);
-        const user = { ...ids, active: isActive, attributes: stored, ...newStamps(nowMs) };
-        const inserted = await scimUserStore(sql).insert(user);
-        await events.record(context, "scim_user.provisioned", inserted.id, { member_id: member.id, active: isActive });
-        return shownUser(sql, inserted);
-      });
+      const { sql, tenantId, nowMs } = context;
+      const userName = attributes.userName as string;
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`scim|${tenantId}|${userName.toLowerCase()}`}, 0))`;
+      await requireFreeName(sql, tenantId, userName);
+      const member = await memberFor(context, attributes);
+      const { active: _, ...stored } = attributes;
+      const externalId = (attributes.externalId as string | undefined) ?? "";
+      const ids = { tenantId, id: ulid(nowMs), memberId: member.id, userName, externalId };
+      const { isActive } = profileOf(attributes);
+      const user = { ...ids, active: isActive, attributes: stored, ...newStamps(nowMs) };
+      const inserted = await scimUserStore(sql).insert(user);
+      await events.record(context, "scim_user.provisioned", inserted.id, { member_id: member.id, active: isActive });
+      return shownUser(sql, inserted);
     },
 
-    async getUser(tenantId: TenantId, id: string): Promise<Stored> {
-      const user = isUlid(id) ? await scimUserStore(db.sql).find(tenantId, id) : undefined;
+    async getUser({ sql, tenantId }: EventContext, id: string): Promise<Stored> {
+      const user = isUlid(id) ? await scimUserStore(sql).find(tenantId, id) : undefined;
       if (user === undefined) throw notFound("person", id);
-      return shownUser(db.sql, user);
+      return shownUser(sql, user);
     },
 
-    async replaceUser(tenantId: TenantId, id: string, attributes: Attributes, ifMatch?: string): Promise<Stored> {
-      return inTenant(parts, tenantId, async (context) => {
-        const user = await lockedUser(context, id, ifMatch);
-        return shownUser(context.sql, await changeUser(context, user, attributes));
-      });
+    async replaceUser(context: EventContext, id: string, attributes: Attributes, ifMatch?: string): Promise<Stored> {
+      const user = await lockedUser(context, id, ifMatch);
+      return shownUser(context.sql, await changeUser(context, user, attributes));
     },
 
     async patchUser(
-      tenantId: TenantId,
+      context: EventContext,
       id: string,
       operations: readonly PatchOperation[],
       ifMatch?: string,
     ): Promise<Stored> {
-      return inTenant(parts, tenantId, async (context) => {
-        const user = await lockedUser(context, id, ifMatch);
-        const patched = applyPatch(userType, { ...user.attributes, active: user.active }, operations);
-        return shownUser(context.sql, await changeUser(context, user, patched));
-      });
+      const user = await lockedUser(context, id, ifMatch);
+      const patched = applyPatch(userType, { ...user.attributes, active: user.active }, operations);
+      return shownUser(context.sql, await changeUser(context, user, patched));
     },
 
-    async deleteUser(tenantId: TenantId, id: string, ifMatch?: string): Promise<void> {
-      await inTenant(parts, tenantId, async (context) => {
-        const user = await lockedUser(context, id, ifMatch);
-        const member = await members.find(context.sql, tenantId, user.memberId);
-        await scimUserStore(context.sql).remove(tenantId, id);
-        if (member === undefined) return;
-        await members.remove(context, member.id);
-        await endAccess(context, member);
-      });
+    async deleteUser(context: EventContext, id: string, ifMatch?: string): Promise<void> {
+      const { sql, tenantId } = context;
+      const user = await lockedUser(context, id, ifMatch);
+      const member = await members.find(sql, tenantId, user.memberId);
+      await scimUserStore(sql).remove(tenantId, id);
+      if (member === undefined) return;
+      await members.remove(context, member.id);
+      await endAccess(context, member);
     },
 
-    async listUsers(tenantId: TenantId, request: ListRequest): Promise<ListResult> {
-      const store = scimUserStore(db.sql);
+    async listUsers({ sql, tenantId }: EventContext, request: ListRequest): Promise<ListResult> {
+      const store = scimUserStore(sql);
       const show = async (users: readonly ScimUser[]) => {
         const ids = users.map(({ id }) => id);
-        const all = await scimGroupStore(db.sql).memberships(tenantId, "user", ids);
+        const all = await scimGroupStore(sql).memberships(tenantId, "user", ids);
         return users.map((user) =>
           userResource(
             user,
@@ -255,69 +244,62 @@ export function createScimService(parts: ScimParts) {
       return list(store, tenantId, request, userType, "userName", show, show);
     },
 
-    async createGroup(tenantId: TenantId, attributes: Attributes): Promise<Stored> {
+    async createGroup(context: EventContext, attributes: Attributes): Promise<Stored> {
       requireAttributes(groupType, attributes);
-      return inTenant(parts, tenantId, async (context) => {
-        const { sql, nowMs } = context;
-        const displayName = attributes.displayName as string;
-        await sql`select pg_advisory_xact_lock(hashtextextended(${`scim_group|${tenantId}|${displayName.toLowerCase()}`}, 0))`;
-        if ((await scimGroupStore(sql).findByName(tenantId, displayName)) !== undefined) {
-          throw new ScimError(409, "Another group has this displayName.", "uniqueness");
-        }
-        const externalId = (attributes.externalId as string | undefined) ?? "";
-        const group = { tenantId, id: ulid(nowMs), displayName, externalId, ...newStamps(nowMs) };
-        const inserted = await scimGroupStore(sql).insert(group);
-        const isEmpty = memberIdsIn(attributes).length === 0;
-        return shownGroup(sql, isEmpty ? inserted : await changeGroup(context, inserted, attributes));
-      });
+      const { sql, tenantId, nowMs } = context;
+      const displayName = attributes.displayName as string;
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`scim_group|${tenantId}|${displayName.toLowerCase()}`}, 0))`;
+      if ((await scimGroupStore(sql).findByName(tenantId, displayName)) !== undefined) {
+        throw new ScimError(409, "Another group has this displayName.", "uniqueness");
+      }
+      const externalId = (attributes.externalId as string | undefined) ?? "";
+      const group = { tenantId, id: ulid(nowMs), displayName, externalId, ...newStamps(nowMs) };
+      const inserted = await scimGroupStore(sql).insert(group);
+      const isEmpty = memberIdsIn(attributes).length === 0;
+      return shownGroup(sql, isEmpty ? inserted : await changeGroup(context, inserted, attributes));
     },
 
-    async getGroup(tenantId: TenantId, id: string, projection: Projection): Promise<Stored> {
-      const group = isUlid(id) ? await scimGroupStore(db.sql).find(tenantId, id) : undefined;
+    async getGroup({ sql, tenantId }: EventContext, id: string, projection: Projection): Promise<Stored> {
+      const group = isUlid(id) ? await scimGroupStore(sql).find(tenantId, id) : undefined;
       if (group === undefined) throw notFound("group", id);
-      if (includes(projection, "members")) return shownGroup(db.sql, group);
+      if (includes(projection, "members")) return shownGroup(sql, group);
       return { resource: groupResource(group, [], baseUrl()), version: versionOf(group) };
     },
 
-    async replaceGroup(tenantId: TenantId, id: string, attributes: Attributes, ifMatch?: string): Promise<Stored> {
-      return inTenant(parts, tenantId, async (context) => {
-        const group = await lockedGroup(context, id, ifMatch);
-        return shownGroup(context.sql, await changeGroup(context, group, attributes));
-      });
+    async replaceGroup(context: EventContext, id: string, attributes: Attributes, ifMatch?: string): Promise<Stored> {
+      const group = await lockedGroup(context, id, ifMatch);
+      return shownGroup(context.sql, await changeGroup(context, group, attributes));
     },
 
     async patchGroup(
-      tenantId: TenantId,
+      context: EventContext,
       id: string,
       operations: readonly PatchOperation[],
       ifMatch?: string,
     ): Promise<Stored> {
-      return inTenant(parts, tenantId, async (context) => {
-        const { sql } = context;
-        const group = await lockedGroup(context, id, ifMatch);
-        const ids = await scimGroupStore(sql).memberIds(tenantId, id);
-        const attributes: Attributes = {
-          displayName: group.displayName,
-          ...(group.externalId !== "" && { externalId: group.externalId }),
-          ...(ids.length > 0 && { members: ids.map((value) => ({ value })) }),
-        };
-        const patched = applyPatch(groupType, attributes, operations);
-        return shownGroup(sql, await changeGroup(context, group, patched));
-      });
+      const { sql, tenantId } = context;
+      const group = await lockedGroup(context, id, ifMatch);
+      const ids = await scimGroupStore(sql).memberIds(tenantId, id);
+      const attributes: Attributes = {
+        displayName: group.displayName,
+        ...(group.externalId !== "" && { externalId: group.externalId }),
+        ...(ids.length > 0 && { members: ids.map((value) => ({ value })) }),
+      };
+      const patched = applyPatch(groupType, attributes, operations);
+      return shownGroup(sql, await changeGroup(context, group, patched));
     },
 
-    async deleteGroup(tenantId: TenantId, id: string, ifMatch?: string): Promise<void> {
-      await inTenant(parts, tenantId, async (context) => {
-        const group = await lockedGroup(context, id, ifMatch);
-        const ids = await scimGroupStore(context.sql).memberIds(tenantId, id);
-        await scimGroupStore(context.sql).remove(tenantId, id);
-        if (ids.length > 0) await applyGroupRoles(context, ids);
-        await events.record(context, "scim_group.deleted", id, { display_name: group.displayName });
-      });
+    async deleteGroup(context: EventContext, id: string, ifMatch?: string): Promise<void> {
+      const { sql, tenantId } = context;
+      const group = await lockedGroup(context, id, ifMatch);
+      const ids = await scimGroupStore(sql).memberIds(tenantId, id);
+      await scimGroupStore(sql).remove(tenantId, id);
+      if (ids.length > 0) await applyGroupRoles(context, ids);
+      await events.record(context, "scim_group.deleted", id, { display_name: group.displayName });
     },
 
-    async listGroups(tenantId: TenantId, request: ListRequest): Promise<ListResult> {
-      const store = scimGroupStore(db.sql);
+    async listGroups({ sql, tenantId }: EventContext, request: ListRequest): Promise<ListResult> {
+      const store = scimGroupStore(sql);
       const plain = async (groups: readonly ScimGroup[]) => groups.map((group) => groupResource(group, [], baseUrl()));
       const whole = async (groups: readonly ScimGroup[]) => {
         const all = await store.memberships(
