@@ -1,5 +1,9 @@
 import { create, type DescMessage, type DescMethod, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
-import { Governance_Audience, Governance_Lifecycle, GovernanceSchema } from "../../gen/service/options/governance_pb.ts";
+import {
+  Governance_Audience,
+  Governance_Lifecycle,
+  GovernanceSchema,
+} from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "./operation.ts";
 
 interface Options {
@@ -16,7 +20,14 @@ interface Options {
  * Creates the operation of an endpoint with a protocol of its own. With it, requests pass the chain, although they are no
  * operation of the API.
  */
-export function createEndpointOperation({ endpoint, name, input, output, scopes = [], governance }: Options): Operation {
+export function createEndpointOperation({
+  endpoint,
+  name,
+  input,
+  output,
+  scopes = [],
+  governance,
+}: Options): Operation {
   const service = { kind: "service", typeName: endpoint, name: endpoint, methods: [] } as unknown as DescService;
   const localName = name.toLowerCase();
   const method = { kind: "rpc", name, localName, parent: service, methodKind: "unary", input, output };

@@ -22,7 +22,7 @@ const members = createMemberService(transport);
 const roleHint = `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.`;
 
 /** The roles that a member has now, with where they come from unless they are the member's own; of others the roles to come. */
-const accessOf = ({ status, roles: own, access }: Member): string[] =>
+const accessOf = ({ status, roles: own, access }: Member): readonly string[] =>
   status === "STATUS_ACTIVE"
     ? access.map(({ role, sources }) => (sources.includes("direct") ? role : `${role} (${sources.join(", ")})`))
     : own;

@@ -218,7 +218,12 @@ function json(status: number, document: ScimObject): Answer {
 export function describeFailure(failure: Failure): Answer {
   const { status, scimType } =
     failure instanceof ScimError ? failure : { status: failure.entry.http, scimType: typeOf(failure) };
-  const document = { schemas: [errorUrn], status: String(status), ...(scimType && { scimType }), detail: failure.message };
+  const document = {
+    schemas: [errorUrn],
+    status: String(status),
+    ...(scimType && { scimType }),
+    detail: failure.message,
+  };
   const described = json(status, document);
   return { ...described, headers: { ...failure.headers, ...described.headers } };
 }
