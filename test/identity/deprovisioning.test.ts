@@ -209,7 +209,7 @@ describe("the access of a person", () => {
       { role: "viewer", sources: ["group"] },
     ]);
     await rest.call("PATCH", `/api/v2/members/${id}`, { role_set: { roles: ["viewer"] } });
-    assert.deepEqual((await found()).access[1], { role: "viewer", sources: ["direct", "group"] });
+    assert.deepEqual((await found()).access[0], { role: "viewer", sources: ["direct", "group"] });
     await rest.call("PATCH", `/api/v2/members/${id}`, { status: "STATUS_SUSPENDED" });
     assert.deepEqual((await found()).access, []);
   });

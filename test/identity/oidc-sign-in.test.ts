@@ -83,13 +83,13 @@ describe("sign-in with OpenID Connect", () => {
     const access = async () => (await rest.call("GET", `/api/v2/members/${invited.body.data.id}`)).body.data.access;
     const operator = { role: "operator", sources: ["session"] };
     const viewer = { role: "viewer", sources: ["direct"] };
-    assert.deepEqual(await access(), [operator, viewer], "the member shows the roles of the sign-in");
+    assert.deepEqual(await access(), [viewer, operator], "the member shows the roles of the sign-in");
     issuer.accounts.ada.groups = ["Others"];
     await signIn("ada");
     assert.deepEqual(await access(), [viewer], "the last sign-in counts");
     issuer.accounts.ada.groups = ["Operators"];
     await signIn("ada");
-    assert.deepEqual(await access(), [operator, viewer]);
+    assert.deepEqual(await access(), [viewer, operator]);
     await rest.call("DELETE", `/api/v2/identity/group-roles/${group.body.data.id}`);
     assert.deepEqual(await access(), [viewer]);
     assert.deepEqual((await me(browser)).roles, ["viewer"]);

@@ -4,7 +4,7 @@ import { grantedScopes, roleBeyond, unknownRole } from "../../../../platform/acc
 import { type Member, type MemberStatus, statusAfter, toMemberRoles } from "./member.ts";
 
 const member = (status: MemberStatus, subject: string) =>
-  ({ status, subject, roles: ["viewer"], groupRoles: ["viewer"] }) as unknown as Member;
+  ({ status, subject, roles: ["viewer"], groupRoles: ["viewer"], sessionRoles: [] }) as unknown as Member;
 
 test("only a member with a subject can be set to active; others wait for their first call", () => {
   const table = [

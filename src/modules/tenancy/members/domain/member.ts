@@ -63,14 +63,13 @@ export interface RoleGrant {
   readonly sources: readonly RoleSource[];
 }
 
-/** Returns the roles that a member has now, in order: only an active member has any. */
+/** Returns the roles that a member has now: only an active member has any. */
 export function roleGrantsOf({ status, roles, groupRoles, sessionRoles }: Member): RoleGrant[] {
   if (status !== "active") return [];
   const given = { direct: roles, group: groupRoles, session: sessionRoles };
   const sources = Object.keys(given) as RoleSource[];
-  return [...new Set(Object.values(given).flat())]
-    .sort()
-    .map((role) => ({ role, sources: sources.filter((source) => given[source].includes(role)) }));
+  const held = new Set(Object.values(given).flat());
+  return [...held].map((role) => ({ role, sources: sources.filter((source) => given[source].includes(role)) }));
 }
 
 /** Returns the part of a member that authorization needs, with the roles from some sources. */
