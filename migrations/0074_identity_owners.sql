@@ -5,7 +5,8 @@ alter table api_keys
   add column token_roles text[] not null default '{}';
 
 with recursive chain as (
-  select tenant_id, id, created_by as owner from api_keys where created_by not like 'key:%'
+  select tenant_id, id, created_by as owner from api_keys
+  where created_by not like 'key:%' and created_by <> 'bootstrap'
   union all
   select api_keys.tenant_id, api_keys.id, chain.owner
   from chain join api_keys on api_keys.tenant_id = chain.tenant_id and api_keys.created_by = 'key:' || chain.id
