@@ -1,5 +1,5 @@
-// Reports a test run: one line per finished file, failures immediately and in full, then the counts and the
-// slowest files at the end.
+// Reports a test run: one line per finished file, failures immediately and in full, then the counts, the slowest files
+// and why tests were skipped at the end.
 import { relative, resolve } from "node:path";
 import { weightOf } from "./test-pool.mjs";
 
@@ -13,6 +13,7 @@ export async function report(events, { files: expected, showTests, print = (text
   let doneWeight = 0;
   const files = [];
   const failures = [];
+  const skips = [];
   const shown = new Map();
   // Names of the open suites and tests of each file, by nesting level.
   const open = new Map();
@@ -23,7 +24,9 @@ export async function report(events, { files: expected, showTests, print = (text
       const title = `${pathOf(data)}: ${titleOf(data, open)}`;
       failures.push(title);
       print(`FAIL ${title}\n${indented(data.error)}\n`);
-    } else if (type === "test:pass" && showTests && !data.isSuite) {
+    } else if (type === "test:pass" && (data.skip !== undefined || !data.isSuite)) {
+      if (data.skip !== undefined) skips.push(`${pathOf(data)}: ${titleOf(data, open)}: ${data.skip}`);
+      if (!showTests) continue;
       const mark = data.skip === undefined ? "ok  " : "skip";
       const line = `  ${mark} ${titleOf(data, open)} (${secondsText(data.duration_ms)})\n`;
       shown.set(data.file, `${shown.get(data.file) ?? ""}${line}`);
@@ -37,7 +40,7 @@ export async function report(events, { files: expected, showTests, print = (text
       const figures = `${passed} of ${tests}, ${secondsText(data.duration_ms)}${left}`;
       print(`[${files.length}/${total}] ${mark} ${pathOf(data)} (${figures})\n${shown.get(data.file) ?? ""}`);
     } else if (type === "test:summary") {
-      print(summaryText(data, files, failures));
+      print(summaryText(data, files, skips, failures));
       return data.success;
     }
   }
@@ -61,7 +64,7 @@ function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function summaryText({ counts, duration_ms: ms }, files, failures) {
+function summaryText({ counts, duration_ms: ms }, files, skips, failures) {
   const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, slowestMax);
   const lines = [
     "",
@@ -73,6 +76,7 @@ function summaryText({ counts, duration_ms: ms }, files, failures) {
     "",
     `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${files.length} files, ${secondsText(ms)}`,
   ];
+  if (skips.length > 0) lines.push("", "Skipped:", ...skips.map((each) => `  ${each}`));
   if (failures.length > 0) lines.push("", "Failed:", ...failures.map((each) => `  ${each}`));
   return `${lines.join("\n")}\n`;
 }

@@ -55,8 +55,8 @@ process.on("message", async ({ file, lingerMsMax }) => {
     if (type === "test:diagnostic") remarks.push(data.message);
     if (!forwarded.has(type)) continue;
     send(type, { ...plain(data), name: data.name, file });
-    if (data.details?.type === "suite" || type === "test:start") continue;
-    counts[data.skip ? "skipped" : type === "test:pass" ? "passed" : "failed"]++;
+    if (type === "test:start" || (data.details?.type === "suite" && data.skip === undefined)) continue;
+    counts[data.skip !== undefined ? "skipped" : type === "test:pass" ? "passed" : "failed"]++;
   }
   clearTimeout(linger);
   // Besides a diagnostic message, this is the only sign of an error outside every test.

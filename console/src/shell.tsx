@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { segments } from "./core/router";
 import { can } from "./core/session";
 import { Palette } from "./palette";
@@ -28,7 +28,8 @@ export function Shell() {
     // The keyboard continues at the start of the new page, and readers say its title.
     main.current!.focus({ preventScroll: true });
   }, [path]);
-  useEffect(() => {
+  // Before the page is shown: a key that is pressed right away is not lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "k" || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();

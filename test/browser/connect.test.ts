@@ -3,17 +3,18 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { before, describe, test } from "node:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { until } from "../client/until.ts";
 import { anyAction, type ConnectTenant, connectTenant, issuerManifest } from "../connectors/connect-fixture.ts";
 import { type OAuthIssuer, startOAuthIssuer } from "../connectors/oauth-issuer.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { browserTest, launchBrowser, waitUntil } from "./browser-test.ts";
 import { findChromium } from "./chromium.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: accounts were not connected in a browser. Install it, or set CHROMIUM.";
-if (program === undefined) console.error(none);
 
 describe("connecting an account in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
@@ -30,15 +31,8 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     await tenant.createProvider(issuerManifest(issuer, "acme"));
     await tenant.createProvider(keyedManifest(issuer));
     issuer.register(await tenant.createConfig("acme", "app-1"));
-    browser = await chromium.launch({
-      executablePath: executableOf(program!),
-      args: [
-        ...["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
-        ...["--disable-sync", "--no-first-run", "--disable-dev-shm-usage"],
-      ],
-    });
+    browser = await launchBrowser(program!);
   });
-  after(() => browser?.close());
 
   /** A browser profile of its own, without any network but loopback. */
   async function profile(options: Parameters<Browser["newContext"]>[0] = {}): Promise<BrowserContext> {
@@ -76,7 +70,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
   }
 
-  test("connect: the link opens the session, and the account that was granted is connected", async () => {
+  browserTest("connect: the link opens the session, and the account that was granted is connected", async () => {
     const { id, page } = await connectAs("ada", { allowed_provider_keys: ["acme"], end_user: { id: "u1" } });
     await page.getByRole("heading", { name: "Account connected" }).waitFor();
     assert.equal(page.url(), `${service.baseUrl}/connect/${id}`, "neither token nor code stays in the address");
@@ -91,7 +85,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     assert.equal(await page.evaluate("document.cookie"), "", "scripts do not see the cookie");
   });
 
-  test("refresh and rotate: two refreshes use two refresh tokens, and the connection still works", async () => {
+  browserTest("refresh and rotate: two refreshes use two refresh tokens, and the connection still works", async () => {
     const spent = issuer.tokenRequests.length;
     await tenant.must("POST", `/connections/${connectionId}/refresh`, {});
     await tenant.must("POST", `/connections/${connectionId}/refresh`, {});
@@ -100,28 +94,25 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     assert.equal((await tenant.must("POST", `/connections/${connectionId}/test`, {})).ok, true);
   });
 
-  test("reconnect: another account is a mismatch and leaves the old grant; the same account replaces it", async () => {
-    const request = { connection_id: connectionId, end_user: { id: "u1" } };
-    const other = await connectAs("mallory", request);
-    await other.page.getByText("another account than the one").waitFor();
-    assert.equal((await tenant.session(other.id)).error_code, "account_mismatch");
-    const kept = await tenant.must("POST", `/connections/${connectionId}/test`, {});
-    assert.deepEqual([kept.ok, kept.account.id], [true, "ada"]);
-    const same = await connectAs("ada", request);
-    await same.page.getByRole("heading", { name: "Account connected" }).waitFor();
-    assert.equal((await tenant.session(same.id)).result_connection_id, connectionId);
-  });
+  browserTest(
+    "reconnect: another account is a mismatch and leaves the old grant; the same account replaces it",
+    async () => {
+      const request = { connection_id: connectionId, end_user: { id: "u1" } };
+      const other = await connectAs("mallory", request);
+      await other.page.getByText("another account than the one").waitFor();
+      assert.equal((await tenant.session(other.id)).error_code, "account_mismatch");
+      const kept = await tenant.must("POST", `/connections/${connectionId}/test`, {});
+      assert.deepEqual([kept.ok, kept.account.id], [true, "ada"]);
+      const same = await connectAs("ada", request);
+      await same.page.getByRole("heading", { name: "Account connected" }).waitFor();
+      assert.equal((await tenant.session(same.id)).result_connection_id, connectionId);
+    },
+  );
 
-  test("revoke: the grant ends at the provider, and the connection with it", async () => {
+  browserTest("revoke: the grant ends at the provider, and the connection with it", async () => {
     const revoked = issuer.revocations();
     await tenant.must("POST", `/connections/${connectionId}/revoke`, {});
-    for (;;) {
-      const { provider_revocation: state } = await tenant.connection(connectionId);
-      if (state !== "pending") {
-        assert.equal(state, "succeeded");
-        break;
-      }
-    }
+    await until(async () => (await tenant.connection(connectionId)).provider_revocation === "succeeded");
     assert.ok(issuer.revocations() > revoked);
     const again = await tenant.call("POST", "/connect-sessions", {
       connection_id: connectionId,
@@ -130,33 +121,38 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     assert.match(again.text, /CONNECTION_UNUSABLE/);
   });
 
-  test("popup: only the window of an allowed origin gets the message, with session and status and nothing else", async () => {
-    const [app, evil] = [await startOpener(), await startOpener()];
-    for (const [opener, isAllowed] of [
-      [app, true],
-      [evil, false],
-    ] as const) {
-      const session = await tenant.createSession({ allowed_provider_keys: ["keyed"], allowed_origins: [app.origin] });
-      const page = await (await profile()).newPage();
-      await page.goto(opener.origin);
-      const opened = page.waitForEvent("popup");
-      await page.evaluate(`window.popup = window.open(${JSON.stringify(session.connect_url)})`);
-      const popup = await opened;
-      await popup.getByLabel("API key").fill("any-key");
-      const closed = popup.waitForEvent("close");
-      await popup.getByRole("button", { name: "Connect" }).click();
-      await closed;
-      const messages = await page.evaluate<object[]>("window.messages");
-      const expected = {
-        data: { type: "switchyard.connect", session_id: session.id, status: "completed" },
-        origin: service.baseUrl,
-      };
-      assert.deepEqual(messages, isAllowed ? [expected] : []);
-      assert.equal((await tenant.session(session.id)).status, "completed");
-    }
-  });
+  browserTest(
+    "popup: only the window of an allowed origin gets the message, with session and status and nothing else",
+    async () => {
+      const [app, evil] = [await startOpener(), await startOpener()];
+      for (const [opener, isAllowed] of [
+        [app, true],
+        [evil, false],
+      ] as const) {
+        const session = await tenant.createSession({ allowed_provider_keys: ["keyed"], allowed_origins: [app.origin] });
+        const page = await (await profile()).newPage();
+        await page.goto(opener.origin);
+        const opened = page.waitForEvent("popup");
+        await page.evaluate(`window.popup = window.open(${JSON.stringify(session.connect_url)})`);
+        const popup = await opened;
+        await popup.getByLabel("API key").fill("any-key");
+        const closed = popup.waitForEvent("close");
+        await popup.getByRole("button", { name: "Connect" }).click();
+        await closed;
+        // The message of a window may arrive after the news that it is closed.
+        if (isAllowed) await waitUntil(page, "window.messages.length > 0");
+        const messages = await page.evaluate<object[]>("window.messages");
+        const expected = {
+          data: { type: "switchyard.connect", session_id: session.id, status: "completed" },
+          origin: service.baseUrl,
+        };
+        assert.deepEqual(messages, isAllowed ? [expected] : []);
+        assert.equal((await tenant.session(session.id)).status, "completed");
+      }
+    },
+  );
 
-  test("frame: pages of an allowed origin can embed the session, others cannot", async () => {
+  browserTest("frame: pages of an allowed origin can embed the session, others cannot", async () => {
     const [app, evil] = [await startOpener(), await startOpener()];
     for (const [embedder, isAllowed] of [
       [app, true],
@@ -176,7 +172,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
       if (isAllowed) {
         await frame.getByLabel("API key").fill("any-key");
         await frame.getByRole("button", { name: "Connect" }).click();
-        await page.waitForFunction("window.messages.length > 0");
+        await waitUntil(page, "window.messages.length > 0");
         assert.equal((await tenant.session(session.id)).status, "completed");
       } else {
         await blocked;
@@ -189,7 +185,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     problems.splice(0, problems.length, ...problems.filter((each) => !/frame-ancestors/.test(each)));
   });
 
-  test("redirect: the end user returns to the application, also after a form", async () => {
+  browserTest("redirect: the end user returns to the application, also after a form", async () => {
     const uris = { success_redirect_uri: "https://app.example/ok", error_redirect_uri: "https://app.example/bad" };
     const session = await tenant.createSession({ allowed_provider_keys: ["keyed"], ...uris });
     const page = await (await profile()).newPage();
@@ -201,7 +197,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     await oauth.page.waitForURL(`https://app.example/ok?session_id=${oauth.id}&status=completed`);
   });
 
-  test("without scripts the page says what needs them, and all further steps work", async () => {
+  browserTest("without scripts the page says what needs them, and all further steps work", async () => {
     const session = await tenant.createSession({ allowed_provider_keys: ["acme", "keyed"] });
     const scripted = await profile();
     const first = await scripted.newPage();
@@ -221,7 +217,7 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     await page.getByRole("heading", { name: "Account connected" }).waitFor();
   });
 
-  test("the page is usable with the keyboard and fits on a phone, in light and dark", async () => {
+  browserTest("the page is usable with the keyboard and fits on a phone, in light and dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [name, viewport] of [
         ["phone", { width: 360, height: 740 }],
@@ -305,8 +301,4 @@ async function startOpener(): Promise<{ readonly origin: string }> {
     server.closeAllConnections();
   });
   return { origin: `http://localhost:${(server.address() as AddressInfo).port}` };
-}
-
-function executableOf(name: string): string {
-  return name.includes("/") ? name : `/usr/bin/${name}`;
 }

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, describe, type TestContext, test } from "node:test";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { before, describe, type TestContext, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
 import { accessibilityViolations } from "../console/console-browser.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { createStage, type HealthStage } from "../operations/health-stage.ts";
+import { browserTest, launchBrowser } from "./browser-test.ts";
 import { findChromium } from "./chromium.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: nobody saw the health page. Install it, or set CHROMIUM.";
-if (program === undefined) console.error(none);
 
 describe("the health page in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
@@ -23,12 +23,8 @@ describe("the health page in a browser", { skip: program === undefined && none }
     // Without background work, nothing changes what the test has written.
     service = await startService({}, undefined, "api");
     stage = await createStage(service, "checkout");
-    browser = await chromium.launch({
-      executablePath: program!.includes("/") ? program! : `/usr/bin/${program}`,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
-    });
+    browser = await launchBrowser(program!);
   });
-  after(() => browser?.close());
 
   /** A page of somebody who is signed in; without scripts unless they are wanted. */
   async function openPage(options: {
@@ -69,32 +65,34 @@ describe("the health page in a browser", { skip: program === undefined && none }
     if (folder !== undefined) await page.screenshot({ path: join(folder, `health-${name}.png`), fullPage: true });
   }
 
-  test("a person reads the verdict, the reasons and the next steps, and chooses the environment and the period", async () => {
-    await stage.beat();
-    await stage.endRuns("failed", 2);
-    await stage.endRuns("succeeded", 12);
-    await stage.addItems(1200, 4000);
-    await stage.addLetters("open", 3);
-    const page = await openPage({ colorScheme: "light" });
-    await page.goto(`${service.baseUrl}/workspaces/platform/health`);
-    assert.match((await page.getByRole("status").textContent())!, /production\s+Healthy/);
-    await page.getByLabel("Environment").selectOption("checkout");
-    await page.getByLabel("Period").selectOption("6h");
-    await page.getByRole("button", { name: "Show" }).click();
-    assert.match((await page.getByRole("status").textContent())!, /checkout\s+Unhealthy/);
-    assert.equal(new URL(page.url()).search, "?environment=checkout&period=6h");
-    const depth = page.getByRole("row", { name: /Ready queue depth/ });
-    assert.match((await depth.textContent())!, /unhealthy\s*1,200/);
-    const steps = await page.locator("ol > li").allTextContents();
-    assert.equal(steps.length, 4);
-    assert.match(steps[0]!, /READY_QUEUE_DEPTH_UNHEALTHY, runbook docs\/runbooks\/drain-ready-queues\.md/);
-    await picture(page, "unhealthy-light");
-    await page.locator("summary").click();
-    assert.equal(JSON.parse((await page.locator("#report").textContent())!).verdict, "unhealthy");
-    await page.context().close();
-  });
+  browserTest(
+    "a person reads the verdict, the reasons and the next steps, and chooses the environment and the period",
+    async () => {
+      await stage.beat();
+      await stage.endRuns("failed", 2);
+      await stage.endRuns("succeeded", 12);
+      await stage.addItems(1200, 4000);
+      await stage.addLetters("open", 3);
+      const page = await openPage({ colorScheme: "light" });
+      await page.goto(`${service.baseUrl}/workspaces/platform/health`);
+      assert.match((await page.getByRole("status").textContent())!, /production\s+Healthy/);
+      await page.getByLabel("Environment").selectOption("checkout");
+      await page.getByLabel("Period").selectOption("6h");
+      await page.getByRole("button", { name: "Show" }).click();
+      await page.waitForURL("**/health?environment=checkout&period=6h");
+      assert.match((await page.getByRole("status").textContent())!, /checkout\s+Unhealthy/);
+      const depth = page.getByRole("row", { name: /Ready queue depth/ });
+      assert.match((await depth.textContent())!, /unhealthy\s*1,200/);
+      const steps = await page.locator("ol > li").allTextContents();
+      assert.equal(steps.length, 4);
+      assert.match(steps[0]!, /READY_QUEUE_DEPTH_UNHEALTHY, runbook docs\/runbooks\/drain-ready-queues\.md/);
+      await picture(page, "unhealthy-light");
+      await page.locator("summary").click();
+      assert.equal(JSON.parse((await page.locator("#report").textContent())!).verdict, "unhealthy");
+    },
+  );
 
-  test("the page is readable in the dark and on a phone", async () => {
+  browserTest("the page is readable in the dark and on a phone", async () => {
     await stage.beat({ name: "workflow_runs", ageS: 600 });
     const path = `${service.baseUrl}/workspaces/platform/health?environment=checkout&period=1d`;
     const dark = await openPage({ colorScheme: "dark" });
@@ -112,32 +110,35 @@ describe("the health page in a browser", { skip: program === undefined && none }
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`with scripts it is a page of the console, with its navigation, in the ${colorScheme} theme`, async (t) => {
-      await keepBeating(t);
-      const page = await openPage({ colorScheme, width: 1360, javaScriptEnabled: true });
-      await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=checkout&period=7d`);
-      const menu = page.getByRole("navigation", { name: "Pages" });
-      assert.equal(await menu.getByRole("link", { name: "Health" }).getAttribute("aria-current"), "page");
-      await page.getByRole("status").getByText("Unhealthy", { exact: true }).waitFor();
-      assert.match((await page.getByRole("row", { name: /Ready queue depth/ }).textContent())!, /Unhealthy1,200/);
-      assert.equal(await page.locator("ol > li").count(), 4);
-      assert.deepEqual(await accessibilityViolations(page), []);
-      await picture(page, `console-${colorScheme}`);
-      await page.getByLabel("Environment").selectOption("production");
-      await page.getByRole("status").getByText("Healthy", { exact: true }).waitFor();
-      assert.equal(new URL(page.url()).search, "?environment=production&period=7d");
+    browserTest(
+      `with scripts it is a page of the console, with its navigation, in the ${colorScheme} theme`,
+      async (t) => {
+        await keepBeating(t);
+        const page = await openPage({ colorScheme, width: 1360, javaScriptEnabled: true });
+        await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=checkout&period=7d`);
+        const menu = page.getByRole("navigation", { name: "Pages" });
+        assert.equal(await menu.getByRole("link", { name: "Health" }).getAttribute("aria-current"), "page");
+        await page.getByRole("status").getByText("Unhealthy", { exact: true }).waitFor();
+        assert.match((await page.getByRole("row", { name: /Ready queue depth/ }).textContent())!, /Unhealthy1,200/);
+        assert.equal(await page.locator("ol > li").count(), 4);
+        assert.deepEqual(await accessibilityViolations(page), []);
+        await picture(page, `console-${colorScheme}`);
+        await page.getByLabel("Environment").selectOption("production");
+        await page.getByRole("status").getByText("Healthy", { exact: true }).waitFor();
+        assert.equal(new URL(page.url()).search, "?environment=production&period=7d");
 
-      // A mark on the document shows that the links lead to other pages and back without loading it again.
-      await page.evaluate("document.mark = true");
-      await menu.getByRole("link", { name: "Pools" }).click();
-      await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
-      await menu.getByRole("link", { name: "Health" }).click();
-      await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
-      assert.equal(await page.evaluate("document.mark"), true);
-      await page.context().close();
-    });
+        // A mark on the document shows that the links lead to other pages and back without loading it again.
+        await page.evaluate("document.mark = true");
+        await menu.getByRole("link", { name: "Pools" }).click();
+        await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
+        await menu.getByRole("link", { name: "Health" }).click();
+        await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
+        assert.equal(await page.evaluate("document.mark"), true);
+        await page.context().close();
+      },
+    );
 
-    test(`on a phone, its menu opens and leads to other pages, in the ${colorScheme} theme`, async (t) => {
+    browserTest(`on a phone, its menu opens and leads to other pages, in the ${colorScheme} theme`, async (t) => {
       await keepBeating(t);
       const page = await openPage({ colorScheme, width: 390, javaScriptEnabled: true });
       await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=checkout&period=7d`);
@@ -151,7 +152,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
     });
   }
 
-  test("the console says why there is no report, beside its navigation", async () => {
+  browserTest("the console says why there is no report, beside its navigation", async () => {
     const page = await openPage({ colorScheme: "light", javaScriptEnabled: true });
     const before = problems.length;
     await page.goto(`${service.baseUrl}/workspaces/platform/health?environment=nowhere`);

@@ -1,40 +1,51 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Browser, findChromium, startBrowser } from "./chromium.ts";
+import { browserTest, launchBrowser, waitUntil } from "./browser-test.ts";
+import { findChromium } from "./chromium.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: the pages were not looked at in a browser. Install it, or set CHROMIUM.";
-if (program === undefined) console.error(none);
 
 describe("in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
   let browser: Browser;
+  const requested: string[] = [];
+  const problems: string[] = [];
   before(async () => {
     service = await startService({
       "notification.allow_unknown_workflows": "true",
       "notification.outbox.enabled": "true",
     });
-    browser = await startBrowser(program!);
+    browser = await launchBrowser(program!);
   });
-  after(() => browser?.close());
+
+  /** A page in a window, or on a phone. */
+  async function openPage(options: Parameters<Browser["newContext"]>[0]): Promise<Page> {
+    const page = await (await browser.newContext(options)).newPage();
+    page.on("request", (request) => requested.push(request.url()));
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+    return page;
+  }
+  const desktop = { viewport: { width: 1280, height: 900 } };
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true };
 
   /** Saves a screenshot when SCREENSHOTS names a folder. */
-  async function picture(name: string): Promise<void> {
+  async function picture(page: Page, name: string): Promise<void> {
     const folder = process.env.SCREENSHOTS;
-    if (folder !== undefined) writeFileSync(join(folder, `${name}.png`), await browser.page.screenshot());
+    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
   }
 
   /** Whether anything overflows the viewport horizontally. */
   const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 
-  test("the reference finds an operation and sends a request with a key", async () => {
-    const { page } = browser;
-    await page.resize(1280, 900);
-    await page.open(`${service.baseUrl}/docs`);
-    await picture("docs");
+  browserTest("the reference finds an operation and sends a request with a key", async () => {
+    const page = await openPage(desktop);
+    await page.goto(`${service.baseUrl}/docs`);
+    await picture(page, "docs");
     await page.evaluate(`(() => {
       const filter = document.querySelector("#filter");
       filter.value = "creates a pool";
@@ -51,26 +62,27 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       form.elements.key.value = ${JSON.stringify(service.adminKey)};
       form.requestSubmit();
     })()`);
-    await page.open(`${service.baseUrl}/docs/services/EnvironmentService#EnvironmentService_ListEnvironments`);
+    await page.goto(`${service.baseUrl}/docs/services/EnvironmentService#EnvironmentService_ListEnvironments`);
     await page.evaluate(`(() => {
       const section = document.querySelector("#EnvironmentService_ListEnvironments");
       section.querySelector(".try").open = true;
       section.querySelector("input[name=limit]").value = "2";
       section.querySelector("form").requestSubmit();
     })()`);
-    await page.until(
+    await waitUntil(
+      page,
       `document.querySelector("#EnvironmentService_ListEnvironments .status").textContent.startsWith("200")`,
     );
     const text = "document.querySelector('#EnvironmentService_ListEnvironments .response').textContent";
-    await page.until(`${text}.includes('"has_more"')`);
+    await waitUntil(page, `${text}.includes('"has_more"')`);
     assert.equal(JSON.parse(await page.evaluate<string>(text)).data.length, 2);
     const curl = "document.querySelector('#EnvironmentService_ListEnvironments .curl').textContent";
     assert.match(await page.evaluate<string>(curl), /^curl .*"\$ADDRESS\/api\/v2\/environments/);
-    await picture("docs-service");
+    await picture(page, "docs-service");
   });
 
-  test("pages fit on a phone's screen", async () => {
-    const { page } = browser;
+  browserTest("pages fit on a phone's screen", async () => {
+    const page = await openPage(phone);
     const key = service.adminKey;
     const answer = await fetch(`${service.baseUrl}/api/v2/notifications/trigger`, {
       method: "POST",
@@ -83,31 +95,30 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       }),
     });
     assert.ok(answer.ok, await answer.text());
-    await page.resize(390, 844);
-    await page.open(`${service.baseUrl}/outbox#key=${key}`);
-    await page.until(`document.querySelector(".outbox details")`);
+    await page.goto(`${service.baseUrl}/outbox#key=${key}`);
+    const hasMessage = `document.querySelector(".outbox details") !== null`;
+    await waitUntil(page, hasMessage);
     await page.evaluate(`document.querySelector(".outbox details").open = true`);
-    await picture("outbox-phone");
+    await picture(page, "outbox-phone");
     assert.equal(await page.evaluate(sticksOut), false, "the outbox is wider than the screen");
     const subject = "document.querySelector('.outbox summary strong').getBoundingClientRect()";
-    const subjectWidth = () => page.evaluate<number>(`${subject}.width`);
-    assert.ok((await subjectWidth()) > 250, "the subject has its own line");
+    const subjectWidth = (shown: Page) => shown.evaluate<number>(`${subject}.width`);
+    assert.ok((await subjectWidth(page)) > 250, "the subject has its own line");
     for (const path of ["/docs", "/docs/services/PoolService", "/errors", "/errors/NOT_FOUND"]) {
-      await page.open(service.baseUrl + path);
-      await picture(`phone${path.replaceAll("/", "-")}`);
+      await page.goto(service.baseUrl + path);
+      await picture(page, `phone${path.replaceAll("/", "-")}`);
       assert.equal(await page.evaluate(sticksOut), false, `${path} is wider than the screen`);
     }
-    await page.resize(1280, 900);
-    await page.open(`${service.baseUrl}/outbox`);
-    await page.until(`document.querySelector(".outbox details")`);
-    await picture("outbox");
-    assert.ok((await subjectWidth()) > 250, "a long address leaves room for the subject");
+    const wide = await openPage(desktop);
+    await wide.goto(`${service.baseUrl}/outbox#key=${key}`);
+    await waitUntil(wide, hasMessage);
+    await picture(wide, "outbox");
+    assert.ok((await subjectWidth(wide)) > 250, "a long address leaves room for the subject");
   });
 
   test("no page makes a cross-origin request or violates its own content security policy", () => {
-    const { requested, errors } = browser.page;
     assert.ok(requested.length > 10);
     for (const url of requested) assert.ok(url.startsWith(service.baseUrl) || url === "about:srcdoc", url);
-    assert.deepEqual(errors, []);
+    assert.deepEqual(problems, []);
   });
 });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { before, describe, test } from "node:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { startSignInIssuer } from "../identity/oidc-issuer.ts";
 import { type SamlIdp, startSamlIdp } from "../identity/saml-idp.ts";
+import { browserTest, launchBrowser } from "./browser-test.ts";
 import { findChromium } from "./chromium.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: nobody signed in with a browser. Install it, or set CHROMIUM.";
-if (program === undefined) console.error(none);
 
 describe("signing in with a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
@@ -23,12 +23,8 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     service = await startService({ "identity.saml.enabled": "true" });
     rest = restClient(service.baseUrl, service.adminKey);
     slug = (await rest.call("GET", "/api/tenants")).body.data[0].slug;
-    browser = await chromium.launch({
-      executablePath: program!.includes("/") ? program! : `/usr/bin/${program}`,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
-    });
+    browser = await launchBrowser(program!);
   });
-  after(() => browser?.close());
 
   async function profile(): Promise<BrowserContext> {
     const context = await browser.newContext();
@@ -62,25 +58,28 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     return answer as { status: number; body: { data: Record<string, unknown> } };
   }
 
-  test("a login link signs in after a click, leaves no token in the address, and its page shows and ends sessions", async () => {
-    const { body } = await rest.call("POST", "/api/v2/identity/login-links", {});
-    const context = await profile();
-    const page = await context.newPage();
-    await page.goto(body.data.url);
-    assert.equal(page.url(), `${service.baseUrl}/auth/link`);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await landInConsole(page);
-    assert.equal(await page.evaluate("document.cookie"), "", "scripts do not see the cookie");
-    const [cookie] = await context.cookies(service.baseUrl);
-    assert.deepEqual([cookie!.httpOnly, cookie!.sameSite], [true, "Lax"]);
-    const written = await callFrom(page, "POST", "/api/v2/environments", { key: "browser" });
-    assert.equal(written.status, 200);
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
-    assert.equal((await context.cookies(service.baseUrl)).length, 0);
-  });
+  browserTest(
+    "a login link signs in after a click, leaves no token in the address, and its page shows and ends sessions",
+    async () => {
+      const { body } = await rest.call("POST", "/api/v2/identity/login-links", {});
+      const context = await profile();
+      const page = await context.newPage();
+      await page.goto(body.data.url);
+      assert.equal(page.url(), `${service.baseUrl}/auth/link`);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await landInConsole(page);
+      assert.equal(await page.evaluate("document.cookie"), "", "scripts do not see the cookie");
+      const [cookie] = await context.cookies(service.baseUrl);
+      assert.deepEqual([cookie!.httpOnly, cookie!.sameSite], [true, "Lax"]);
+      const written = await callFrom(page, "POST", "/api/v2/environments", { key: "browser" });
+      assert.equal(written.status, 200);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+      assert.equal((await context.cookies(service.baseUrl)).length, 0);
+    },
+  );
 
-  test("a person signs in at an OpenID Connect provider", async () => {
+  browserTest("a person signs in at an OpenID Connect provider", async () => {
     const issuer = await startSignInIssuer();
     const created = await rest.call("POST", "/api/v2/identity/connections", {
       name: "Issuer",
@@ -105,7 +104,7 @@ describe("signing in with a browser", { skip: program === undefined && none }, (
     problems.splice(0, problems.length, ...problems.filter((each) => !/status of 401/.test(each)));
   });
 
-  test("a person signs in at a SAML identity provider, and out of both", async () => {
+  browserTest("a person signs in at a SAML identity provider, and out of both", async () => {
     idp = await startSamlIdp();
     const created = await rest.call("POST", "/api/v2/identity/connections", {
       name: "Company login",

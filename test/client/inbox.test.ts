@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { before, describe, test } from "node:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { browserTest, launchBrowser } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { accessibilityViolations } from "../console/console-browser.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -10,7 +11,6 @@ import { until } from "./until.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: the inbox of the client was not looked at. Install it, or set CHROMIUM.";
-if (program === undefined) console.error(none);
 
 describe("the inbox of the client, in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
@@ -32,12 +32,8 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
       subscriberOf: (path) => path.slice(1),
       createToken: async (id) => (await sender.ok("POST", `${pathOf(id)}/tokens`, {})).data,
     });
-    browser = await chromium.launch({
-      executablePath: program!.includes("/") ? program! : `/usr/bin/${program}`,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
-    });
+    browser = await launchBrowser(program!);
   });
-  after(() => browser?.close());
 
   const pathOf = (id: string) => `/api/v2/notification/subscribers/${id}`;
   const say = (id: string, title: string, link = "/orders") =>
@@ -77,50 +73,52 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     Object.defineProperty(document, "visibilityState", { value: "${visibility}", configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));`;
 
-  test("messages arrive live, are seen when they are shown, and read when they are opened, in every tab", async () => {
-    const { id } = await sender.subscriber();
-    await say(id, "Paid");
-    const page = await openPage(id);
-    await bell(page, 1).waitFor();
-    const other = await openPage(id, "light", page.context());
-    await bell(other, 1).waitFor();
-    await closes(other, cover("hidden"));
-    await page.evaluate(`document.querySelector("switchyard-inbox").addEventListener("switchyard-counts", (event) => {
+  browserTest(
+    "messages arrive live, are seen when they are shown, and read when they are opened, in every tab",
+    async () => {
+      const { id } = await sender.subscriber();
+      await say(id, "Paid");
+      const page = await openPage(id);
+      await bell(page, 1).waitFor();
+      const other = await openPage(id, "light", page.context());
+      await bell(other, 1).waitFor();
+      await closes(other, cover("hidden"));
+      await page.evaluate(`document.querySelector("switchyard-inbox").addEventListener("switchyard-counts", (event) => {
       window.counts = event.detail;
     })`);
-    await page.bringToFront();
-    await bell(page, 1).click();
-    await message(page, "Paid").waitFor();
-    await until(async () => (await counts(id)).join() === "0,1");
-    await say(id, "Shipped");
-    await message(page, "Shipped").waitFor();
-    const titles = await page.getByRole("listitem").locator(".name").allInnerTexts();
-    assert.deepEqual(
-      titles.map((title) => title.replace(/^Unread:\s*/, "")),
-      ["Shipped", "Paid"],
-    );
-    await page.getByText("New message: Shipped").waitFor({ state: "attached" });
-    await page.evaluate(`document.addEventListener("switchyard-message", (event) => {
+      await page.bringToFront();
+      await bell(page, 1).click();
+      await message(page, "Paid").waitFor();
+      await until(async () => (await counts(id)).join() === "0,1");
+      await say(id, "Shipped");
+      await message(page, "Shipped").waitFor();
+      const titles = await page.getByRole("listitem").locator(".name").allInnerTexts();
+      assert.deepEqual(
+        titles.map((title) => title.replace(/^Unread:\s*/, "")),
+        ["Shipped", "Paid"],
+      );
+      await page.getByText("New message: Shipped").waitFor({ state: "attached" });
+      await page.evaluate(`document.addEventListener("switchyard-message", (event) => {
       event.preventDefault();
       window.opened = event.detail.title;
     })`);
-    await message(page, "Paid").click();
-    await until(async () => (await counts(id)).join() === "0,1");
-    assert.equal(await page.evaluate("window.opened"), "Paid");
-    assert.equal(page.url(), `${site.origin}/${id}`, "the page handled the link");
-    await page.getByRole("button", { name: "Mark all as read" }).click();
-    await until(async () => (await counts(id)).join() === "0,0");
-    await page.getByRole("button", { name: "Mark all as read" }).waitFor({ state: "hidden" });
-    assert.deepEqual(await page.evaluate("window.counts"), { unseenCount: 0, unreadCount: 0 });
-    await other.bringToFront();
-    await other.evaluate(cover("visible"));
-    await bell(other, 0).waitFor();
-    await closes(other, `inbox.removeAttribute("subscriber")`);
-    await closes(page, "inbox.remove()");
-    await page.context().close();
-  });
+      await message(page, "Paid").click();
+      await until(async () => (await counts(id)).join() === "0,1");
+      assert.equal(await page.evaluate("window.opened"), "Paid");
+      assert.equal(page.url(), `${site.origin}/${id}`, "the page handled the link");
+      await page.getByRole("button", { name: "Mark all as read" }).click();
+      await until(async () => (await counts(id)).join() === "0,0");
+      await page.getByRole("button", { name: "Mark all as read" }).waitFor({ state: "hidden" });
+      assert.deepEqual(await page.evaluate("window.counts"), { unseenCount: 0, unreadCount: 0 });
+      await other.bringToFront();
+      await other.evaluate(cover("visible"));
+      await bell(other, 0).waitFor();
+      await closes(other, `inbox.removeAttribute("subscriber")`);
+      await closes(page, "inbox.remove()");
+    },
+  );
 
-  test("everything works with the keyboard, and the focus is never lost", async () => {
+  browserTest("everything works with the keyboard, and the focus is never lost", async () => {
     const { id } = await sender.subscriber();
     for (const title of ["One", "Two", "Three"]) await say(id, title);
     const page = await openPage(id);
@@ -153,10 +151,9 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     await page.getByRole("button", { name: "Move to inbox: Two" }).click();
     await page.getByRole("button", { name: "All", exact: true }).click();
     await message(page, "Two").waitFor();
-    await page.context().close();
   });
 
-  test("the panel is accessible in both themes", async () => {
+  browserTest("the panel is accessible in both themes", async () => {
     const { id } = await sender.subscriber();
     await say(id, "Paid");
     for (const theme of ["light", "dark"] as const) {
@@ -171,7 +168,7 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     }
   });
 
-  test("a revoked token is replaced, and what happened meanwhile is shown", async () => {
+  browserTest("a revoked token is replaced, and what happened meanwhile is shown", async () => {
     const { id } = await sender.subscriber();
     const page = await openPage(id);
     await page.getByRole("button", { name: /^Notifications/ }).click();
@@ -181,17 +178,15 @@ describe("the inbox of the client, in a browser", { skip: program === undefined 
     await say(id, "Later");
     await message(page, "Later").waitFor();
     assert.ok(site.tokenCount() > before);
-    await page.context().close();
   });
 
-  test("text of a message is never markup, and only addresses of web pages are links", async () => {
+  browserTest("text of a message is never markup, and only addresses of web pages are links", async () => {
     const { id } = await sender.subscriber();
     await say(id, "<img src=x onerror=alert(1)>", "javascript:alert(1)");
     const page = await openPage(id);
     await bell(page, 1).click();
     await page.getByRole("button", { name: /^Unread: <img src=x onerror=alert\(1\)>/ }).waitFor();
     assert.equal(await page.locator("switchyard-inbox img, switchyard-inbox a").count(), 0);
-    await page.context().close();
   });
 
   test("no page violates its policy, fails in a script, or has a key", () => {

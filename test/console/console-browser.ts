@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { launchBrowser, waitUntil } from "../browser/browser-test.ts";
 import { restClient } from "../harness/rest.ts";
 
 /** A browser for tests of the console. It records what must never happen: errors, violations of the policy, and keys. */
@@ -14,7 +15,6 @@ export interface ConsoleBrowser {
   ): Promise<{ page: Page; root: string; context: BrowserContext }>;
   /** Opens a link that signs in, as somebody did who got it. */
   openLink(url: string, theme?: Theme): Promise<{ page: Page; root: string; context: BrowserContext }>;
-  close(): Promise<void>;
 }
 
 /** The two looks of the console. */
@@ -25,10 +25,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 /** Starts a browser. */
 export async function startConsoleBrowser(program: string): Promise<ConsoleBrowser> {
   const problems: string[] = [];
-  const browser: Browser = await chromium.launch({
-    executablePath: program.includes("/") ? program : `/usr/bin/${program}`,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
-  });
+  const browser = await launchBrowser(program);
   async function openLink(url: string, theme: Theme = "light") {
     const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1360, height: 860 } });
     context.on("page", (page) => watch(page, problems));
@@ -47,7 +44,6 @@ export async function startConsoleBrowser(program: string): Promise<ConsoleBrows
       const { body } = await restClient(baseUrl, apiKey).call("POST", "/api/v2/identity/login-links", {});
       return openLink(body.data.url, theme);
     },
-    close: () => browser.close(),
   };
 }
 
@@ -83,9 +79,11 @@ export function countElements(page: Page): Promise<number> {
   return page.evaluate(`document.getElementsByTagName("*").length`);
 }
 
-/** Waits until an expression is true in a page. The policy of the console forbids the evaluation that Playwright's own wait uses. */
-export async function waitUntil(page: Page, expression: string): Promise<void> {
-  while (!(await page.evaluate(expression))) await page.waitForTimeout(40);
+/** Opens the search with the keyboard. Returns its input, which has the focus. */
+export async function openSearch(page: Page): Promise<Locator> {
+  await page.keyboard.press("Control+k");
+  await waitUntil(page, `document.activeElement.matches("dialog.palette input")`);
+  return page.getByRole("combobox", { name: "Search pages and records" });
 }
 
 /** Waits until nothing on a page is loading any more. */

@@ -1,19 +1,25 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createClient } from "../../clients/typescript/src/client.ts";
 import { readOperations } from "../../src/definitions/index.ts";
+import { browserTest, waitUntil } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { cli } from "../cli/cli-run.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { accessibilityViolations, type ConsoleBrowser, startConsoleBrowser, waitUntil } from "./console-browser.ts";
+import {
+  accessibilityViolations,
+  type ConsoleBrowser,
+  openSearch,
+  startConsoleBrowser,
+  waitForContent,
+} from "./console-browser.ts";
 import { changingControls } from "./read-only-controls.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: the console was not looked at in a browser. Install it, or set CHROMIUM.";
-if (program === undefined) console.error(none);
 
 let service: TestService;
 let rest: ReturnType<typeof restClient>;
@@ -105,48 +111,48 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   before(async () => {
     browser = await startConsoleBrowser(program!);
   });
-  after(() => browser?.close());
 
-  test("somebody who signs in lands in the console, and creates a pool with a rule that is checked while it is typed", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
-    assert.equal(root, `${service.baseUrl}/workspaces/platform`);
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    assert.deepEqual(await accessibilityViolations(page), []);
+  browserTest(
+    "somebody who signs in lands in the console, and creates a pool with a rule that is checked while it is typed",
+    async () => {
+      const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+      assert.equal(root, `${service.baseUrl}/workspaces/platform`);
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      assert.deepEqual(await accessibilityViolations(page), []);
 
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("pools");
-    await page.getByRole("option", { name: "Pools" }).waitFor();
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "New pool" }).click();
-    await page.getByLabel("Name").fill("leads");
-    await page.getByRole("button", { name: "Create pool" }).click();
-    await page.getByRole("heading", { name: "leads" }).waitFor();
+      await (await openSearch(page)).fill("pools");
+      await page.getByRole("option", { name: "Pools" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "New pool" }).click();
+      await page.getByLabel("Name").fill("leads");
+      await page.getByRole("button", { name: "Create pool" }).click();
+      await page.getByRole("heading", { name: "leads" }).waitFor();
 
-    await page.getByRole("link", { name: "Rules" }).click();
-    await page.getByRole("button", { name: "Add rule" }).click();
-    await page.getByRole("textbox", { name: "Name" }).fill("German");
-    await page.getByLabel("Condition, in CEL").fill(`item.attributes.language === "de"`);
-    await page.getByText("Not valid").waitFor();
-    await page.getByLabel("Condition, in CEL").fill(`item.attributes.language == "de"`);
-    await page.getByText("Matches the sample").waitFor();
-    await page.getByLabel("Then").selectOption("hold");
-    await page.getByLabel("Hold, seconds").fill("30");
-    assert.deepEqual(await accessibilityViolations(page), []);
-    await page.getByRole("button", { name: "Add rule" }).last().click();
-    await page.getByRole("cell", { name: "German" }).waitFor();
+      await page.getByRole("link", { name: "Rules" }).click();
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.getByRole("textbox", { name: "Name" }).fill("German");
+      await page.getByLabel("Condition, in CEL").fill(`item.attributes.language === "de"`);
+      await page.getByText("Not valid").waitFor();
+      await page.getByLabel("Condition, in CEL").fill(`item.attributes.language == "de"`);
+      await page.getByText("Matches the sample").waitFor();
+      await page.getByLabel("Then").selectOption("hold");
+      await page.getByLabel("Hold, seconds").fill("30");
+      assert.deepEqual(await accessibilityViolations(page), []);
+      await page.getByRole("button", { name: "Add rule" }).last().click();
+      await page.getByRole("cell", { name: "German" }).waitFor();
 
-    const { body } = await rest.call("GET", "/api/pools");
-    const leads = body.data.find(({ name }: { name: string }) => name === "leads");
-    assert.equal(leads.rule_count, 1);
-    assert.deepEqual(
-      await page.evaluate("[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)]"),
-      [""],
-    );
-    await context.close();
-  });
+      const { body } = await rest.call("GET", "/api/pools");
+      const leads = body.data.find(({ name }: { name: string }) => name === "leads");
+      assert.equal(leads.rule_count, 1);
+      assert.deepEqual(
+        await page.evaluate("[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)]"),
+        [""],
+      );
+    },
+  );
 
-  test("pages are live: an event appears without a reload", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
+  browserTest("pages are live: an event appears without a reload", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
     await page.goto(`${root}/events?type=order.*`);
     await page.getByText("Live", { exact: true }).waitFor();
     await rest.call("POST", "/api/events", { type: "order.paid", subject: "A-4711" });
@@ -155,10 +161,9 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.getByRole("button", { name: /order\.paid/ }).click();
     await page.getByRole("heading", { name: "order.paid" }).waitFor();
     assert.match(page.url(), /open=01/);
-    await context.close();
   });
 
-  test("the search finds records beyond the first page, and says what it has not searched", async () => {
+  browserTest("the search finds records beyond the first page, and says what it has not searched", async () => {
     const client = createClient({ baseUrl: service.baseUrl, apiKey: service.adminKey });
     const nameOf = (number: number) => `Person ${String(number).padStart(5, "0")}`;
     for (let first = 0; first < 5_200; first += 400) {
@@ -170,9 +175,8 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       await client.subscribers.upsertBatch({ subscribers });
     }
     const listed = await client.subscribers.list({ limit: 1000 }).take(6_000);
-    const { page, context } = await browser.signIn(service.baseUrl, service.adminKey);
-    await page.keyboard.press("Control+k");
-    const input = page.getByRole("combobox");
+    const { page } = await browser.signIn(service.baseUrl, service.adminKey);
+    const input = await openSearch(page);
     const status = page.getByRole("dialog").getByRole("status");
 
     // The second page of the list has it.
@@ -195,8 +199,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.waitForURL(new RegExp(`/notifications/subscribers/${last.id}$`));
 
     // Enter before the last letter is even shown goes to the first record.
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").waitFor();
+    await openSearch(page);
     await page.keyboard.type("ticket");
     await page.evaluate(`{
       const input = document.activeElement;
@@ -205,73 +208,75 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
     }`);
     await page.waitForURL(new RegExp(`/pools/${poolId}$`));
-    await context.close();
   });
 
-  test("what the search reads is not among the requests of a page", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
+  browserTest("what the search reads is not among the requests of a page", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
     await page.goto(`${root}/pools`);
     await page.getByRole("table").waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Search" }).fill("ticke");
+    await (await openSearch(page)).fill("ticke");
     await page.getByRole("option", { name: "tickets" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Copy as curl" }).click();
-    const requests = await page.getByRole("dialog").locator("pre").allTextContents();
+    const shown = page.getByRole("dialog").locator("pre");
+    await shown.first().waitFor();
+    const requests = await shown.allTextContents();
     assert.ok(requests.some((text) => text.includes("/api/pools")));
     assert.ok(!requests.some((text) => text.includes("/subscribers")), requests.join("\n"));
-    await context.close();
   });
 
-  test("the keyboard skips the menu, and is never lost after a search, a dialog or a change of the page", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
-    const hasFocus = (selector: string) =>
-      waitUntil(page, `document.activeElement.matches(${JSON.stringify(selector)})`);
-    await page.goto(`${root}/pools`);
-    await page.getByRole("table").waitFor();
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
-    await hasFocus("main");
-    await page.keyboard.press("Tab");
-    assert.equal(await page.evaluate("document.activeElement.textContent"), "Copy as curl");
+  browserTest(
+    "the keyboard skips the menu, and is never lost after a search, a dialog or a change of the page",
+    async () => {
+      const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+      const hasFocus = (selector: string) =>
+        waitUntil(page, `document.activeElement.matches(${JSON.stringify(selector)})`);
+      await page.goto(`${root}/pools`);
+      await page.getByRole("table").waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await hasFocus("main");
+      await page.keyboard.press("Tab");
+      assert.equal(await page.evaluate("document.activeElement.textContent"), "Copy as curl");
 
-    await page.keyboard.press("Control+k");
-    await hasFocus("dialog input");
-    await page.keyboard.press("Escape");
-    await hasFocus(".page-head button");
+      await openSearch(page);
+      await page.keyboard.press("Escape");
+      await hasFocus(".page-head button");
 
-    await page.getByRole("button", { name: "New pool" }).press("Enter");
-    await hasFocus("dialog .dialog-body input");
-    await page.keyboard.press("Escape");
-    await hasFocus(".page-head button.primary");
+      await page.getByRole("button", { name: "New pool" }).press("Enter");
+      await hasFocus("dialog .dialog-body input");
+      await page.keyboard.press("Escape");
+      await hasFocus(".page-head button.primary");
 
-    await page.getByRole("link", { name: "tickets" }).press("Enter");
-    await page.getByRole("heading", { level: 1, name: "tickets" }).waitFor();
-    await hasFocus("main");
-    await context.close();
-  });
+      await page.getByRole("link", { name: "tickets" }).press("Enter");
+      await page.getByRole("heading", { level: 1, name: "tickets" }).waitFor();
+      await hasFocus("main");
+    },
+  );
 
-  test("on a narrow screen the menu gets the keyboard, and Escape gives it back", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, service.adminKey);
+  browserTest("on a narrow screen the menu gets the keyboard, and Escape gives it back", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(`${root}/pools`);
     const menu = page.getByRole("button", { name: "Menu" });
-    await menu.press("Enter");
-    await waitUntil(page, `document.activeElement.matches(".nav a[aria-current='page']")`);
-    assert.equal(await menu.getAttribute("aria-expanded"), "true");
+    const openMenu = async () => {
+      await menu.press("Enter");
+      await waitUntil(page, `document.activeElement.matches(".nav a[aria-current='page']")`);
+      assert.equal(await menu.getAttribute("aria-expanded"), "true");
+    };
+    await openMenu();
     assert.deepEqual(await accessibilityViolations(page), []);
     await page.keyboard.press("Escape");
     await waitUntil(page, `document.activeElement.ariaLabel === "Menu"`);
     assert.equal(await menu.getAttribute("aria-expanded"), "false");
-    await menu.press("Enter");
+    await openMenu();
     await page.mouse.click(370, 600);
     await waitUntil(page, `document.querySelector("[data-menu]").dataset.menu === "closed"`);
-    await context.close();
   });
 
-  test("a viewer sees no control that would be refused", async () => {
+  browserTest("a viewer sees no control that would be refused", async () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
-    const { page, root, context } = await browser.signIn(service.baseUrl, body.data.secret);
+    const { page, root } = await browser.signIn(service.baseUrl, body.data.secret);
     assert.equal(await page.getByRole("link", { name: "Secrets" }).count(), 0, "viewers read no secrets");
     const paths = [
       ...["/pools", `/pools/${poolId}?tab=recipients`, "/schedules", "/notifications?tab=suppressions"],
@@ -280,14 +285,14 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     for (const path of paths) {
       await page.goto(root + path);
       await page.locator("table, .empty").first().waitFor();
+      await waitForContent(page);
       assert.deepEqual(await changingControls(page), [], path);
     }
-    await context.close();
   });
 
-  test("the workspace of another tenant does not exist", async () => {
+  browserTest("the workspace of another tenant does not exist", async () => {
     await rest.call("POST", "/api/tenants", { name: "Globex", slug: "globex" });
-    const { page, context } = await browser.signIn(service.baseUrl, service.adminKey);
+    const { page } = await browser.signIn(service.baseUrl, service.adminKey);
     const foreign = await page.goto(`${service.baseUrl}/workspaces/globex/pools`);
     assert.equal(foreign!.status(), 404);
     const unknown = await page.goto(`${service.baseUrl}/workspaces/nobody`);
@@ -297,7 +302,6 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       own!.headers()["content-security-policy"]!,
       /^default-src 'none';.*script-src 'self'; style-src 'self'/,
     );
-    await context.close();
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {

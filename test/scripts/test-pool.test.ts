@@ -1,43 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import test, { type TestContext } from "node:test";
+import test from "node:test";
+import { runFiles } from "../harness/run-files.ts";
 
-const scripts = new URL("../../scripts/", import.meta.url).href;
 const ulids = new URL("../../src/platform/ids/ulid.ts", import.meta.url).href;
 const afterFile = new URL("../harness/after-file.ts", import.meta.url).href;
-
-/** Runs test files with these names and contents, and reports like `npm test`. */
-async function runFiles(
-  t: TestContext,
-  contents: Readonly<Record<string, string>>,
-  options: { workers?: number; fileMsMax?: number; lingerMsMax?: number; showTests?: boolean } = {},
-): Promise<{ success: boolean; output: string }> {
-  const folder = mkdtempSync(join(tmpdir(), "switchyard-pool-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const files = Object.entries(contents).map(([name, content]) => {
-    const path = join(folder, `${name}.test.mjs`);
-    writeFileSync(path, `import test from "node:test";\n${content}`);
-    return path;
-  });
-  const { showTests = false, ...poolOptions } = options;
-  const script = `
-    import { report } from "${scripts}progress-reporter.mjs";
-    import { runTestFiles } from "${scripts}test-pool.mjs";
-    const files = ${JSON.stringify(files)};
-    const events = runTestFiles(files, ${JSON.stringify({ workers: 1, fileMsMax: 60_000, ...poolOptions })});
-    process.exitCode = (await report(events, { files, showTests: ${showTests} })) ? 0 : 1;`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [output, , [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-  return { success: code === 0, output };
-}
 
 const good = 'test("good", () => {});';
 const printsItsProcess = `console.log("process", process.pid); ${good}`;
@@ -79,6 +45,19 @@ test("a short run lists its tests with their suites", async (t) => {
   assert.equal(success, true);
   assert.match(output, /^ {2}ok {3}outer > inner \(/m);
   assert.match(output, /2 passed, 0 failed/);
+});
+
+test("the summary says why each test and suite was skipped", async (t) => {
+  const skipped = `
+    import { describe } from "node:test";
+    test("one", { skip: "needs root" }, () => {});
+    test("two", (t) => t.skip("needs Redis"));
+    describe("suite", { skip: "needs a browser" }, () => { test("inner", () => {}); });`;
+  const { success, output } = await runFiles(t, { skipped, good });
+  assert.equal(success, true);
+  assert.match(output, /^1 passed, 0 failed, 3 skipped in 2 files/m);
+  const reasons = ["one: needs root", "two: needs Redis", "suite: needs a browser"];
+  assert.ok(output.endsWith(`\nSkipped:\n${reasons.map((each) => `  skipped.test.mjs: ${each}\n`).join("")}`), output);
 });
 
 test("files share a process, unless they request their own", async (t) => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import type { BrowserContext, Page } from "playwright-core";
+import { before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { browserTest, withPictures } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { stagedPool } from "../../promotions/promotion-fixture.ts";
@@ -37,17 +38,14 @@ describe("what an operator does in the console", () => {
   let party: Party;
   let page: Page;
   let root: string;
-  let context: BrowserContext;
 
   before(async () => {
     service = await startService({ "notification.outbox.enabled": "true" });
     party = await newParty(service);
     browser = await startConsoleBrowser(program);
-    ({ page, root, context } = await browser.signIn(service.baseUrl, party.key));
-  });
-  after(async () => {
-    await context?.close();
-    await browser?.close();
+    await withPictures(async () => {
+      ({ page, root } = await browser.signIn(service.baseUrl, party.key));
+    });
   });
 
   /** Opens a page at the width of a phone, and at the usual one. Nothing may be cut off, and everybody can use it. */
@@ -66,7 +64,7 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(await accessibilityViolations(page), []);
   }
 
-  test("a schedule is created with a preview of its times, fired, paused, changed and deleted", async () => {
+  browserTest("a schedule is created with a preview of its times, fired, paused, changed and deleted", async () => {
     await look("schedules", "schedules-empty");
     const poolId = await party.pool({ name: "reports" });
     await createSchedule(page, root, "reports", "morning report");
@@ -82,7 +80,7 @@ describe("what an operator does in the console", () => {
     assert.equal((await party.status(poolId)).depth, 1, "the fired item stays");
   });
 
-  test("a change of a schedule keeps the parts of its item that the form does not show", async () => {
+  browserTest("a change of a schedule keeps the parts of its item that the form does not show", async () => {
     const poolId = await party.pool({ name: "kept" });
     const item = { pool_id: poolId, type: "report", ttl_s: 900, attributes: { language: "de" } };
     const created = await party.ok("POST", "/api/schedules", {
@@ -101,7 +99,7 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(after.item, { ...before.item, key: "acme" });
   });
 
-  test("an address is suppressed and sent to again", async () => {
+  browserTest("an address is suppressed and sent to again", async () => {
     await look("notifications?tab=suppressions", "suppressions-empty");
     await party.ok("POST", "/api/v2/notification/suppressions", { channel: "sms", identity: "+4915112345678" });
     await look("notifications?tab=suppressions", "suppressions");
@@ -111,7 +109,7 @@ describe("what an operator does in the console", () => {
     assert.deepEqual((await party.ok("GET", "/api/v2/notification/suppressions")).data, []);
   });
 
-  test("an item shows its progress while a worker has it, and its result afterwards", async () => {
+  browserTest("an item shows its progress while a worker has it, and its result afterwards", async () => {
     const poolId = await party.pool({ name: "long work" });
     await party.recipient(poolId);
     await party.route(poolId);
@@ -129,7 +127,7 @@ describe("what an operator does in the console", () => {
     await look(path, "item-result");
   });
 
-  test("items that match a filter are cancelled, with their number before and the progress after", async () => {
+  browserTest("items that match a filter are cancelled, with their number before and the progress after", async () => {
     const pool = { id: await party.pool({ name: "imports" }), name: "imports" };
     await look(`queues/${pool.id}?tab=bulk`, "bulk-empty");
     const types = ["double", "double", "double", "single"];
@@ -145,7 +143,7 @@ describe("what an operator does in the console", () => {
     await look(`queues/${pool.id}?tab=bulk&operation=${operation.id}`, "bulk-operation");
   });
 
-  test("dead letters that match a filter are retried", async () => {
+  browserTest("dead letters that match a filter are retried", async () => {
     const poolId = await party.pool({ name: "mails", config: { retry: { max_attempts: 1 } } });
     await party.route(poolId, { type: "mail" });
     await party.fail(await party.leaseOne(poolId));
@@ -153,7 +151,7 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(await party.deadLetters(poolId), []);
   });
 
-  test("an operator declines an offer for one recipient and accepts it for the next", async () => {
+  browserTest("an operator declines an offer for one recipient and accepts it for the next", async () => {
     const config = { reservation: { timeout_s: 600 } };
     const poolId = await party.pool({ name: "calls", strategy: "priority", config });
     await look(`queues/${poolId}?tab=offers`, "offers-empty");
@@ -167,7 +165,7 @@ describe("what an operator does in the console", () => {
     await look(`queues/${poolId}?open=${queue_item_id}`, "item-offers");
   });
 
-  test("a candidate is created from the versions of a pool", async () => {
+  browserTest("a candidate is created from the versions of a pool", async () => {
     const { id, version } = await stagedPool(party);
     const { data: pool } = await party.ok("GET", `/api/pools/${id}`);
     await createCandidate(page, root, pool.name, version);
@@ -176,7 +174,7 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(data[0].guardrails, [{ metric: "success", limit: 0.9 }]);
   });
 
-  test("the steps of a workflow are shown, and templates that are saved keep them", async () => {
+  browserTest("the steps of a workflow are shown, and templates that are saved keep them", async () => {
     const steps = [
       { key: "later", delay: { for_s: 3600 } },
       { key: "inbox", condition: "payload.days > 2", send: { channels: ["in_app"] } },
@@ -194,7 +192,7 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(after.steps, before.steps);
   });
 
-  test("steps are changed, and the service says what is wrong with them", async () => {
+  browserTest("steps are changed, and the service says what is wrong with them", async () => {
     await page.goto(`${root}/notifications/workflows/order.late?tab=steps`);
     await page.getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog");
@@ -210,7 +208,7 @@ describe("what an operator does in the console", () => {
     assert.equal(data.channels.in_app.body, "It is late.");
   });
 
-  test("a run shows where it waits, and its trigger is cancelled", async () => {
+  browserTest("a run shows where it waits, and its trigger is cancelled", async () => {
     await look("notifications?tab=runs", "runs-empty");
     await party.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada", first_name: "Ada" });
     await party.ok("POST", "/api/v2/notifications/trigger", {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { audience, startIssuer } from "../../access/issuer.ts";
+import { browserTest } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
+import { until } from "../../client/until.ts";
 import { createPack, environmentId } from "../../governance/evidence-fixture.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { findPrometheus, type PrometheusServer, whyNoPrometheus } from "../../harness/prometheus.ts";
@@ -21,7 +23,7 @@ import {
   startConsoleBrowser,
   waitForContent,
 } from "../console-browser.ts";
-import { approveCandidate, queryAnalytics, until } from "./tasks.ts";
+import { approveCandidate, queryAnalytics } from "./tasks.ts";
 
 const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
@@ -58,59 +60,60 @@ describe("promotions and analytics in the console", () => {
     };
     browser = await startConsoleBrowser(program);
   });
-  after(async () => {
-    await browser?.close();
-    await prometheus?.stop();
-  });
+  after(() => prometheus?.stop());
 
-  test("a candidate appears while it is created, shows its timeline, and is approved by a second person", async () => {
-    const { page, root, context } = await browser.openLink(await link());
-    await page.goto(`${root}/promotions`);
-    await page.getByText("No candidate").waitFor();
-    const pool = await stagedPool(party);
-    const { data } = await party.ok("POST", base, {
-      name: "New recipient",
-      artifacts: [routingArtifact(pool)],
-      guardrails: easyGuardrails,
-    });
-    await page.locator("a.row-link", { hasText: "New recipient" }).waitFor();
-    await runToStoppedCanary(party, data.id, [pool]);
-    await approveCandidate(page, root, "New recipient");
-    assert.deepEqual(await accessibilityViolations(page), []);
-    const { data: candidate } = await party.ok("GET", `${base}/${data.id}`);
-    assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
-    await context.close();
-  });
+  browserTest(
+    "a candidate appears while it is created, shows its timeline, and is approved by a second person",
+    async () => {
+      const { page, root } = await browser.openLink(await link());
+      await page.goto(`${root}/promotions`);
+      await page.getByText("No candidate").waitFor();
+      const pool = await stagedPool(party);
+      const { data } = await party.ok("POST", base, {
+        name: "New recipient",
+        artifacts: [routingArtifact(pool)],
+        guardrails: easyGuardrails,
+      });
+      await page.locator("a.row-link", { hasText: "New recipient" }).waitFor();
+      await runToStoppedCanary(party, data.id, [pool]);
+      await approveCandidate(page, root, "New recipient");
+      assert.deepEqual(await accessibilityViolations(page), []);
+      const { data: candidate } = await party.ok("GET", `${base}/${data.id}`);
+      assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
+    },
+  );
 
-  test("a candidate with a pack shows what is missing, and that its gate opens when the receipts are there", async () => {
-    const pool = await stagedPool(party);
-    const version = (await party.ok("GET", `/api/pools/${pool.id}/versions/${pool.version}`)).data;
-    const subject = { kind: "routing", name: pool.id, version: String(pool.version), sha256: version.sha256 };
-    const pack = await createPack(party, await environmentId(party, "production"));
-    await pack.add(subject);
-    const artifacts = [routingArtifact(pool)];
-    const request = { name: "With evidence", artifacts, guardrails: easyGuardrails, pack_id: pack.id };
-    const { data } = await party.ok("POST", base, request);
-    await runToStoppedCanary(party, data.id, [pool]);
-    const { page, root, context } = await browser.openLink(await link());
-    await page.goto(`${root}/promotions/${data.id}`);
-    const evidence = page.locator(".card", { has: page.getByRole("heading", { name: "Evidence" }) });
-    await evidence.getByText("Closed", { exact: true }).waitFor();
-    const required = evidence.getByRole("listitem");
-    await required.filter({ hasText: "Canary" }).getByText("Satisfied", { exact: true }).waitFor();
-    for (const type of ["Runtime", "Scenario"]) {
-      await required.filter({ hasText: type }).getByText("Missing", { exact: true }).waitFor();
-    }
-    for (const type of ["runtime", "scenario"]) await pack.receipt(type, [subject]);
-    await evidence.getByText("Open", { exact: true }).waitFor();
-    await evidence.getByText("Missing", { exact: true }).waitFor({ state: "detached" });
-    await pack.receipt("scenario", [subject], { result: "failed" });
-    await required.filter({ hasText: "Scenario" }).getByText("Failed", { exact: true }).waitFor();
-    assert.deepEqual(await accessibilityViolations(page), []);
-    await context.close();
-  });
+  browserTest(
+    "a candidate with a pack shows what is missing, and that its gate opens when the receipts are there",
+    async () => {
+      const pool = await stagedPool(party);
+      const version = (await party.ok("GET", `/api/pools/${pool.id}/versions/${pool.version}`)).data;
+      const subject = { kind: "routing", name: pool.id, version: String(pool.version), sha256: version.sha256 };
+      const pack = await createPack(party, await environmentId(party, "production"));
+      await pack.add(subject);
+      const artifacts = [routingArtifact(pool)];
+      const request = { name: "With evidence", artifacts, guardrails: easyGuardrails, pack_id: pack.id };
+      const { data } = await party.ok("POST", base, request);
+      await runToStoppedCanary(party, data.id, [pool]);
+      const { page, root } = await browser.openLink(await link());
+      await page.goto(`${root}/promotions/${data.id}`);
+      const evidence = page.locator(".card", { has: page.getByRole("heading", { name: "Evidence" }) });
+      await evidence.getByText("Closed", { exact: true }).waitFor();
+      const required = evidence.getByRole("listitem");
+      await required.filter({ hasText: "Canary" }).getByText("Satisfied", { exact: true }).waitFor();
+      for (const type of ["Runtime", "Scenario"]) {
+        await required.filter({ hasText: type }).getByText("Missing", { exact: true }).waitFor();
+      }
+      for (const type of ["runtime", "scenario"]) await pack.receipt(type, [subject]);
+      await evidence.getByText("Open", { exact: true }).waitFor();
+      await evidence.getByText("Missing", { exact: true }).waitFor({ state: "detached" });
+      await pack.receipt("scenario", [subject], { result: "failed" });
+      await required.filter({ hasText: "Scenario" }).getByText("Failed", { exact: true }).waitFor();
+      assert.deepEqual(await accessibilityViolations(page), []);
+    },
+  );
 
-  test("a query of metrics shows a chart", async (t) => {
+  browserTest("a query of metrics shows a chart", async (t) => {
     if (prometheus === undefined) return t.skip(whyNoPrometheus());
     const query = "sum by (outcome) (routing_decisions_total)";
     const poolId = await party.pool();
@@ -118,11 +121,10 @@ describe("promotions and analytics in the console", () => {
     const seriesOf = async () => (await party.ok("POST", "/api/v1/analytics/query", { query })).data.series;
     await until(async () => (await seriesOf()).length > 0);
     const [{ labels }] = await seriesOf();
-    const { page, root, context } = await browser.openLink(await link(), "dark");
+    const { page, root } = await browser.openLink(await link(), "dark");
     await queryAnalytics(page, root, query, `outcome=${labels.outcome}`);
     await waitForContent(page);
     assert.deepEqual(await accessibilityViolations(page), []);
-    await context.close();
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import type { Client } from "../../../clients/typescript/src/client.ts";
+import { until } from "../../client/until.ts";
 
 /** Approves the first approval. */
 export async function decideApproval(page: Page, root: string): Promise<void> {
@@ -106,9 +107,4 @@ export async function queryAnalytics(page: Page, root: string, query: string, se
   const chart = page.getByRole("img", { name: "Result of the query" });
   await chart.waitFor();
   await page.getByText(series).first().waitFor();
-}
-
-/** Waits until a condition holds. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 250));
 }

@@ -6,11 +6,14 @@ import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { type Client, createClient } from "../../../clients/typescript/src/client.ts";
 import { type Demo, startDemo } from "../../../src/cli/local/demo/demo.ts";
+import { browserTest } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
+import { until } from "../../client/until.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
+  openSearch,
   startConsoleBrowser,
   type Theme,
   waitForContent,
@@ -24,7 +27,6 @@ import {
   replayDecision,
   retryDeadLetters,
   sendNotification,
-  until,
 } from "./tasks.ts";
 
 const program = await findChromium();
@@ -98,26 +100,24 @@ describe("a walk through the demo", () => {
     await until(async () => (await client.workflowRuns.list({ limit: 1, status: "succeeded" }).page()).total > 0);
   });
   after(async () => {
-    await browser?.close();
     await demo?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
   for (const theme of ["light", "dark"] as const) {
-    test(`every page loads and is accessible in the ${theme} theme`, async () => {
-      const { page, root, context } = await browser.signIn(service.baseUrl, key, theme);
+    browserTest(`every page loads and is accessible in the ${theme} theme`, async () => {
+      const { page, root } = await browser.signIn(service.baseUrl, key, theme);
       const violations: string[] = [];
       for (const [path, heading] of [...Object.entries(pages), ...(await details(client))]) {
         violations.push(...(await visit(page, root, path, heading, theme)));
       }
       assert.deepEqual(violations, []);
-      await context.close();
     });
   }
 
-  test("a viewer sees no control that would be refused, on any page", async () => {
+  browserTest("a viewer sees no control that would be refused, on any page", async () => {
     const { secret } = await client.apiKeys.create({ name: "viewer", roles: ["viewer"] });
-    const { page, root, context } = await browser.signIn(service.baseUrl, secret!);
+    const { page, root } = await browser.signIn(service.baseUrl, secret!);
     for (const [path, heading] of [...Object.entries(pages), ...(await details(client))]) {
       if (path === "secrets") continue;
       await page.goto(`${root}/${path}`);
@@ -125,12 +125,11 @@ describe("a walk through the demo", () => {
       await waitForContent(page);
       assert.deepEqual(await changingControls(page), [], path);
     }
-    await context.close();
   });
 
   for (const theme of ["light", "dark"] as const) {
-    test(`the main tasks work in the ${theme} theme`, async () => {
-      const { page, root, context } = await browser.signIn(service.baseUrl, key, theme);
+    browserTest(`the main tasks work in the ${theme} theme`, async () => {
+      const { page, root } = await browser.signIn(service.baseUrl, key, theme);
       await decideApproval(page, root);
       await retryDeadLetters(page, root, client);
       await pauseQueue(page, root, client);
@@ -138,14 +137,13 @@ describe("a walk through the demo", () => {
       await sendNotification(page, root);
       await changeTemplate(page, root, `Parcel in the ${theme}`);
       await createKey(page, root, `made in the ${theme}`);
-      await context.close();
     });
   }
 
-  test("three tasks work with the keyboard only", async () => {
-    const { page, root, context } = await browser.signIn(service.baseUrl, key);
+  browserTest("three tasks work with the keyboard only", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, key);
     // Create a pool: search, go, press the button, fill the form.
-    await page.keyboard.press("Control+k");
+    await openSearch(page);
     await page.keyboard.type("pools");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
@@ -175,10 +173,9 @@ describe("a walk through the demo", () => {
     await tabTo(page, "Approve");
     await page.keyboard.press("Enter");
     await page.getByText("You approved it.").waitFor();
-    await context.close();
   });
 
-  test("ten open tabs all stay live over one connection, also when the first one is closed", async () => {
+  browserTest("ten open tabs all stay live over one connection, also when the first one is closed", async () => {
     const { page, root, context } = await browser.signIn(service.baseUrl, key);
     // The navigation is shown before the page has the lock and connects. Later connections would be those of other tabs.
     await page.getByText("Live", { exact: true }).waitFor();
@@ -201,7 +198,6 @@ describe("a walk through the demo", () => {
     await client.events.publish({ type: "tab.second", subject: "b" });
     await Promise.all(tabs.map((tab) => tab.getByRole("button", { name: /tab\.second/ }).waitFor()));
     assert.equal(streams, 1, "one other tab took over");
-    await context.close();
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { openSearch } from "../console-browser.ts";
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
 
@@ -159,8 +160,7 @@ export async function askWhyNot(page: Page, root: string, subscriberId: string):
 
 /** Goes to a record through the search. */
 export async function goTo(page: Page, text: string, option: RegExp, address: RegExp): Promise<void> {
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search pages and records" }).fill(text);
+  await (await openSearch(page)).fill(text);
   await page.getByRole("option", { name: option }).click();
   await page.waitForURL(address);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
+import { browserTest, withPictures } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { newParty, type Party } from "../../routing/tenant-fixture.ts";
@@ -36,7 +37,6 @@ describe("the tasks of the other pages", () => {
     service = await startService({ "egress.allowed_ip_nets": "127.0.0.0/8" });
     browser = await startConsoleBrowser(program);
   });
-  after(() => browser?.close());
 
   for (const theme of ["light", "dark"] as const) {
     describe(`in the ${theme} theme`, () => {
@@ -46,7 +46,9 @@ describe("the tasks of the other pages", () => {
       let context: BrowserContext;
       before(async () => {
         party = await newParty(service);
-        ({ page, root, context } = await browser.signIn(service.baseUrl, party.key, theme));
+        await withPictures(async () => {
+          ({ page, root, context } = await browser.signIn(service.baseUrl, party.key, theme));
+        });
       });
       after(() => context?.close());
 
@@ -56,59 +58,59 @@ describe("the tasks of the other pages", () => {
         assert.deepEqual(await accessibilityViolations(page), []);
       }
 
-      test("members are invited, changed and removed", async () => {
+      browserTest("members are invited, changed and removed", async () => {
         await manageMember(page, root);
         await isAccessible();
       });
 
-      test("secrets are stored, replaced and deleted, and never shown", async () => {
+      browserTest("secrets are stored, replaced and deleted, and never shown", async () => {
         await manageSecret(page, root);
         await isAccessible();
       });
 
-      test("an identity provider is connected, and its groups get roles", async () => {
+      browserTest("an identity provider is connected, and its groups get roles", async () => {
         await connectIdentityProvider(page, root);
         await isAccessible();
         const { data } = await party.ok("GET", "/api/v2/identity/connections");
         assert.equal(data[0].name, "Okta");
       });
 
-      test("a webhook is registered and tested, and its secret is rotated", async () => {
+      browserTest("a webhook is registered and tested, and its secret is rotated", async () => {
         await operateWebhook(page, root, (await startReceiver()).url());
         await isAccessible();
       });
 
-      test("an experiment is created, started and decided", async () => {
+      browserTest("an experiment is created, started and decided", async () => {
         await runExperiment(page, root);
         await isAccessible();
         const { data } = await party.ok("GET", "/api/experiments");
         assert.deepEqual([data[0].status, data[0].decision.variant], ["completed", "new"]);
       });
 
-      test("a pack is previewed and installed", async () => {
+      browserTest("a pack is previewed and installed", async () => {
         await installPack(page, root, "Account messages", { "Name of the product": "Acme" });
         await isAccessible();
         assert.equal((await party.ok("GET", "/api/v2/marketplace/installations")).total, 1);
       });
 
-      test("an account is connected through a link", async () => {
+      browserTest("an account is connected through a link", async () => {
         await connectAccount(page, root, "postmark");
         assert.equal((await party.ok("GET", "/api/v2/connector/connect-sessions")).total, 1);
       });
 
-      test("a session of another browser is ended", async () => {
+      browserTest("a session of another browser is ended", async () => {
         const other = await browser.signIn(service.baseUrl, party.key, theme);
         await other.context.close();
         await endSession(page, root);
         await isAccessible();
       });
 
-      test("an environment is created, which the audit shows", async () => {
+      browserTest("an environment is created, which the audit shows", async () => {
         await createEnvironment(page, root);
         await isAccessible();
       });
 
-      test("a stream is followed while records are appended", async () => {
+      browserTest("a stream is followed while records are appended", async () => {
         const steps = [{ id: "go", wait_event: { event: "go", timeout: "1h" } }];
         const document = { dsl: "1", key: "waiting", timeout: "1h", steps };
         await party.ok("POST", "/api/workflow-definitions", { document });
@@ -119,7 +121,7 @@ describe("the tasks of the other pages", () => {
         await isAccessible();
       });
 
-      test("somebody learns why a person gets no mail, although nothing was ever sent", async () => {
+      browserTest("somebody learns why a person gets no mail, although nothing was ever sent", async () => {
         const content = { channels: { email: { subject: "Shipped", body: "<p>Shipped</p>" } } };
         await party.ok("PUT", "/api/v2/notification/workflows/order.shipped", content);
         const { data } = await party.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada" });
@@ -127,7 +129,7 @@ describe("the tasks of the other pages", () => {
         await isAccessible();
       });
 
-      test("the search leads to records by their names and ids", async () => {
+      browserTest("the search leads to records by their names and ids", async () => {
         const poolId = await party.pool();
         const decision = await party.route(poolId);
         await goTo(page, "warehouse", /The warehouse/, /\/webhooks\/01/i);

@@ -71,7 +71,7 @@ test("a start right after kill -9 of the owner finds all committed data", async 
 });
 
 test("a server that outlived its owner is ended by the next start", {
-  skip: process.platform !== "linux",
+  skip: process.platform !== "linux" && "needs Linux",
 }, async (t) => {
   const { dataDir, start, owner } = await scratch(t, initialised);
   const first = owner();
