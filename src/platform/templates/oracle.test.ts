@@ -63,7 +63,7 @@ suite("output equals that of the original engines", () => {
     fc.assert(
       fc.property(templates(leaves, blocks), (source) => {
         const expected = Handlebars.compile(source)(values);
-        assert.equal(compileTemplate("handlebars", source).render(values, { escape: "html" }), expected, source);
+        assert.equal(compileTemplate("handlebars", source).render(values, { escape: "html", nowMs: 0 }), expected, source);
       }),
       { numRuns: 300 },
     );
@@ -133,7 +133,7 @@ suite("output equals that of the original engines", () => {
     fc.assert(
       fc.property(templates(leaves, blocks), (source) => {
         const expected = liquid.parseAndRenderSync(source, structuredClone(values));
-        assert.equal(compileTemplate("liquid", source).render(values, { escape: "none" }), expected, source);
+        assert.equal(compileTemplate("liquid", source).render(values, { escape: "none", nowMs: 0 }), expected, source);
       }),
       { numRuns: 300 },
     );

@@ -7,6 +7,8 @@ import { SafeText, textOf } from "./values.ts";
 export interface RenderOptions {
   /** The markup that values are escaped for; `none` for plain text. */
   readonly escape: Markup | "none";
+  /** The time that `now` means to the helpers for dates. */
+  readonly nowMs: number;
   /** The language of dates and numbers; English if it is absent or unknown. */
   readonly locale?: string | undefined;
   /** The time zone of dates; UTC if it is absent or unknown. */
@@ -41,6 +43,7 @@ export class Run {
   readonly escape: ((text: string) => string) | undefined;
   readonly locale: string;
   readonly timezone: string;
+  readonly nowMs: number;
   readonly bytesMax: number;
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #raw: Readonly<Record<string, string>> | undefined;
@@ -55,6 +58,7 @@ export class Run {
     this.#work = options.work ?? newWorkBudget();
     this.locale = options.locale ?? "";
     this.timezone = options.timezone ?? "";
+    this.nowMs = options.nowMs;
     this.bytesMax = options.bytesMax ?? limits.bytesMax;
     this.#values = values;
     this.#raw = options.raw;

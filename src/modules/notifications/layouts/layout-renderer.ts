@@ -43,12 +43,14 @@ export function preview(
   layout: Templates & Pick<Layout, "channel" | "variables">,
   sample: Values,
   partials: FindPartial,
+  nowMs: number,
 ): Preview {
   const missing = new Set<string>(layout.variables.filter((path) => !hasPath(sample, path)));
   const onMissing = (path: string) => missing.add(path);
   const render = (source: string, asMarkup: boolean) =>
     compileTemplate(layout.engine, source).render(sample, {
       escape: asMarkup ? "html" : "none",
+      nowMs,
       onMissing,
       partials,
       raw: { [placeholder]: asMarkup ? previewContent.markup : previewContent.text },

@@ -317,11 +317,11 @@ test("content is inserted into a layout unchanged and is never evaluated", async
   const layout = (await layouts.layoutFor(tenantId, "email", ""))!;
   const values = { payload: { name: "<Ann>" }, content: "not this" };
   const content = { body: "<p>{{payload.name}} {{content}}</p>", text: "{{payload.name}}" };
-  assert.deepEqual(layouts.wrap(layout, content, values, { escape: "html" }), {
+  assert.deepEqual(layouts.wrap(layout, content, values, { escape: "html", nowMs: 0 }), {
     body: "<b>&lt;Ann&gt;</b><p>{{payload.name}} {{content}}</p>",
     text: "<Ann>\n{{payload.name}}",
   });
-  assert.throws(() => layouts.wrap(layout, content, values, { escape: "html", bytesMax: 10 }), TemplateError);
+  assert.throws(() => layouts.wrap(layout, content, values, { escape: "html", nowMs: 0, bytesMax: 10 }), TemplateError);
 });
 
 test("without a text template, a mail layout leaves the plain text unchanged, and other channels use the body", async () => {
@@ -332,9 +332,9 @@ test("without a text template, a mail layout leaves the plain text unchanged, an
     (await layouts.layoutFor(tenantId, "email", ""))!,
     (await layouts.layoutFor(tenantId, "chat", ""))!,
   ];
-  const wrapped = layouts.wrap(mail, { body: "<p>x</p>", text: "x" }, {}, { escape: "html" });
+  const wrapped = layouts.wrap(mail, { body: "<p>x</p>", text: "x" }, {}, { escape: "html", nowMs: 0 });
   assert.deepEqual(wrapped, { body: "<main><p>x</p></main>", text: "x" });
-  assert.deepEqual(layouts.wrap(chat, { body: "x" }, {}, { escape: "none" }), { body: "[x]", text: "[x]" });
+  assert.deepEqual(layouts.wrap(chat, { body: "x" }, {}, { escape: "none", nowMs: 0 }), { body: "[x]", text: "[x]" });
 });
 
 test("layouts are listed by channel, page by page", async () => {

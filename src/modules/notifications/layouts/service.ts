@@ -198,7 +198,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       const layout = await getLayout(context, id);
       const library = await stored.libraryOf(context.tenantId);
       const sample = { payload, subscriber, workflow_key: "preview", transaction_id: "preview" };
-      return preview(layout, sample, library[layout.engine]);
+      return preview(layout, sample, library[layout.engine], context.nowMs);
     },
   };
 }

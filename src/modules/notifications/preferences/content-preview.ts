@@ -32,6 +32,7 @@ export function previewContent(
   channel: Channel,
   content: ChannelContent,
   sample: Sample,
+  nowMs: number,
   partials?: FindPartial,
 ): ContentPreview {
   const missing = new Set<string>();
@@ -40,6 +41,7 @@ export function previewContent(
   const options: RenderOptions = {
     ...{ locale: String(locale), timezone: String(timezone), bytesMax },
     escape: "none",
+    nowMs,
     partials,
     work: newWorkBudget(),
     onMissing: (path) => missing.add(path),

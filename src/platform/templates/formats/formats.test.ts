@@ -12,7 +12,7 @@ function both(call: string, locale: string, timezone: string): string {
     liquid: `{{ ${value} | ${name}${args.length > 0 ? ": " : ""}${args.join(", ").replaceAll("=", ": ")} }}`,
   };
   const [first, second] = (Object.keys(sources) as Engine[]).map((engine) =>
-    compileTemplate(engine, sources[engine]).render(values, { escape: "none", locale, timezone }),
+    compileTemplate(engine, sources[engine]).render(values, { escape: "none", nowMs: values.ms, locale, timezone }),
   );
   assert.equal(first, second, call);
   return first!;
@@ -28,6 +28,12 @@ suite("formats", () => {
     assert.equal(both('date at "iso"', "de-DE", "Europe/Berlin"), "2026-03-01T23:30:00.000Z");
     assert.equal(both('date at "%Y-%m-%dT%H:%M:%S%z"', "de-DE", "Europe/Berlin"), "2026-03-02T00:30:00+0100");
     assert.equal(both('date at "%A,%-d.%B,%j,%I%p"', "fr-FR", "UTC"), "dimanche,1.mars,060,11PM");
+  });
+
+  test("now is the time that the caller gives, in both engines", () => {
+    assert.equal(both('date "now"', "de-DE", "Europe/Berlin"), "02.03.2026");
+    assert.equal(both('date "now" "%H:%M"', "de-DE", "Asia/Tokyo"), "08:30");
+    assert.equal(both('time "now"', "de-DE", "UTC"), "23:30");
   });
 
   test("numbers and amounts use the reader's language, in both engines", () => {

@@ -29,7 +29,7 @@ function dateText(
   optionsOf: (style: Style) => Intl.DateTimeFormatOptions,
   styleDefault: Style = "medium",
 ): string {
-  const time = timeOf(value);
+  const time = timeOf(run, value);
   if (time === undefined) return textOf(run, value, "");
   run.spend(formattingSteps);
   const wanted = textOf(run, format ?? named.format ?? styleDefault, "");
@@ -67,9 +67,10 @@ function digitsOf(decimals: unknown): Intl.NumberFormatOptions {
   return { minimumFractionDigits: digits, maximumFractionDigits: digits };
 }
 
-/** Converts a value to a time: ISO 8601 text, or milliseconds; small numbers are seconds. */
-function timeOf(value: unknown): Date | undefined {
+/** Converts a value to a time: ISO 8601 text, `now`, or milliseconds; small numbers are seconds. */
+function timeOf(run: Run, value: unknown): Date | undefined {
   const given = unwrapSafe(value);
+  if (given === "now") return new Date(run.nowMs);
   if (given instanceof Date) return Number.isNaN(given.getTime()) ? undefined : given;
   if (typeof given === "string" && !isoTime.test(given)) return undefined;
   if (typeof given !== "string" && typeof given !== "number") return undefined;

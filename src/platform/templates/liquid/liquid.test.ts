@@ -18,7 +18,7 @@ const values = {
 };
 
 function rendered(source: string, options: Partial<RenderOptions> = {}): string {
-  return compileTemplate("liquid", source).render(values, { escape: "html", ...options });
+  return compileTemplate("liquid", source).render(values, { escape: "html", nowMs: 0, ...options });
 }
 
 const cases: Readonly<Record<string, readonly (readonly [source: string, expected: string])[]>> = {

@@ -1,3 +1,4 @@
+import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
@@ -70,6 +71,7 @@ interface Parts extends IntegrationChooserParts {
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly partials: Pick<Partials, "libraryOf">;
   readonly providers: Pick<Providers, "find">;
+  readonly clock: Clock;
   readonly log: Log;
   readonly shares: EventLoopShares;
 }
@@ -81,7 +83,7 @@ const none: ReadonlySet<string> = new Set();
 
 /** Creates the message preparer. */
 export function createMessagePreparer(parts: Parts): MessagePreparer {
-  const { layouts, partials, providers, log, shares } = parts;
+  const { layouts, partials, providers, clock, log, shares } = parts;
   const choose = createIntegrationChooser(parts);
 
   return async (request, except = none) => {
@@ -113,6 +115,7 @@ export function createMessagePreparer(parts: Parts): MessagePreparer {
       channel,
       content,
       values,
+      nowMs: clock.now(),
       subscriber,
       casing,
       markup: provider?.markup,

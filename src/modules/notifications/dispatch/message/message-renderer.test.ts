@@ -30,6 +30,7 @@ test("each template of a message is rendered in a new event-loop turn once the c
     channel: "email",
     content: content as never,
     values: { subscriber: {}, payload: { name: "Ann" }, workflow_key: "w", transaction_id: "t" },
+    nowMs: 0,
     subscriber: { locale: "", timezone: "" } as never,
     markup: undefined,
     casing: "" as never,

@@ -36,6 +36,7 @@ export interface RenderInput {
   readonly channel: Channel;
   readonly content: ChannelContent | undefined;
   readonly values: TemplateValues;
+  readonly nowMs: number;
   readonly subscriber: Pick<Subscriber, "locale" | "timezone">;
   readonly casing: Integration["casingOverride"];
   /** The markup in which the provider interprets texts. */
@@ -93,14 +94,14 @@ export async function renderMessage(layouts: Pick<Layouts, "layoutFor" | "wrap">
 
 async function renderContent(
   layouts: Pick<Layouts, "wrap">,
-  { channel, values, subscriber, casing, markup, partials, turns }: RenderInput,
+  { channel, values, nowMs, subscriber, casing, markup, partials, turns }: RenderInput,
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
   onMissing: (path: string) => void,
 ): Promise<RenderedMessage> {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
-  const language = { locale, timezone, onMissing, partials: partials[content.engine] };
+  const language = { nowMs, locale, timezone, onMissing, partials: partials[content.engine] };
   const plain = { ...language, escape: markup?.escape ?? "none", bytesMax: bytesMax[channel] } as const;
   const marked = isMail ? ({ ...plain, escape: "html" } as const) : plain;
   const renderTemplate = async (source: string, options: RenderOptions) => {
