@@ -51,7 +51,7 @@ export interface SubscriberService {
   /** Replaces one row of a subscriber's preferences: absent fields are cleared. A channel that a weaker layer made read-only can be set, but has no effect while it is read-only. */
   upsertPreference(request: UpsertPreferenceRequest, options?: CallOptions): Promise<Preference>;
 
-  /** Previews on which channels a notification would reach a subscriber now, and why, with the resolver that triggers use. Nothing is sent or stored. */
+  /** Previews on which channels a notification would reach a subscriber, and why, with the resolver that triggers use. Nothing is sent or stored. */
   previewPreferences(request: PreviewPreferencesRequest, options?: CallOptions): Promise<PreviewPreferencesResponse>;
 
   /** Explains whether a notification workflow would reach a subscriber now, channel by channel, and why the last messages did or did not arrive. The first line of the response is a sentence for people. Nothing is sent or stored. */
@@ -408,6 +408,8 @@ export type PreviewPreferencesRequest = {
   readonly channels?: readonly ("email" | "sms" | "push" | "chat" | "in_app")[];
   /** The payload for conditions, at most 64 KiB as JSON. It is neither stored nor logged. */
   readonly payload_context?: object;
+  /** The time of the decision, for example to try quiet hours; now when absent. */
+  readonly at?: string | Date;
 };
 
 /** The result of a preview. */

@@ -2,6 +2,7 @@ import { createNotificationWorkflowService } from "@client/gen/notification-work
 import type { ChannelDecision } from "@client/gen/preference";
 import { createSubscriberService, type Subscriber } from "@client/gen/subscriber";
 import { useQuery } from "../../core/query";
+import { setQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
@@ -28,13 +29,15 @@ const layers = [
 export function Preferences({ subscriber }: { readonly subscriber: Subscriber }) {
   const list = useQuery("notification workflow choices", () => workflows.list({ limit: 200 }).page());
   const workflow = filterOf("workflow") ?? list.data?.items[0]?.workflow_key;
+  const at = filterOf("at");
   const decisions = useQuery(
-    workflow === undefined ? undefined : `preferences ${subscriber.id} ${workflow}`,
-    () =>
+    workflow === undefined ? undefined : `preferences ${subscriber.id} ${workflow} ${at}`,
+    async () =>
       subscribers.previewPreferences({
         subscriber_id: subscriber.id,
         workflow_key: workflow!,
         channels: [...channels],
+        ...(at !== undefined && { at: new Date(at).toISOString() }),
       }),
     { live: ["subscriber.preference", "notification.workflow"] },
   );
@@ -47,6 +50,13 @@ export function Preferences({ subscriber }: { readonly subscriber: Subscriber })
     <>
       <div class="filters">
         <WorkflowSelect choices={list.data?.items ?? []} selected={workflow} />
+        <input
+          aria-label="Time, now if empty"
+          class="input"
+          onChange={(event) => setQuery({ at: event.currentTarget.value })}
+          type="datetime-local"
+          value={at ?? ""}
+        />
         <span class="soft">Higher layers win over lower ones, unless a lower one is read-only.</span>
       </div>
       {list.data?.items.length === 0 && (

@@ -31,7 +31,12 @@ test("formats use the locale of the sample", () => {
 });
 
 test("now is the time of the preview", () => {
-  const { body } = previewContent("sms", content({ engine: "liquid", body: `{{ "now" | date: "iso" }}` }), sample, nowMs);
+  const { body } = previewContent(
+    "sms",
+    content({ engine: "liquid", body: `{{ "now" | date: "iso" }}` }),
+    sample,
+    nowMs,
+  );
   assert.equal(body, "2026-03-01T23:30:00.000Z");
 });
 

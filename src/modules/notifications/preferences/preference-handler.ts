@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   ChannelDecisionSchema,
   type Preference as PreferenceMessage,
@@ -53,7 +53,8 @@ export function preferenceHandlers(service: PreferenceService, cursors: Cursors)
     async previewPreferences(context, { subscriberId, workflowKey, userId, topicKey, contextKeys, ...request }) {
       const channels = request.channels.length === 0 ? undefined : (request.channels as Channel[]);
       const payload = request.payloadContext ?? {};
-      const previewed = { workflowKey, userId, topicKey, contextKeys, channels, payload };
+      const nowMs = request.at === undefined ? context.nowMs : timestampMs(request.at);
+      const previewed = { workflowKey, userId, topicKey, contextKeys, channels, payload, nowMs };
       const decisions = await service.previewPreferences(context, subscriberId, previewed);
       return create(PreviewPreferencesResponseSchema, { resolverVersion, channels: decisions.map(fromDecision) });
     },

@@ -22,6 +22,8 @@ export interface PreviewInput {
   readonly contextKeys: readonly string[];
   readonly channels: readonly Channel[] | undefined;
   readonly payload: Readonly<Record<string, unknown>>;
+  /** The time of the decisions. */
+  readonly nowMs: number;
 }
 
 interface Parts {
@@ -75,9 +77,9 @@ export function createPreferenceService({ events, subscribers, workflow, findWor
       return set;
     },
 
-    /** Previews the current decisions. The payload is never stored. */
+    /** Previews the decisions with the current settings. The payload is never stored. */
     async previewPreferences(
-      { sql, tenantId, nowMs }: Context,
+      { sql, tenantId }: Context,
       subscriberId: string,
       { workflowKey, ...previewed }: PreviewInput,
     ): Promise<TracedResolution[]> {
@@ -89,7 +91,7 @@ export function createPreferenceService({ events, subscribers, workflow, findWor
         readLayers(sql, tenantId, { workflowKey, userId, topicKey }, [subscriberId]),
       ]);
       if (subscriber === undefined) throw notFound("subscriber");
-      return resolveWithTrace({ ...previewed, workflow: stored, layers: layers.of(subscriber.id), subscriber, nowMs });
+      return resolveWithTrace({ ...previewed, workflow: stored, layers: layers.of(subscriber.id), subscriber });
     },
   };
 }

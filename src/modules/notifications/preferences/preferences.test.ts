@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   DeleteNotificationWorkflowRequestSchema,
   UpsertNotificationWorkflowRequestSchema,
@@ -93,6 +94,31 @@ async function storeInput(choice: ContextChoice, { workflow, layers, subscriber 
   }
   return id;
 }
+
+test("a preview can be of any time, so that quiet hours can be tried", async () => {
+  // The current time is in the quiet hours.
+  const choice = { tenantId: freshTenant(), nowMs: Date.parse("2026-03-02T22:30:00Z") };
+  const id = await newSubscriber(choice, { timezone: "Europe/Berlin" });
+  await setRow(
+    choice,
+    id,
+    {},
+    {
+      ...{ all: undefined, readOnly: false, condition: "", channels: {} },
+      schedule: { mode: "skip", timezone: "", ranges: [{ days: ["mon"], start: "22:00", end: "07:00" }] },
+    },
+  );
+  const reasonAt = async (at?: string) => {
+    const { channels } = await perform(
+      ...([db, choice, handlers.subscribers.previewPreferences, PreviewPreferencesRequestSchema] as const),
+      { subscriberId: id, workflowKey: "w", at: at === undefined ? undefined : timestampFromDate(new Date(at)) },
+    );
+    return channels[0]!.reasonCode;
+  };
+  assert.equal(await reasonAt(), "denied_quiet_hours");
+  assert.equal(await reasonAt("2026-03-02T20:59:59Z"), "allowed_default");
+  assert.equal(await reasonAt("2026-03-09T21:00:00Z"), "denied_quiet_hours");
+});
 
 test("stored preferences are previewed as they are decided, and as the reference resolver decides", async () => {
   const sets = fc.sample(resolveInput, { numRuns: 500 });

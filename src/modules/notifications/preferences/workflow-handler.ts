@@ -102,7 +102,13 @@ export function workflowHandlers(
     async previewNotificationContent({ tenantId, nowMs }, { channel, content: given, payload = {}, subscriber = {} }) {
       const content = toChannelContent(given!);
       const library = await partials.libraryOf(tenantId);
-      const shown = previewContent(channel as Channel, content, { payload, subscriber }, nowMs, library[content.engine]);
+      const shown = previewContent(
+        channel as Channel,
+        content,
+        { payload, subscriber },
+        nowMs,
+        library[content.engine],
+      );
       const { subject, title, body, textBody, unresolved } = shown;
       const texts = { subject, title, body, textBody };
       return create(PreviewNotificationContentResponseSchema, { ...texts, unresolvedVariables: [...unresolved] });

@@ -173,6 +173,18 @@ describe("conditions", () => {
     assert.deepEqual(decided(wouldLock), ["denied_by_layer", 4]);
   });
 
+  test("a row denies when its condition and that of the channel both fail, and failing rows do not affect each other", () => {
+    const both = { channels: { email: { enabled: true, readOnly: false, condition: failing } }, condition: failing };
+    assert.deepEqual(decided(inputWith({ 3: both })), ["denied_condition_error", 3]);
+    const denies = { all: false, condition: failing };
+    assert.deepEqual(decided(inputWith({ 1: denies, 3: denies })), ["denied_condition_error", 3]);
+    assert.deepEqual(decided(inputWith({ 1: denies, 3: { all: true, condition: failing } })), [
+      "denied_condition_error",
+      1,
+    ]);
+    assert.deepEqual(decided(inputWith({ 1: denies, 3: denies, 4: { all: true } })), ["allowed_by_layer", 4]);
+  });
+
   test("a failing condition allows only what would be allowed both with and without a match", () => {
     const property = fc.property(resolveInput, fc.constantFrom(1, 2, 3, 4, 5), (input, layer) => {
       const withCondition = (condition: string): ResolveInput => {
