@@ -124,7 +124,10 @@ suite("hostile templates quickly end in a typed error", () => {
     const rounds = (body: string): number => {
       let count = 0;
       const template = compileTemplate("handlebars", each(`{{gone}}${body}`));
-      assert.throws(() => template.render(values, { escape: "html", nowMs: 0, onMissing: () => count++ }), TemplateError);
+      assert.throws(
+        () => template.render(values, { escape: "html", nowMs: 0, onMissing: () => count++ }),
+        TemplateError,
+      );
       return count;
     };
     assert.ok(rounds("{{#each @root.gone}}{{/each}}{{#each ../many}}{{/each}}") < 10);

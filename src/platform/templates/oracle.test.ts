@@ -63,7 +63,11 @@ suite("output equals that of the original engines", () => {
     fc.assert(
       fc.property(templates(leaves, blocks), (source) => {
         const expected = Handlebars.compile(source)(values);
-        assert.equal(compileTemplate("handlebars", source).render(values, { escape: "html", nowMs: 0 }), expected, source);
+        assert.equal(
+          compileTemplate("handlebars", source).render(values, { escape: "html", nowMs: 0 }),
+          expected,
+          source,
+        );
       }),
       { numRuns: 300 },
     );

@@ -22,6 +22,11 @@ test("only the given days count", () => {
 test("the time is local time also when clocks change on the way", () => {
   assert.equal(next("Europe/Berlin", "09:00", "2026-03-28T10:00:00Z"), "2026-03-29T07:00:00.000Z");
   assert.equal(next("Europe/Berlin", "09:00", "2026-10-24T10:00:00Z"), "2026-10-25T08:00:00.000Z");
-  // 02:30 does not exist on that day.
-  assert.equal(next("Europe/Berlin", "02:30", "2026-03-28T10:00:00Z"), "2026-03-29T01:30:00.000Z");
+});
+
+test("a time that does not exist is right after the gap, and one that occurs twice is its first occurrence", () => {
+  assert.equal(next("Europe/Berlin", "02:30", "2026-03-28T10:00:00Z"), "2026-03-29T01:00:00.000Z");
+  assert.equal(next("Europe/Berlin", "02:30", "2026-03-29T01:00:00Z"), "2026-03-30T00:30:00.000Z");
+  assert.equal(next("Europe/Berlin", "02:30", "2026-10-24T10:00:00Z"), "2026-10-25T00:30:00.000Z");
+  assert.equal(next("Europe/Berlin", "02:30", "2026-10-25T00:30:00Z"), "2026-10-26T01:30:00.000Z");
 });

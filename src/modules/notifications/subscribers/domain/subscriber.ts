@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { findTimeZone } from "../../../../platform/clock/time-zone.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
 /** A subscriber's id. */
@@ -85,7 +86,7 @@ export function checkProfile(change: ProfileChange, isEmail: (text: string) => b
     throw invalid("phone", "e164", "must be a telephone number in E.164 format (for example: +4930901820)");
   if (locale !== "" && !isLocale(locale))
     throw invalid("locale", "bcp47", "must be a BCP 47 language tag (for example: de-CH)");
-  if (timezone !== "" && !isTimezone(timezone)) {
+  if (timezone !== "" && findTimeZone(timezone) === undefined) {
     throw invalid("timezone", "iana", "must be an IANA time zone name (for example: Europe/Berlin)");
   }
   if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax) {
@@ -101,16 +102,6 @@ export function isPhone(text: string): boolean {
 function isLocale(text: string): boolean {
   try {
     return Intl.getCanonicalLocales(text).length === 1;
-  } catch {
-    return false;
-  }
-}
-
-function isTimezone(text: string): boolean {
-  // Intl also accepts offsets such as +02:00, but those have no daylight saving time.
-  if (!/^[A-Za-z]/.test(text)) return false;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: text }) !== undefined;
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
-const zonesMax = 100;
+const zonesMax = 200;
 const dayMs = 86_400_000;
+const spanMs = 15 * 60_000;
 
 /** The local time of a time zone. A wall-clock time is given as the UTC milliseconds with the same date and time. */
 export interface TimeZone {
@@ -17,16 +18,35 @@ export interface TimeZone {
 // A format is slow to create and takes about 100 KB, so a bounded number of zones is kept.
 const zones = new Map<string, TimeZone>();
 
-/** Finds a time zone by its IANA name; undefined if there is none. */
-export function findTimeZone(name: string): TimeZone | undefined {
+/** Finds a time zone by its IANA name; undefined if there is none. `beforeCreate` runs unless the zone is cached. */
+export function findTimeZone(name: string, beforeCreate = () => {}): TimeZone | undefined {
   const known = zones.get(name);
   if (known !== undefined) return known;
+  beforeCreate();
   const format = createFormat(name);
   if (format === undefined) return undefined;
-  const zone = createTimeZone((atMs) => readWallClock(format, atMs) - atMs);
+  const zone = createTimeZone(cacheOffset((atMs) => readWallClock(format, atMs) - atMs));
   if (zones.size >= zonesMax) zones.delete(zones.keys().next().value!);
   zones.set(name, zone);
   return zone;
+}
+
+/**
+ * Caches the offset of the last quarter of an hour, in which many decisions fall. Clocks are never moved twice within
+ * it, so an offset that is the same at both ends is the same throughout.
+ */
+function cacheOffset(readOffset: (atMs: number) => number): (atMs: number) => number {
+  let cachedMs = Number.NaN;
+  let offset = 0;
+  return (atMs) => {
+    const startMs = Math.floor(atMs / spanMs) * spanMs;
+    if (startMs === cachedMs) return offset;
+    const start = readOffset(startMs);
+    if (start !== readOffset(startMs + spanMs)) return readOffset(atMs);
+    cachedMs = startMs;
+    offset = start;
+    return offset;
+  };
 }
 
 function createTimeZone(offsetMs: (atMs: number) => number): TimeZone {
@@ -79,7 +99,9 @@ function createFormat(name: string): Intl.DateTimeFormat | undefined {
 function readWallClock(format: Intl.DateTimeFormat, atMs: number): number {
   const shown = new Map<string, number>();
   for (const part of format.formatToParts(atMs)) shown.set(part.type, Number(part.value));
-  const [year, month, day] = [shown.get("year")!, shown.get("month")!, shown.get("day")!];
-  const wallMs = Date.UTC(year, month - 1, day, shown.get("hour"), shown.get("minute"), shown.get("second"));
-  return wallMs + (((atMs % 1000) + 1000) % 1000);
+  const date = new Date(0);
+  // Date.UTC takes the years 0 to 99 for those of the 20th century.
+  date.setUTCFullYear(shown.get("year")!, shown.get("month")! - 1, shown.get("day"));
+  date.setUTCHours(shown.get("hour")!, shown.get("minute"), shown.get("second"));
+  return date.getTime() + (((atMs % 1000) + 1000) % 1000);
 }
