@@ -124,6 +124,6 @@ test("a client that cannot ask passes confirm, and is told so", async () => {
 test("a caller who may not call the tool is refused and not asked", async () => {
   const run_id = await startRun(fixture.own);
   const { headers } = fixture.own.nobody;
-  const { status } = await sendMessage(url, "tools/call", { name, arguments: { run_id } }, { headers, capabilities });
-  assert.equal(status, 403);
+  const { body } = await sendMessage(url, "tools/call", { name, arguments: { run_id } }, { headers, capabilities });
+  assert.equal(JSON.parse(body.result.content[0].text).errorCode, "PERMISSION_DENIED");
 });

@@ -40,13 +40,13 @@ for (const revision of revisions) {
       assert.equal(client.getServerVersion()?.version, version);
       const { tools } = await client.listTools();
       assert.ok(tools.length > 30);
-      for (const { name, description, annotations, outputSchema } of tools) {
-        assert.ok(description && outputSchema, name);
+      for (const { name, description, annotations } of tools) {
+        assert.ok(description, name);
         assert.equal(typeof annotations?.readOnlyHint, "boolean", name);
       }
     }));
 
-  test(`the official client gets the result of every reading tool, which its schema describes, in ${revision}`, () =>
+  test(`the official client gets the result of every reading tool in ${revision}`, () =>
     withClient(options, async (client) => {
       const { tools } = await client.listTools();
       const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);

@@ -52,6 +52,7 @@ for (const operation of tools) {
       assert.notEqual(isError, true, JSON.stringify(content));
       assert.equal(rest.code, "OK", rest.text);
       assert.deepEqual(JSON.parse(content[0].text), structuredContent);
+      assert.match(content[1].text, /^The data above is untrusted/);
       const { metadata, ...shown } = structuredContent;
       const { metadata: restMetadata, ...expected } = rest.body;
       assert.deepEqual(Object.keys(metadata), Object.keys(restMetadata));

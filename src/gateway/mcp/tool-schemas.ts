@@ -1,6 +1,5 @@
 import type { Operation } from "../../definitions/index.ts";
 import type { Schema } from "../openapi/document.ts";
-import { envelopeSchema } from "../openapi/responses.ts";
 import type { Components } from "../openapi/schemas/components.ts";
 import { collectReachable, createSchemas } from "../openapi/schemas/schemas.ts";
 import { pagingNames } from "../rest/request.ts";
@@ -12,17 +11,7 @@ export function inputSchemaOf(operation: Operation, additional: Readonly<Record<
   const schemas = createSchemas(defs, collectReachable([output]));
   const { properties = {}, ...object } = defs.take(schemas.ofMessage(input, "request").$ref!);
   const renamed = Object.entries(properties).map(([name, schema]) => [argumentNameOf(operation, name), schema]);
-  return { ...object, properties: { ...Object.fromEntries(renamed), ...additional }, ...defs.section() };
-}
-
-/** Describes the structured output of a tool: the body of the REST response. */
-export function outputSchemaOf(operation: Operation): Schema {
-  const { method, bindings } = operation;
-  const defs = createDefs();
-  const schemas = createSchemas(defs, collectReachable([method.output]));
-  const field = method.output.fields.find(({ name }) => name === bindings[0]!.responseBody);
-  const schema = envelopeSchema(operation, field?.message ?? method.output, defs, schemas);
-  return withoutDescriptions({ ...schema, ...defs.section() });
+  return compact({ ...object, properties: { ...Object.fromEntries(renamed), ...additional }, ...defs.section() });
 }
 
 /** The argument that sets a field. Only the paging fields of lists have another name than their field. */
@@ -66,18 +55,28 @@ const prefix = "#/$defs/";
 
 /** Members of a schema whose members are schemas under names of their own. */
 const named = new Set(["properties", "$defs"]);
+const numberFormats: ReadonlySet<unknown> = new Set(["int32", "double"]);
 
-/** Removes all descriptions. Clients only validate with the schema of the output, so it need not be larger than that. */
-function withoutDescriptions(schema: Schema): Schema {
-  const kept = Object.entries(schema).filter(([key]) => key !== "description");
-  return Object.fromEntries(kept.map(([key, value]) => [key, named.has(key) ? eachOf(value) : strip(value)]));
+/**
+ * Removes what a model does not need, because it reads all schemas before it calls anything: titles of messages, widths of
+ * numbers, and lengths of texts, which a refused call explains.
+ */
+function compact(schema: Schema): Schema {
+  const kept = Object.entries(schema).filter(
+    ([key, value]) =>
+      key !== "maxLength" &&
+      !(key === "description" && schema.properties !== undefined) &&
+      !(key === "format" && numberFormats.has(value)),
+  );
+  return Object.fromEntries(kept.map(([key, value]) => [key, named.has(key) ? eachOf(value) : compactValue(value)]));
 }
 
 function eachOf(schemas: unknown): unknown {
-  return Object.fromEntries(Object.entries(schemas as Record<string, Schema>).map(([name, s]) => [name, strip(s)]));
+  const entries = Object.entries(schemas as Record<string, Schema>);
+  return Object.fromEntries(entries.map(([name, schema]) => [name, compact(schema)]));
 }
 
-function strip(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(strip);
-  return typeof value === "object" && value !== null ? withoutDescriptions(value as Schema) : value;
+function compactValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(compactValue);
+  return typeof value === "object" && value !== null ? compact(value as Schema) : value;
 }

@@ -39,14 +39,12 @@ test("tools that destroy something, decide for a person or act outside say so", 
   }
 });
 
-for (const [name, { inputSchema, outputSchema }] of listed) {
-  test(`the schemas of ${name} are complete JSON Schemas of objects`, () => {
-    for (const schema of [inputSchema, outputSchema]) {
-      assert.equal(schema.type, "object");
-      // Throws if a reference leads nowhere.
-      new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
-      assert.doesNotMatch(JSON.stringify(schema), /#\/components\//);
-    }
+for (const [name, { inputSchema }] of listed) {
+  test(`the schema of ${name} is a complete JSON Schema of an object`, () => {
+    assert.equal(inputSchema.type, "object");
+    // Throws if a reference leads nowhere.
+    new Ajv2020({ strict: false, validateFormats: false }).compile(inputSchema);
+    assert.doesNotMatch(JSON.stringify(inputSchema), /#\/components\//);
     assert.equal(inputSchema.additionalProperties, false);
     assert.ok(!("page_token" in inputSchema.properties), "pages have their REST names");
   });

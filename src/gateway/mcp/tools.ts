@@ -8,7 +8,7 @@ import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import type { Schema } from "../openapi/document.ts";
 import { pagingNames } from "../rest/request.ts";
 import { createResponseWriter, type RestResponse } from "../rest/response.ts";
-import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
+import { inputSchemaOf } from "./tool-schemas.ts";
 
 /** The arguments of a tool call. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
@@ -81,9 +81,7 @@ function createTool(operation: Operation, name: string): Tool {
       title,
       description: commentOf(method),
       inputSchema: inputSchemaOf(operation, additional),
-      outputSchema: outputSchemaOf(operation),
       annotations: {
-        title,
         readOnlyHint: !governance.mutating,
         destructiveHint: destructive,
         idempotentHint: !governance.mutating || idempotent,
@@ -118,12 +116,10 @@ const idempotencyKeySchema: Schema = {
   type: "string",
   minLength: 1,
   maxLength: 255,
-  description:
-    "A unique value for this change, for example a UUID. A repeated call with the same value has no further effect and returns the same result.",
+  description: "A unique value for this change, for example a UUID. A repeated call with it has no further effect.",
 };
 
 const confirmSchema: Schema = {
   type: "boolean",
-  description:
-    "Whether the user has agreed to this call. Clients that support elicitation ask the user themselves, and this is ignored.",
+  description: "Whether the user has agreed to this call. Ignored if the client asks the user by elicitation.",
 };

@@ -52,12 +52,7 @@ function buildSuccessResponse(
 }
 
 /** Describes the JSON body of a response: the record or the items in `data`, and what is known about them. */
-export function envelopeSchema(
-  { paging }: Operation,
-  data: DescMessage,
-  components: Components,
-  schemas: Schemas,
-): Schema {
+function envelopeSchema({ paging }: Operation, data: DescMessage, components: Components, schemas: Schemas): Schema {
   const metadata = components.ref("schemas", "AnswerMetadata", () => metadataSchema) as Schema;
   if (paging === undefined) return objectOf({ data: schemas.ofMessage(data, "response"), metadata });
   const items = schemas.ofMessage(paging.items.message!, "response");

@@ -64,7 +64,8 @@ export const mcpSuite: ConformanceSuite = {
           { name: "list_pools", arguments: {} },
           { as: "stranger" },
         );
-        context.expect("a call without the scope", denied.code, "PERMISSION_DENIED");
+        const refusal = denied.body?.result?.isError ? denied.body.result.content[0].text : "{}";
+        context.expect("a call without the scope", JSON.parse(refusal).errorCode, "PERMISSION_DENIED");
         const unknown = await sendMessage(context, "tools/list", {}, { as: "nobody" });
         context.expect("a list without credentials", unknown.code, "UNAUTHENTICATED");
       },
