@@ -22,7 +22,7 @@ test("a test that fails in a browser says what it waited for, names a picture of
     browserTest("next", async () => console.log("open contexts:", browser.contexts().length));`;
   const { success, output } = await runFiles(t, { failing });
   assert.equal(success, false);
-  assert.match(output, /^FAIL failing\.test\.mjs: waits\n/);
+  assert.match(output, /^FAIL failing\.test\.mjs: waits$/m);
   assert.match(output, /Waited 0\.5 s for: document\.title === 'Paid'/);
   const [, path] = /data:text\/html,<title>Shop<\/title> is shown in (\S+\.png)/.exec(output)!;
   t.after(() => rmSync(path!));
