@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import { findTimeZone, type TimeZone } from "../clock/time-zone.ts";
+import { findTimeZone, type TimeZone } from "../time-zone/time-zone.ts";
 
 /** The times of a cron expression in a time zone. */
 export interface CronTimes {

@@ -1,4 +1,4 @@
-import { findTimeZone } from "../../clock/time-zone.ts";
+import { findTimeZone } from "../../time-zone/time-zone.ts";
 import { charge, type Frame } from "../plan/frame.ts";
 
 const CREATE_STEPS = 8_000;

@@ -1,4 +1,4 @@
-import { findTimeZone, type TimeZone } from "../../../../platform/clock/time-zone.ts";
+import { findTimeZone, type TimeZone } from "../../../../platform/time-zone/time-zone.ts";
 import type { Day } from "./settings.ts";
 
 /** The days of the week in JavaScript's order. */

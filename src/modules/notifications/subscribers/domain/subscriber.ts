@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { findTimeZone } from "../../../../platform/clock/time-zone.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
+import { findTimeZone } from "../../../../platform/time-zone/time-zone.ts";
 
 /** A subscriber's id. */
 export type SubscriberId = string & { readonly __id: "subscriber" };
