@@ -4,11 +4,13 @@
 //   --long    Run every case, however long it takes.
 //   --fuzz    Like --long, but only for tests with random or sampled cases, with a new seed.
 //   --seed N  Use this seed for random cases.
+//   --external  Use the PostgreSQL that is installed on this machine, with the defaults of its version, instead of the
+//             embedded one; SWITCHYARD_TEST_POSTGRES names the folder of another one (for example: /usr/lib/postgresql/15).
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { SERVER_URL, startTestServer } from "../test/harness/postgres-server.ts";
+import { installedPostgres, SERVER_URL, startInstalledServer, startTestServer } from "../test/harness/postgres-server.ts";
 import { report, secondsText } from "./progress-reporter.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 
@@ -25,6 +27,7 @@ const { values: options, positionals: paths } = parseArgs({
     long: { type: "boolean" },
     fuzz: { type: "boolean" },
     seed: { type: "string" },
+    external: { type: "boolean" },
   },
 });
 const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
@@ -55,7 +58,7 @@ if (isWhole) {
 console.log(`Random cases use seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
 
 const outerUrl = process.env[SERVER_URL];
-const server = outerUrl === undefined ? await startTestServer() : { url: outerUrl, stop: async () => {} };
+const server = outerUrl === undefined ? await startServer() : { url: outerUrl, stop: async () => {} };
 const startedAt = performance.now();
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.abort());
@@ -78,6 +81,17 @@ process.exitCode = success ? 0 : 1;
 await server.stop();
 if (isWhole && process.exitCode === 0) {
   writeFileSync(lastRunFile, JSON.stringify({ files: files.length, ms: performance.now() - startedAt }));
+}
+
+function startServer() {
+  if (!options.external) return startTestServer();
+  const folder = process.env.SWITCHYARD_TEST_POSTGRES ?? installedPostgres();
+  if (folder === undefined) {
+    console.error("No PostgreSQL is installed in /usr/lib/postgresql (on Debian: apt-get install postgresql).");
+    process.exit(1);
+  }
+  console.log(`The tests use the PostgreSQL in ${folder}, with its default settings.`);
+  return startInstalledServer(folder);
 }
 
 /** Lists the test files that a path, folder or glob names. */

@@ -1,7 +1,10 @@
-import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
+import { globSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
+import { runProgram, startServer } from "../../src/platform/db/embedded/embedded-process.ts";
+import { serverUser } from "../../src/platform/db/embedded/embedded-user.ts";
 import { migrate } from "../../src/platform/db/migrate.ts";
 import { Pool } from "../../src/platform/db/sql/pool.ts";
 import type { Sql } from "../../src/platform/db/sql/sql.ts";
@@ -18,14 +21,48 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
+/** The connections that nodes and tests of two concurrent files need. */
+const maxConnections = 300;
+
 /** Starts a server in a temporary folder, without durability. Tests about durability start their own server. */
-export async function startTestServer(): Promise<TestServer> {
+export function startTestServer(): Promise<TestServer> {
+  // Databases live for seconds, so vacuuming them is wasted.
+  const settings = { autovacuum: "off", max_wal_size: "256MB" };
+  return withTemplate((dataDir) => startEmbedded({ dataDir, durable: false, maxConnections, settings }));
+}
+
+/** The newest PostgreSQL that is installed on this machine: a folder with `bin`; undefined if there is none. */
+export function installedPostgres(): string | undefined {
+  return globSync("/usr/lib/postgresql/*/bin/postgres").sort().at(-1)?.replace("/bin/postgres", "");
+}
+
+/**
+ * Starts the server of an installed PostgreSQL like `startTestServer`, but with the defaults of its version for everything that
+ * is not about durability or the number of connections.
+ */
+export function startInstalledServer(folder: string): Promise<TestServer> {
+  return withTemplate(async (dataDir) => {
+    const cluster = join(dataDir, "cluster");
+    const user = serverUser(dataDir, { userNamespaces: true });
+    await mkdir(cluster, { mode: 0o700 });
+    const common = { folder: cluster, user };
+    const access = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
+    await runProgram({ ...common, file: join(folder, "bin/initdb"), args: ["-D", cluster, ...access] });
+    const settings = ["listen_addresses=", "unix_socket_directories=.", "fsync=off", `max_connections=${maxConnections}`];
+    const server = await startServer({
+      ...common,
+      file: join(folder, "bin/postgres"),
+      args: ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])],
+    });
+    return { url: `postgres://postgres@${encodeURIComponent(cluster)}/postgres`, stop: server.stop };
+  });
+}
+
+async function withTemplate(start: (dataDir: string) => Promise<TestServer>): Promise<TestServer> {
   const dataDir = await newServerFolder();
   let stop = async () => {};
   try {
-    // Databases live for seconds, so vacuuming them is wasted.
-    const settings = { autovacuum: "off", max_wal_size: "256MB" };
-    const server = await startEmbedded({ dataDir, durable: false, maxConnections: 300, settings });
+    const server = await start(dataDir);
     stop = server.stop;
     await administer(server.url, `create database ${TEMPLATE}`);
     await migrate(databaseUrl(server.url, TEMPLATE), join(import.meta.dirname, "../../migrations"));
