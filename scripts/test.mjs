@@ -10,7 +10,12 @@ import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { installedPostgres, SERVER_URL, startInstalledServer, startTestServer } from "../test/harness/postgres-server.ts";
+import {
+  installedPostgres,
+  SERVER_URL,
+  startInstalledServer,
+  startTestServer,
+} from "../test/harness/postgres-server.ts";
 import { report, secondsText } from "./progress-reporter.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 

@@ -48,7 +48,12 @@ export function startInstalledServer(folder: string): Promise<TestServer> {
     const common = { folder: cluster, user };
     const access = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
     await runProgram({ ...common, file: join(folder, "bin/initdb"), args: ["-D", cluster, ...access] });
-    const settings = ["listen_addresses=", "unix_socket_directories=.", "fsync=off", `max_connections=${maxConnections}`];
+    const settings = [
+      "listen_addresses=",
+      "unix_socket_directories=.",
+      "fsync=off",
+      `max_connections=${maxConnections}`,
+    ];
     const server = await startServer({
       ...common,
       file: join(folder, "bin/postgres"),

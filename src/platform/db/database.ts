@@ -53,10 +53,6 @@ const closeMs = 5000;
 const steadyPlans = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
-  enable_bitmapscan: "off",
-  enable_hashjoin: "off",
-  enable_mergejoin: "off",
-  enable_sort: "off",
 };
 
 /** Opens a pool; connections are opened on demand. */

@@ -12,6 +12,7 @@ export { classifyDatabaseError, isDatabaseAway, isDataError, mayBeCommitted } fr
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { writePersistently } from "./persistent-write.ts";
+export { hasKey } from "./rows/has-key.ts";
 export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "../db/index.ts";
+import { hasKey, type Sql } from "../db/index.ts";
 import { ulid } from "../ids/ulid.ts";
 
 /** A job to enqueue. */
@@ -51,13 +51,21 @@ export async function leaseJobs(
   { kinds, limit, token, leaseMs }: { kinds: readonly string[]; limit: number; token: string; leaseMs: number },
 ): Promise<LeasedJob[]> {
   return sql<LeasedJob[]>`
-    update jobs set state = 'leased', lease_token = ${token}, lease_until = ${fromNow(sql, leaseMs)}, attempts = attempts + 1
-    where (tenant_id, id) in (
-      select tenant_id, id from jobs
-      where kind = any(${kinds as string[]})
-        and ((state = 'ready' and run_at <= now()) or (state = 'leased' and lease_until < now()))
-      order by run_at limit ${limit} for update skip locked)
-    returning tenant_id, id, kind, payload, dedupe_key, attempts, max_attempts, lease_token`;
+    with due as materialized (
+      select j.* from unnest(${kinds as string[]}::text[]) as wanted(kind) cross join lateral (
+        select tenant_id, id, run_at from jobs j
+        where j.kind = wanted.kind and j.state = 'ready' and j.run_at <= now()
+        order by j.run_at limit ${limit} for update skip locked
+      ) j
+    ), expired as materialized (
+      select tenant_id, id, run_at from jobs
+      where state = 'leased' and lease_until < now() and kind = any(${kinds as string[]}::text[])
+      order by lease_until limit ${limit} for update skip locked
+    )
+    update jobs j set state = 'leased', lease_token = ${token}, lease_until = ${fromNow(sql, leaseMs)},
+      attempts = attempts + 1
+    from (select * from due union all select * from expired order by run_at limit ${limit}) n where ${hasKey(sql, "j", "n")}
+    returning j.tenant_id, j.id, kind, payload, dedupe_key, attempts, max_attempts, lease_token`;
 }
 
 /** Renews the leases of running jobs; returns id and token, concatenated, of each lease that is still held. */

@@ -91,8 +91,10 @@ export function eventStore(sql: Sql) {
     /** Reads events in one statement; omits those that do not exist. */
     async findMany(ids: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]> {
       return sql<Event[]>`
-        select ${columns} from events where (tenant_id, id) in (
-          select * from unnest(${ids.map((each) => each.tenantId)}::text[], ${ids.map((each) => each.id)}::text[]))`;
+        select e.* from unnest(${ids.map((each) => each.tenantId)}::text[], ${ids.map((each) => each.id)}::text[])
+          as wanted(tenant_id, id)
+        cross join lateral (
+          select ${columns} from events e where e.tenant_id = wanted.tenant_id and e.id = wanted.id limit 1) e`;
     },
 
     async list(tenantId: TenantId, filter: ListFilter, page: Page): Promise<PageRows<Event>> {

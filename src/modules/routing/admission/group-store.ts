@@ -97,12 +97,16 @@ export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Pr
     { tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]
   >`
     select holder.* from (${namesOf(sql, names)}) wanted cross join lateral (
-      select i.tenant_id, i.singleton_group, i.debounce_group, i.concurrency_group
-      from admission_groups g join queue_items i on i.tenant_id = g.tenant_id and i.id = g.item_id
+      select g.tenant_id, g.item_id from admission_groups g
       where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
-        and i.state in ('pending', 'held', 'ready', 'leased')
       limit 1
-    ) holder`;
+    ) g cross join lateral (
+      select i.tenant_id, i.singleton_group, i.debounce_group, i.concurrency_group, i.state from queue_items i
+      where i.tenant_id = g.tenant_id and i.id = g.item_id
+      limit 1
+    ) holder
+    -- After the search by id, so that the plan cannot read all items of the tenant in these states.
+    where holder.state in ('pending', 'held', 'ready', 'leased')`;
   return rows.flatMap(groupNamesOf);
 }
 

@@ -33,7 +33,7 @@ import { createTaskMetrics } from "./task-metrics.ts";
 import { createWorkerRegistry } from "./workers/worker-registry.ts";
 
 export type { RunEngine, TaskEvent } from "./domain/run-engine.ts";
-export type { LeasedTask } from "./domain/task.ts";
+export { type LeasedTask, taskKey } from "./domain/task.ts";
 export type { WaitReason } from "./domain/wait-reason.ts";
 export type { ShownTask } from "./overview/task-overview.ts";
 export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";

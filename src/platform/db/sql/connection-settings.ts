@@ -18,8 +18,13 @@ export interface ConnectionSettings {
 }
 
 const keepAliveMs = 60_000;
-/** The output formats that the parsers expect, independent of the server's defaults. */
-const formats = { datestyle: "ISO", intervalstyle: "postgres", bytea_output: "hex" };
+/** The settings of every session, independent of the server's defaults. */
+const defaults = {
+  // The output formats that the parsers expect.
+  ...{ datestyle: "ISO", intervalstyle: "postgres", bytea_output: "hex" },
+  // Compiling a statement takes longer than running it: there are no long ones.
+  jit: "off",
+};
 
 /** Creates the `pg` configuration for a URL. Query parameters that do not concern the connection are session settings. */
 export function clientConfig(url: string, settings: ConnectionSettings): ClientConfig {
@@ -46,7 +51,7 @@ export function clientConfig(url: string, settings: ConnectionSettings): ClientC
     ssl: tlsOf(ssl, sslrootcert),
     ...(channel_binding !== undefined && channel_binding !== "disable" && { enableChannelBinding: true }),
     ...(sslnegotiation === "direct" && { sslnegotiation }),
-    options: Object.entries({ ...formats, ...others, ...settings.session })
+    options: Object.entries({ ...defaults, ...others, ...settings.session })
       .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, "\\$1")}`)
       .join(" "),
     connectionTimeoutMillis: connect_timeout ? Number(connect_timeout) * 1000 : (settings.connectMs ?? 5000),

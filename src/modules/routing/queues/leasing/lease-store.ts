@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, hasKey, lines, type Sql } from "../../../../platform/db/index.ts";
 import { leaseBytesMax, selectWithinBytes } from "../../../../platform/paging/index.ts";
 import { strictPriorityS } from "../../pools/index.ts";
 import { noRequirementsJson } from "../domain/queue-item.ts";
@@ -66,6 +66,7 @@ export type LeaseScope = Pick<
 /**
  * Leases the first unlocked items by rank, unless the queue is paused or its pool disabled. Large items are fewer: the rest
  * stays ready. Leases use the database's clock, so that all nodes agree on their expiry. It is one statement, counts included.
+ * Locked items are leased by their places: one that has just been changed is left out.
  */
 export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedRow[]> {
   const {
@@ -88,7 +89,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
   const bytesMax = leaseBytesMax + requests * itemBytesMax;
   const isSmall = count * itemBytesMax <= bytesMax;
   const ready = sql`
-    select q.id, q.rank ${isSmall ? sql`` : sql`, ${itemBytes(sql)} as bytes`} from queue_items q
+    select q.ctid as place, q.id, q.rank ${isSmall ? sql`` : sql`, ${itemBytes(sql)} as bytes`} from queue_items q
     where ${isReady(sql, params)}
       ${fromRank === undefined ? sql`` : sql`and q.rank >= ${fromRank}`}`;
   const order = sql`order by q.rank, q.id limit ${mostPerRecipient(sql, params)} for update skip locked`;
@@ -119,7 +120,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
         lease_token = encode(substr(sha256((${tokenSecret} || q.id)::bytea), 1, 12), 'hex')
           || case when q.singleton_group || q.debounce_group || q.concurrency_group = '' then 'p' else 'g' end
           || (q.attempt + 1)
-      where q.tenant_id = ${tenantId} and q.id = any(array(select id from picked))
+      where q.ctid = any(array(select place from picked))
       returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank, q.type,
         q.key, q.attributes, q.payload
     ), waits as (
@@ -280,14 +281,16 @@ export async function renewLeases(
       select * from unnest(${renewals.map(({ tenantId }) => tenantId)}::text[], ${renewals.map(({ poolId }) => poolId)}::text[],
         ${renewals.map(({ id }) => id)}::text[], ${renewals.map(({ token }) => token)}::text[],
         ${renewals.map(({ leaseS }) => leaseS)}::int[]) as input(tenant_id, pool_id, id, token, lease_s)
-    ), locked as (
-      select q.tenant_id, q.id, n.lease_s from queue_items q
-      join input n on q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
-      where q.state = 'leased' and q.lease_token = n.token
-      order by q.tenant_id, q.id for update of q
+    ), locked as materialized (
+      select n.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
+        select q.lease_token from queue_items q
+        where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id limit 1 for update
+      ) q
+      -- Only leased items have a token.
+      where q.lease_token = n.token
     )
     update queue_items q set lease_until = greatest(q.lease_until, now() + make_interval(secs => l.lease_s))
-    from locked l where q.tenant_id = l.tenant_id and q.id = l.id
+    from locked l where ${hasKey(sql, "q", "l")}
     returning q.tenant_id, q.id, q.lease_until`;
 }
 

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { hasKey, type Sql } from "../../../../platform/db/index.ts";
 import { archiveTracked } from "../history/history-store.ts";
 
 /** A lease that expired before its worker reported a result. */
@@ -47,7 +47,7 @@ export async function releaseDueItems(sql: Sql, limit: number): Promise<{ tenant
       order by due_at limit ${limit} for update skip locked
     )
     update queue_items q set state = 'ready', hold_reason = ''
-    from due where q.tenant_id = due.tenant_id and q.id = due.id
+    from due where ${hasKey(sql, "q", "due")}
     returning q.tenant_id, q.pool_id`;
 }
 
@@ -73,7 +73,7 @@ export async function releaseFromWindows(
       order by q.tenant_id, q.id for update
     )
     update queue_items q set state = 'ready', hold_reason = ''
-    from due where q.tenant_id = due.tenant_id and q.id = due.id
+    from due where ${hasKey(tx, "q", "due")}
     returning q.tenant_id, q.id, q.pool_id, q.debounce_group`;
 }
 

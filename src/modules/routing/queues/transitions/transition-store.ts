@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
 import { type ItemFailure, type ItemState, isEndState } from "../domain/queue-item.ts";
 import { archiveItems } from "../history/history-store.ts";
 
@@ -115,12 +115,12 @@ export async function transitionItems(
         assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null,
         failures = case when l.failure is null then q.failures
           else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
-      from matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 0
+      from matching l where ${hasKey(tx, "q", "l")} and l.leaves = 0
       returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
         l.leased_at, q.attempt, q.revived, q.blocks, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group,
         q.key, case l.ends when 1 then q.evidence -> 'experiments' end as experiments
     ), ended as (
-      delete from queue_items q using matching l where q.tenant_id = l.tenant_id and q.id = l.id and l.leaves = 1
+      delete from queue_items q using matching l where ${hasKey(tx, "q", "l")} and l.leaves = 1
       returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.survivor_id as replaced_by
         ${hasResults ? tx`, l.result` : tx``}
     ), ${archiveItems(tx, {

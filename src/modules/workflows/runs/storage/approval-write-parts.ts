@@ -1,6 +1,8 @@
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
 import type { RunWrite } from "./run-write.ts";
 import { partsOf } from "./write-batch.ts";
+
+const stepKey = ["tenant_id", "run_id", "step_key"];
 
 /** Inserts the approvals that runs start to wait for. Nothing without them. */
 export function insertApprovals(sql: Sql, writes: readonly RunWrite[]): Fragment {
@@ -50,7 +52,7 @@ export function updateApprovals(sql: Sql, writes: readonly RunWrite[]): Fragment
           as n(nth, tenant_id, run_id, step_key, decisions, decided_by)
         where n.nth not in (select nth from lost) offset 0
       ) n
-      where ${isOfStep(sql)}
+      where ${hasKey(sql, "p", "n", stepKey)}
     )`;
 }
 
@@ -65,12 +67,6 @@ export function deleteApprovals(sql: Sql, writes: readonly RunWrite[]): Fragment
           as n(nth, tenant_id, run_id, step_key)
         where n.nth not in (select nth from lost) offset 0
       ) n
-      where ${isOfStep(sql)}
+      where ${hasKey(sql, "p", "n", stepKey)}
     )`;
-}
-
-/** Whether an approval is that of an input row. Arrays, so that the planner searches the table for each input row. */
-function isOfStep(sql: Sql): Fragment {
-  return sql`p.tenant_id = any(array[n.tenant_id]) and p.run_id = any(array[n.run_id])
-    and p.step_key = any(array[n.step_key])`;
 }

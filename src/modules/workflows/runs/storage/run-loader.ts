@@ -72,8 +72,11 @@ export async function findKnownMail(
 ): Promise<ReadonlySet<string>> {
   if (mail.length === 0) return new Set();
   const rows = await sql<{ runId: string; eventId: string }[]>`
-    select run_id, event_id from workflow_mailbox where (tenant_id, run_id, event_id) in (
-      select * from unnest(${mail.map(({ tenantId }) => tenantId)}::text[], ${mail.map(({ runId }) => runId)}::text[],
-        ${mail.map(({ eventId }) => eventId)}::text[]))`;
+    select m.run_id, m.event_id
+    from unnest(${mail.map(({ tenantId }) => tenantId)}::text[], ${mail.map(({ runId }) => runId)}::text[],
+      ${mail.map(({ eventId }) => eventId)}::text[]) as i(tenant_id, run_id, event_id)
+    cross join lateral (
+      select m.run_id, m.event_id from workflow_mailbox m
+      where m.tenant_id = i.tenant_id and m.run_id = i.run_id and m.event_id = i.event_id limit 1) m`;
   return new Set(rows.map(({ runId, eventId }) => `${runId}:${eventId}`));
 }

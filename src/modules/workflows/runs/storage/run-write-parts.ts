@@ -1,4 +1,5 @@
-import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, hasKey, lines, type Sql } from "../../../../platform/db/index.ts";
+import { taskKey } from "../../tasks/index.ts";
 import { deleteApprovals, insertApprovals, updateApprovals } from "./approval-write-parts.ts";
 import { cancelChildKind } from "./child-start-store.ts";
 import type { RunWrite, TaskWrite } from "./run-write.ts";
@@ -28,8 +29,8 @@ export function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
 
 /**
  * Everything that is stored with runs, as common table expressions that read `input` and `applied`. Frequent parts leave out
- * the runs of `lost`, which is empty as a rule, instead of joining `applied`: connections with generic plans have no hash
- * joins, so the cost of a join would grow with the square of the batch. Subqueries with `offset 0` are planned separately,
+ * the runs of `lost`, which is empty as a rule, instead of joining `applied`: a generic plan expects so many rows that it may
+ * join them with all rows of a table. Subqueries with `offset 0` are planned separately,
  * because the planner would otherwise join `applied` with all rows of a tenant first.
  */
 export function storeConsequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
@@ -51,15 +52,6 @@ export function storeConsequences(sql: Sql, writes: readonly RunWrite[]): Fragme
     ${insertCancellations(sql, writes)}
     ${insertDeadLetters(sql, writes)}
     ${insertEvents(sql, writes)}`;
-}
-
-/**
- * Whether a row has the id of an input row. With statistics of an empty table, the planner would scan the whole table and
- * merge it with the input. It cannot merge arrays, so it searches the table for each input row. Tasks are compared by
- * their run as well, so that their index by run is as good as the primary key.
- */
-export function hasId(sql: Sql, row: "r" | "t", input: "i" | "n" | "e" | "c"): Fragment {
-  return sql`${sql(row)}.tenant_id = any(array[${sql(input)}.tenant_id]) and ${sql(row)}.id = any(array[${sql(input)}.id])`;
 }
 
 function insertTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
@@ -113,7 +105,7 @@ function updateTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
           as n(nth, tenant_id, run_id, id, attempt, delay_ms)
         where n.nth not in (select nth from lost) offset 0
       ) n
-      where ${hasId(sql, "t", "n")} and t.run_id = any(array[n.run_id])
+      where ${hasKey(sql, "t", "n", taskKey)}
     )`;
 }
 
@@ -130,7 +122,7 @@ function deleteTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
         ) as e(nth, tenant_id, run_id, id)
         where e.nth::int not in (select nth from lost) offset 0
       ) e
-      where ${hasId(sql, "t", "e")} and t.run_id = any(array[e.run_id])
+      where ${hasKey(sql, "t", "e", taskKey)}
     )`;
 }
 

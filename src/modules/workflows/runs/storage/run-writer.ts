@@ -1,8 +1,8 @@
-import { lines, type Sql } from "../../../../platform/db/index.ts";
+import { hasKey, lines, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch } from "../../../../platform/idempotency/index.ts";
 import type { Shards } from "../../../../platform/shards/index.ts";
 import type { NewRunWrite, RunWrite } from "./run-write.ts";
-import { hasId, insertRecords, storeConsequences } from "./run-write-parts.ts";
+import { insertRecords, storeConsequences } from "./run-write-parts.ts";
 
 /** A run that was not written, and why. */
 export type StartRefusal = "duplicate" | "run_key_taken";
@@ -115,10 +115,11 @@ export async function updateRuns(
   const text = (value: (write: RunWrite) => string | number | undefined) => lines(writes, value);
   // The owner of the shard is checked in the statement itself, so that a node that was suspended writes nothing.
   const isOwned = owned.size > 0 ? sql`and (i.epoch is null or r.shard in (select shard from current))` : sql``;
-  const isUnchanged = sql`${hasId(sql, "r", "i")} and r.revision = i.revision ${isOwned}`;
+  const isUnchanged = sql`r.revision = i.revision ${isOwned}`;
   const isOrdered = writes.length > 1;
   // The array has all runs locked before the first one is changed.
-  const isCurrent = isOrdered ? sql`${isUnchanged} and i.nth = any(array(select nth from locked))` : isUnchanged;
+  const isCurrent = sql`${hasKey(sql, "r", "i")} and ${isUnchanged}
+    ${isOrdered ? sql`and i.nth = any(array(select nth from locked))` : sql``}`;
   const rows = await sql<{ nth: number }[]>`
     with ${owned.size > 0 ? sql`current as (${currentShards(sql, owned)}),` : sql``} input as (
       select nth::int - 1 as nth, tenant_id, id, revision::int as revision, status, state,
@@ -143,10 +144,11 @@ export async function updateRuns(
     ${
       isOrdered
         ? sql`, locked as materialized (
-            -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks. Ordered by the
-            -- input, because the planner would otherwise read the whole table in the order of its primary key.
-            select i.nth from workflow_runs r join input i on ${isUnchanged}
-            order by i.tenant_id, i.id for update of r
+            -- Batches of other nodes may contain the same runs. All lock them in this order to avoid deadlocks.
+            select i.nth from (select * from input order by tenant_id, id) i cross join lateral (
+              select r.revision, r.shard from workflow_runs r
+              where r.tenant_id = i.tenant_id and r.id = i.id limit 1 for update) r
+            where ${isUnchanged}
           )`
         : sql``
     }

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../../platform/db/index.ts";
+import { hasKey, type Sql } from "../../../../platform/db/index.ts";
 import type { StreamKey, StreamRecord } from "../domain/stream.ts";
 
 /** An input record that its run has not received yet. */
@@ -46,8 +46,7 @@ export function deliveryStore(sql: Sql) {
           where due_at <= now() order by due_at limit ${limit} for update skip locked
         ), claimed as (
           update workflow_stream_deliveries d set due_at = now() + make_interval(secs => ${againMs}::float8 / 1000)
-          from due where d.tenant_id = due.tenant_id and d.run_id = due.run_id and d.stream_id = due.stream_id
-            and d.sequence = due.sequence
+          from due where ${hasKey(sql, "d", "due", ["tenant_id", "run_id", "stream_id", "sequence"])}
           returning d.tenant_id, d.run_id, d.stream_id
         )
         select distinct tenant_id, run_id, stream_id from claimed`;

@@ -20,6 +20,12 @@ export interface TaskQueue {
   readonly queue: string;
 }
 
+/**
+ * The columns that updates find tasks by, with `hasKey`. The run is among them, so that the index of tasks by run is as good as
+ * the primary key: by the tenant alone it would be read as a whole.
+ */
+export const taskKey = ["tenant_id", "id", "run_id"];
+
 /** A task with the lease of its current attempt. */
 export interface LeasedTask extends TaskQueue {
   readonly id: string;

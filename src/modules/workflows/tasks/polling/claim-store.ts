@@ -35,25 +35,24 @@ export async function leaseTasks(
   const picked =
     kinds.length === 1
       ? sql`
-        select t.tenant_id, t.id, t.ready_at, ${taskBytes(sql)} as bytes from workflow_tasks t
+        select t.ctid as place, t.id, t.ready_at, ${taskBytes(sql)} as bytes from workflow_tasks t
         where ${isQueued(sql, queue)} and t.type = ${only!.type} and t.version_range = ${only!.versionRange}
           and t.refused_by = ${only!.refusedBy as string[]}::text[] and t.ready_at <= now()
         order by t.ready_at, t.id limit ${count} for update skip locked`
-      : // Only the oldest of all kinds are locked. The state is checked in a form that does not match an index, so that the
-        // plan searches tasks by id.
+      : // Only the oldest of all kinds are locked, and their state is checked again.
         sql`
-        select t.tenant_id, t.id, c.ready_at, ${taskBytes(sql)} as bytes from (
-          select c.tenant_id, c.id, c.ready_at from ${kindRows(sql, kinds)} cross join lateral (
-            select t.tenant_id, t.id, t.ready_at from workflow_tasks t
+        select t.ctid as place, t.id, c.ready_at, ${taskBytes(sql)} as bytes from (
+          select c.* from ${kindRows(sql, kinds)} cross join lateral (
+            select t.ctid as place, t.id, t.ready_at from workflow_tasks t
             where ${isQueued(sql, queue)} and t.type = k.type and t.version_range = k.version_range
               and t.refused_by = k.refused_by::text[] and t.ready_at <= now()
             order by t.ready_at, t.id limit ${count + spareCandidates}) c
           order by c.ready_at, c.id limit ${count + spareCandidates}
-        ) c join workflow_tasks t on t.tenant_id = c.tenant_id and t.id = c.id
+        ) c join workflow_tasks t on t.ctid = c.place
         where t.state not in ('leased', 'held')
         order by c.ready_at, c.id limit ${count} for update of t skip locked`;
   return sql<ClaimedTask[]>`
-    with picked as (${selectWithinBytes(sql, picked, sql`ready_at, id`, bytesMaxOf(slots))}), slotted as (select tenant_id, id, row_number() over () as slot from picked)
+    with picked as (${selectWithinBytes(sql, picked, sql`ready_at, id`, bytesMaxOf(slots))}), slotted as (select place, row_number() over () as slot from picked)
     ${leaseSlotted(sql, buildId, slots)}`;
 }
 
@@ -79,9 +78,10 @@ export async function leasePreferredTasks(
         ${runs.map(({ firstSlot }) => firstSlot)}::int[], ${runs.map(({ slotCount }) => slotCount)}::int[])
         as r(run_id, first_slot, slot_count)
       cross join lateral (
-        select t.tenant_id, t.id, t.ready_at, ${taskBytes(sql)} as bytes from workflow_tasks t
+        select t.ctid as place, t.id, t.ready_at, ${taskBytes(sql)} as bytes from workflow_tasks t
         where t.tenant_id = ${queue.tenantId} and t.run_id = r.run_id and t.environment_id = ${queue.environmentId}
-          and t.queue = ${queue.queue} and t.state in ('ready', 'incompatible') and t.ready_at <= now()
+          -- In a form that does not match the index of all waiting tasks, so that the plan reads the tasks of the run.
+          and t.queue = ${queue.queue} and t.state not in ('leased', 'held') and t.ready_at <= now()
           and (t.type, t.version_range, t.refused_by) in (
             select k.type, k.version_range, k.refused_by::text[] from ${kindRows(sql, kinds)})
         order by t.ready_at, t.id limit r.slot_count for update skip locked) t
@@ -93,7 +93,7 @@ export async function leasePreferredTasks(
     ), slotted as (
       ${selectWithinBytes(
         sql,
-        sql`select tenant_id, id, bytes, nth, first_slot + nth as slot from placed where nth <= slot_count`,
+        sql`select place, bytes, nth, first_slot + nth as slot from placed where nth <= slot_count`,
         sql`nth, slot`,
         bytesMaxOf(slots),
       )}
@@ -147,7 +147,10 @@ function taskBytes(sql: Sql): Fragment {
   return sql`coalesce(octet_length(t.input::text), 0) + coalesce(octet_length(t.details::text), 0)`;
 }
 
-/** Leases the tasks of `slotted`. Leases use the database's clock, so that all nodes agree on their end. */
+/**
+ * Leases the locked tasks of `slotted` by their places; one that has just been changed is left out. Leases use the database's
+ * clock, so that all nodes agree on their end.
+ */
 function leaseSlotted(sql: Sql, buildId: string, { workerIds, tokenSuffixes }: Slots): Fragment {
   return sql`
     update workflow_tasks t set state = 'leased', build_id = ${buildId},
@@ -156,7 +159,7 @@ function leaseSlotted(sql: Sql, buildId: string, { workerIds, tokenSuffixes }: S
       leased_at = now(), attempt_until = now() + t.attempt_ms * interval '1 millisecond',
       lease_until = now() + interval '1 millisecond'
         * case when t.heartbeat_ms > 0 then least(t.heartbeat_ms, t.attempt_ms) else t.attempt_ms end
-    from slotted s where t.tenant_id = s.tenant_id and t.id = s.id
+    from slotted s where t.ctid = s.place
     returning ${leasedColumns(sql)}, (s.slot - 1)::int as slot`;
 }
 

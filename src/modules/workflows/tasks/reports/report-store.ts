@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fail } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
-import type { TaskQueue } from "../domain/task.ts";
+import { type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
+import { type TaskQueue, taskKey } from "../domain/task.ts";
 
 /** A task and the token of its lease. */
 export interface LeaseRef {
@@ -46,14 +46,14 @@ export async function extendLeases(sql: Sql, heartbeats: readonly Heartbeat[]): 
         with ordinality as input(tenant_id, id, token, details, nth)
     ), locked as materialized (
       select i.token, i.details, t.* from input i cross join lateral (
-        select t.tenant_id, t.id, t.state, t.lease_token, t.lease_until from workflow_tasks t
+        select t.tenant_id, t.id, t.run_id, t.state, t.lease_token, t.lease_until from workflow_tasks t
         where t.tenant_id = i.tenant_id and t.id = i.id limit 1 for update skip locked) t
     ), extended as (
       update workflow_tasks t set details = coalesce(l.details::json, t.details),
         lease_until = case when t.heartbeat_ms > 0
           then least(t.attempt_until, now() + t.heartbeat_ms * interval '1 millisecond') else t.lease_until end
       from locked l
-      where t.tenant_id = l.tenant_id and t.id = l.id
+      where ${hasKey(sql, "t", "l", taskKey)}
         and l.state = 'leased' and l.lease_token = l.token and l.lease_until > now()
       returning t.tenant_id, t.id, t.lease_token, t.lease_until, t.environment_id, t.queue, t.worker_id
     )
@@ -134,13 +134,13 @@ async function tryEndLeases(
         ${leases.map(({ token }) => token)}::text[]) as input(tenant_id, id, token)
     ), locked as materialized (
       select t.* from input i cross join lateral (
-        select t.tenant_id, t.id, t.state, t.lease_token from workflow_tasks t
+        select t.tenant_id, t.id, t.run_id, t.state, t.lease_token from workflow_tasks t
         where t.tenant_id = i.tenant_id and t.id = i.id limit 1 for update skip locked) t
       where t.state = 'leased' and t.lease_token = i.token
     ), ended as (
       update workflow_tasks t set lease_token = '', worker_id = '', build_id = '', leased_at = null, lease_until = null,
         attempt_until = null, ${change}
-      from locked l where t.tenant_id = l.tenant_id and t.id = l.id
+      from locked l where ${hasKey(sql, "t", "l", taskKey)}
       returning t.tenant_id, t.id
     )
     select t.tenant_id, t.environment_id, t.queue, t.id, t.lease_token as token, e.id is null as is_locked
