@@ -2,7 +2,8 @@
 
 /**
  * Reads the options of one run from the arguments: the full or the quick ones, with explicit numbers for the named flags.
- * `--only` selects one section; `--without` leaves out a participant and can be repeated.
+ * `--only` selects one section; `--without` leaves out a participant and can be repeated. `--database-url` names the server to
+ * use instead of the embedded one.
  */
 export function readRunOptions(args, { full, quick, sections, numbers = [] }) {
   const given = (flag) => {
@@ -21,6 +22,7 @@ export function readRunOptions(args, { full, quick, sections, numbers = [] }) {
     if (!sections.includes(only)) throw new Error(`--only must be one of ${sections.join(", ")}`);
     options.sections = [only];
   }
+  options.databaseUrl = given("database-url");
   options.without = args.flatMap((arg, i) => (arg === "--without" ? [args[i + 1]] : []));
   return options;
 }

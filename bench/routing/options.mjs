@@ -1,6 +1,6 @@
 import { readRunOptions } from "../run-options.mjs";
 
-// Command line options: --seconds, --rounds, --only <section>, --without <participant>, --quick.
+// Command line options: --seconds, --rounds, --only <section>, --without <participant>, --database-url <url>, --quick.
 
 const full = {
   seconds: 5,

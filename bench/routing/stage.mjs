@@ -1,4 +1,4 @@
-// The environment of a run: one embedded PostgreSQL, and a process for each participant. All of it ends with the run.
+// The environment of a run: one PostgreSQL, and a process for each participant. All of it ends with the run.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,11 +11,14 @@ import { participants } from "./participants.mjs";
 const processFile = new URL("./participant.mjs", import.meta.url);
 
 /** Starts PostgreSQL and every selected participant that can run here. */
-export async function openStage({ without, waitingAtFirst }) {
+export async function openStage({ without, waitingAtFirst, databaseUrl: external }) {
   const unknown = without.find((name) => !(name in participants));
   if (unknown !== undefined) throw new Error(`--without must be one of ${Object.keys(participants).join("; ")}`);
   const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
-  const database = await startEmbedded({ dataDir: folder, maxConnections: 300 });
+  const database =
+    external === undefined
+      ? await startEmbedded({ dataDir: folder, maxConnections: 300 })
+      : { url: external, stop: async () => {} };
   const sql = postgres(database.url, { host: socketHost(database.url), max: 1, onnotice: () => {} });
   const present = [];
   const leftOut = [];
@@ -87,6 +90,7 @@ async function vacuum(databaseUrl) {
 }
 
 async function createDatabase(sql, url, name) {
+  await sql`drop database if exists ${sql(name)} with (force)`;
   await sql`create database ${sql(name)}`;
   const named = new URL(url);
   named.pathname = `/${name}`;

@@ -4,6 +4,7 @@ import { type Config, ConfigError } from "../config/index.ts";
 import { startEmbedded } from "../platform/db/embedded/embedded.ts";
 import { type Database, isDatabaseAway, openDatabase, type Sql } from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
+import { checkServer } from "../platform/db/server-check.ts";
 import type { Log } from "../platform/log/log.ts";
 
 /** This node's database, open and migrated. */
@@ -21,6 +22,8 @@ export interface Storage {
 }
 
 const sideConnections = 2;
+/** The connection that listens for signals. */
+const listeningConnections = 1;
 /** Codes of connections that other settings would open: addresses, TLS, users and databases. */
 const refusedSettings = /^(E[A-Z]+|CONNECT|28|3D)/;
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
@@ -34,7 +37,7 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
       : undefined;
   const url = embedded?.url ?? external;
   try {
-    const { applied } = await migrate(url, migrations).catch((cause: Error & { code?: string }) => {
+    const { applied } = await prepare(url, config, log).catch((cause: Error & { code?: string }) => {
       if (external === "" || isDatabaseAway(cause) || !refusedSettings.test(cause.code ?? "")) throw cause;
       throw new ConfigError(`database.url: cannot connect to the database: ${cause.message}`, { cause });
     });
@@ -60,6 +63,22 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
     await embedded?.stop();
     throw error;
   }
+}
+
+/** The most connections that one node opens. */
+export function connectionsOf(config: Config): number {
+  return config["database.max_connections"] + sideConnections + listeningConnections;
+}
+
+/** Checks an external server, and migrates the schema. */
+async function prepare(url: string, config: Config, log: Log): Promise<{ applied: string[] }> {
+  const { problems } =
+    url === config["database.url"] ? await checkServer(url, connectionsOf(config)) : { problems: [] };
+  for (const { isFatal, message, remedy } of problems) {
+    if (isFatal) throw new ConfigError(`database.url: ${message}. ${remedy}`);
+    log.warn({ remedy }, `the PostgreSQL server harms this node: ${message}`);
+  }
+  return migrate(url, migrations);
 }
 
 /** Reads a secret that all nodes of an installation share. The first node to read it creates it. */

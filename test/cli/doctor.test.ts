@@ -5,13 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
 import { insecureSettings } from "../../src/config/index.ts";
+import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { cli } from "./cli-run.ts";
 import { startStub } from "./stub-service.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-doctor-test-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
-const { url } = await freshDatabase();
+const { url: testUrl, sql, drop } = await freshDatabase();
+after(drop);
+const durable = await startEmbedded({ dataDir: folder });
+after(durable.stop);
+const { url } = durable;
 const issuer = await startStub();
 const discovery = (named: string) => ({ json: { issuer: named, jwks_uri: `${issuer.address}/keys` } });
 
@@ -74,6 +79,33 @@ test("every insecure setting is listed with its consequence", async () => {
   const remedies = findings.map(({ remedy }: { remedy?: string }) => remedy);
   assert.ok(remedies.includes("Set auth.enabled to true, unless this is intended."));
   assert.ok(remedies.includes("auth.bcrypt_cost must be at least 10, unless this is intended."));
+});
+
+test("settings of the server that harm are named, and the service starts with them", async () => {
+  // The server of the tests has no durability.
+  const { exitCode, out } = await doctor([...sound, `database.url=${testUrl}`, "database.max_connections=500"]);
+  assert.equal(exitCode, 0, out);
+  assert.match(out, /^warn {2}database: fsync is off: a crash of its machine can destroy the database$/m);
+  assert.match(out, /^warn {2}database: it allows \d+ connections, and a node may open 503$/m);
+  // A pooler that drops the options of connections has the same effect as options in the URL.
+  const pooled = await doctor([...sound, `database.url=${testUrl}?jit=on&synchronous_commit=off`]);
+  assert.match(pooled.out, /^warn {2}database: jit is on: every statement is compiled/m);
+  assert.match(pooled.out, /^warn {2}database: synchronous_commit is off: a crash loses work that was acknowledged$/m);
+});
+
+test("a role that may not create tables is a failure, in the report and at the start", async (t) => {
+  await sql.unsafe(
+    `create role doctor_guest login; grant connect on database ${new URL(testUrl).pathname.slice(1)} to doctor_guest`,
+  );
+  t.after(() => sql.unsafe("drop owned by doctor_guest; drop role doctor_guest"));
+  const guest = [...sound, `database.url=${Object.assign(new URL(testUrl), { username: "doctor_guest" }).href}`];
+  const { exitCode, out } = await doctor(guest);
+  assert.equal(exitCode, 1);
+  assert.match(out, /^fail {2}database: the role doctor_guest lacks a privilege: it may not create tables in public$/m);
+  assert.match(out, /Make doctor_guest the owner of the database/);
+  const started = await cli(["serve", ...guest.flatMap((pair) => ["--set", pair])]);
+  assert.equal(started.exitCode, 78);
+  assert.match(started.err, /the role doctor_guest lacks a privilege/);
 });
 
 test("every setting that cannot be resolved is a separate failure", async () => {

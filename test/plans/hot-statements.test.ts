@@ -205,10 +205,6 @@ const others: Record<string, Golden> = {
   ],
   "release leases of tasks": [(sql) => releaseLeases(sql, held), "workflow_tasks_pkey", "workflow_tasks_run"],
   "find known events of runs": [(sql) => findKnownMail(sql, mail), "workflow_mailbox_pkey"],
-  "claim deliveries to runs": [
-    (sql) => deliveryStore(sql).claimDue(batch, 1000),
-    ...["workflow_stream_deliveries_due", "workflow_stream_deliveries_pkey"],
-  ],
   "lease jobs": [
     (sql) => leaseJobs(sql, { kinds: ["a", "b"], limit: batch, token: "x", leaseMs: 1000 }),
     ...["jobs_due", "jobs_leased", "jobs_pkey"],
@@ -219,6 +215,10 @@ const others: Record<string, Golden> = {
 
 /** Statements of other connections whose best index the planner only recognizes by statistics, which autovacuum collects. */
 const withStatistics: Record<string, Golden> = {
+  "claim deliveries to runs": [
+    (sql) => deliveryStore(sql).claimDue(batch, 1000),
+    ...["workflow_stream_deliveries_due", "workflow_stream_deliveries_pkey"],
+  ],
   "lease items by id": [
     (sql) => leaseItems(sql, { ...lease, ids: readyIds }),
     ...["queue_items_pkey", "queue_items_waiting"],
@@ -388,8 +388,7 @@ test("with statistics, PostgreSQL's own settings look up each row by its index",
   await fill(sql, 4, rowCount);
   await sql`vacuum analyze`;
   const db = open(1, 0);
-  const all = { ...steady, ...others, ...withStatistics };
-  assert.deepEqual(await faultsOf(db, all), []);
-  await plan(db, all);
-  assert.deepEqual(await faultsOf(db, all), []);
+  assert.deepEqual(await faultsOf(db, { ...steady, ...others, ...withStatistics }), []);
+  await plan(db, { ...others, ...withStatistics });
+  assert.deepEqual(await faultsOf(db, { ...others, ...withStatistics }), []);
 });

@@ -2,15 +2,14 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { openKeyring } from "../../app/keyring.ts";
+import { connectionsOf } from "../../app/storage.ts";
 import type { Config } from "../../config/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
-import { openDatabase } from "../../platform/db/index.ts";
+import { checkServer } from "../../platform/db/server-check.ts";
 import { openRedisLimiter } from "../../platform/ratelimit/index.ts";
 import { isInUse } from "../local/database-access.ts";
 import { reasonOf } from "../local/start-error.ts";
 import { type Finding, fails, ok, warn } from "./doctor-finding.ts";
-
-const oldestPostgres = 15;
 
 /** Checks access to the directories and files in the settings. */
 export function checkFiles(config: Config): Finding[] {
@@ -63,15 +62,14 @@ function isAccessible(path: string, mode: number): boolean {
 /** Checks the database: connects to the external one, or starts the embedded one. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const url = config["database.url"];
-  if (url !== "")
-    return [await queryDatabase("database", url, "Check database.url, and that the database accepts connections.")];
+  if (url !== "") return queryDatabase(config, url, "Check database.url, and that the database accepts connections.");
   const cluster = join(config["data.dir"], "postgres", "cluster");
   // The check must not create data. Before the first start it uses a temporary directory.
   const trial = existsSync(cluster) ? undefined : mkdtempSync(join(tmpdir(), "switchyard-doctor-"));
   try {
     const embedded = await startEmbedded({ dataDir: trial ?? config["data.dir"] });
     try {
-      return [await queryDatabase("database", embedded.url, "Read PostgreSQL's log with log.level=debug.")];
+      return await queryDatabase(config, embedded.url, "Read PostgreSQL's log with log.level=debug.");
     } finally {
       await embedded.stop();
     }
@@ -85,17 +83,14 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
-async function queryDatabase(check: string, url: string, remedy: string): Promise<Finding> {
-  const db = openDatabase(url, { maxConnections: 1, applicationName: "switchyard doctor" });
+async function queryDatabase(config: Config, url: string, remedy: string): Promise<Finding[]> {
+  const check = "database";
   try {
-    const [row] = await db.sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
-    const version = Math.floor(row!.version / 10_000);
-    if (version >= oldestPostgres) return ok(check, `PostgreSQL ${version} responds`);
-    return fails(check, `PostgreSQL ${version} is too old`, `Use PostgreSQL ${oldestPostgres} or newer.`);
+    const { version, problems } = await checkServer(url, connectionsOf(config));
+    const found = problems.map((each) => (each.isFatal ? fails : warn)(check, each.message, each.remedy));
+    return problems.some(({ isFatal }) => isFatal) ? found : [ok(check, `PostgreSQL ${version} responds`), ...found];
   } catch (error) {
-    return fails(check, reasonOf(error), remedy);
-  } finally {
-    await db.close();
+    return [fails(check, reasonOf(error), remedy)];
   }
 }
 

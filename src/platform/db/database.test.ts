@@ -18,7 +18,7 @@ async function setting(sql: Sql, name: string): Promise<string> {
   return row!.value;
 }
 
-test("steady connections use generic plans and indexes only; the others use PostgreSQL's defaults", async (t) => {
+test("steady connections use generic plans without sequential scans; the others use PostgreSQL's defaults, and none uses JIT", async (t) => {
   const { db } = await opened(t, 3, 1);
   assert.equal(await setting(db.steady.sql, "plan_cache_mode"), "force_generic_plan");
   assert.equal(await setting(db.steady.sql, "enable_seqscan"), "off");
@@ -26,6 +26,7 @@ test("steady connections use generic plans and indexes only; the others use Post
   assert.equal(inTransaction, "force_generic_plan");
   assert.equal(await setting(db.sql, "plan_cache_mode"), "auto");
   assert.equal(await setting(db.sql, "enable_seqscan"), "on");
+  for (const { sql } of [db, db.steady]) assert.equal(await setting(sql, "jit"), "off");
 });
 
 test("steady and other connections together stay within the limit", async (t) => {

@@ -19,8 +19,8 @@ export interface Connections {
 /** A pool of connections to one PostgreSQL. */
 export interface Database extends Connections {
   /**
-   * Connections with generic plans, for the few frequent statements that take longer to plan than to run. Their plans only
-   * use indexes, because a plan may be older than most of the data that it reads.
+   * Connections with generic plans, for the few frequent statements that take longer to plan than to run. Their plans never read
+   * whole tables, because a plan may be older than most of the data that it reads.
    */
   readonly steady: Connections;
   /** The `sql` of one call. When the call is aborted, its statements that wait for a connection are dropped. */
@@ -49,9 +49,12 @@ interface DatabaseOptions {
 /** How long closing waits for statements in flight. */
 const closeMs = 5000;
 
-/** Planner settings for generic plans, which are made without the parameter values and the future table sizes. */
+/** Planner settings for generic plans. All others are PostgreSQL's own. */
 const steadyPlans = {
+  // Planning a lease takes as long as running it, and PostgreSQL would plan it for each call.
   plan_cache_mode: "force_generic_plan",
+  // PostgreSQL reads a small table as a whole, whatever its indexes, and keeps that plan until it collects statistics again. By
+  // then a queue that was empty may have a million items.
   enable_seqscan: "off",
 };
 

@@ -81,8 +81,9 @@ export async function releaseFromWindows(
 export async function msToNextDeadline(sql: Sql): Promise<number | undefined> {
   const [row] = await sql<{ ms: number | null }[]>`
     select extract(epoch from least(
-      (select min(due_at) from queue_items where state in ('pending', 'held') and due_at is not null),
-      (select min(lease_until) from queue_items where state = 'leased')) - now())::float8 * 1000 as ms`;
+      (select due_at from queue_items where state in ('pending', 'held') and due_at is not null order by due_at limit 1),
+      (select lease_until from queue_items where state = 'leased' and lease_until is not null
+        order by lease_until limit 1)) - now())::float8 * 1000 as ms`;
   return row!.ms ?? undefined;
 }
 

@@ -30,7 +30,7 @@ export function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
 /**
  * Everything that is stored with runs, as common table expressions that read `input` and `applied`. Frequent parts leave out
  * the runs of `lost`, which is empty as a rule, instead of joining `applied`: a generic plan expects so many rows that it may
- * join them with all rows of a table. Subqueries with `offset 0` are planned separately,
+ * join them with all rows of a table. Subqueries with `offset 0` or a limit are planned separately,
  * because the planner would otherwise join `applied` with all rows of a tenant first.
  */
 export function storeConsequences(sql: Sql, writes: readonly RunWrite[]): Fragment {
@@ -120,7 +120,7 @@ function deleteTasks(sql: Sql, writes: readonly RunWrite[]): Fragment {
           string_to_table(${lines(tasks, ({ write }) => write.id)}, E'\\n', ''),
           string_to_table(${lines(tasks, ({ part }) => part)}, E'\\n', '')
         ) as e(nth, tenant_id, run_id, id)
-        where e.nth::int not in (select nth from lost) offset 0
+        where e.nth::int not in (select nth from lost) limit ${tasks.length}
       ) e
       where ${hasKey(sql, "t", "e", taskKey)}
     )`;
