@@ -32,6 +32,7 @@ const closed = [
   "ratelimit.tenant_rps=100",
   "audit.sink=stderr",
   "egress.mode=enforce",
+  "entitlement.enforcement=strict",
 ];
 const doctor = (pairs: readonly string[], ...more: string[]) =>
   cli(["doctor", ...pairs.flatMap((pair) => ["--set", pair]), ...more]);
