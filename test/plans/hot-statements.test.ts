@@ -48,7 +48,7 @@ const [leasedIds, readyIds] = [lastIds(0), lastIds(1)];
 
 const lease: LeaseParams = {
   ...{ tenantId, poolId, delivery: "pull", recipientIds: [""], count: batch, leaseS: 60, ageingMs: 0 },
-  ...{ tokenPrefix: "x", shard: 0 },
+  ...{ tokenSecret: "x", shard: 0 },
 };
 const held = leasedIds.map((id) => ({
   tenantId,
