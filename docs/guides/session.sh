@@ -23,6 +23,20 @@ field() {
   node -p 'JSON.parse(process.argv[2]).data[process.argv[1]]' "$1" "$2"
 }
 
+# Signs in with a link:  sign_in "$APPROVER_LINK"
+sign_in() {
+  SESSION=$(mktemp)
+  curl -sS --fail-with-body -c "$SESSION" "$ADDRESS/auth/link" --data-urlencode "token=${1##*token=}"
+}
+
+# Sends a REST request as the person who signed in:  as_person /api/pools -d '{…}'
+as_person() {
+  local path=$1
+  shift
+  curl -sS --fail-with-body -b "$SESSION" "$ADDRESS$path" -H "Origin: $ADDRESS" -H 'X-Switchyard-Session: 1' \
+    -H 'Content-Type: application/json' "$@"
+}
+
 # Waits until a command succeeds, for half a minute at most:  wait_for test -s file
 wait_for() {
   for _ in $(seq 300); do

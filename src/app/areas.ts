@@ -6,7 +6,7 @@ import type { AreaParts } from "../modules/area.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
-import { createGovernance, sealedByGovernance } from "../modules/governance/index.ts";
+import { createGovernance, sealedByGovernance, waiverScope } from "../modules/governance/index.ts";
 import { createIdentity, identityScopes, sealedByIdentity } from "../modules/identity/index.ts";
 import { createNotifications } from "../modules/notifications/index.ts";
 import { createOperations } from "../modules/operations/index.ts";
@@ -75,7 +75,7 @@ export async function createAreas(parts: Parts) {
   const tenancy = createTenancy({
     ...parts,
     events,
-    scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes]),
+    scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes, waiverScope]),
     sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql), ...sealedByGovernance(db.sql)],
     endSessions: (...sessions) => identity.endSessions(...sessions),
     releaseTenant: (tenantId) => workflows.releaseTenant(tenantId),
@@ -143,8 +143,9 @@ export async function createAreas(parts: Parts) {
     artifacts: () => [...routing.artifacts, ...workflows.artifacts, ...connectors.artifacts],
     findEnvironment: tenancy.findEnvironment,
     findIdentities({ sql, tenantId, principal }) {
-      const member = principal.memberId === undefined ? [] : [`member:${principal.memberId}`];
-      return tenancy.findIdentities(sql, tenantId, [principal.subject, ...member]);
+      const { subject, memberId, email } = principal;
+      const more = [memberId && `member:${memberId}`, email && `email:${email.toLowerCase()}`];
+      return tenancy.findIdentities(sql, tenantId, [subject, ...more.filter((each) => each !== undefined)]);
     },
     hasApprover: ({ sql, tenantId }, except) => tenancy.hasOtherMember(sql, tenantId, approvers, except),
   });

@@ -154,6 +154,7 @@ function byToken({ config, members, clock }: Parts): Authenticator {
       environmentMode: member?.environmentMode ?? "any",
       expiresAt: member?.expiresAt ?? undefined,
       memberId: member?.id,
+      email,
     };
   };
 }

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, keyFormat } from "../config/index.ts";
-import { type ApiKeys, createKeyText } from "../modules/tenancy/index.ts";
+import { type ApiKeys, createKeyText, type MemberAccounts } from "../modules/tenancy/index.ts";
+import { inTenant } from "../modules/tenant-work.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Database } from "../platform/db/index.ts";
@@ -53,4 +54,22 @@ export async function ensureAdminAccess(parts: Parts): Promise<AdminAccess | und
     throw new Error(`${file} contains no valid API key. Delete the file; the next start creates a new key.`);
   await apiKeys.ensureBootstrapKey(db, tenantId, key, nowMs);
   return accessWith(key, file, isNew);
+}
+
+/**
+ * Ensures that a second person exists, next to the operator of a machine with the embedded PostgreSQL, so that approvals can be
+ * tried. Returns the id of the member.
+ */
+export async function ensureApprover(
+  parts: { readonly db: Database; readonly clock: Clock },
+  accounts: MemberAccounts,
+  tenantId: TenantId,
+): Promise<string> {
+  const email = "approver@localhost";
+  return inTenant(parts, tenantId, async (context) => {
+    const found = await accounts.findByEmail(context.sql, tenantId, email);
+    if (found !== undefined) return found.id;
+    const roles = ["viewer", "promotion_approver", "workflow_approver"];
+    return (await accounts.create(context, { email, displayName: "Approver", roles, isActive: true })).id;
+  });
 }

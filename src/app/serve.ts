@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
+import type { TenantId } from "../platform/access/index.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
 import { type Clock, systemClock } from "../platform/clock/clock.ts";
@@ -16,7 +17,7 @@ import {
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing, type Metrics } from "../platform/telemetry/index.ts";
-import { type AdminAccess, ensureAdminAccess } from "./bootstrap.ts";
+import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import { openStorage } from "./storage.ts";
@@ -33,6 +34,8 @@ export interface Service {
   readonly admin: AdminAccess | undefined;
   /** A link that signs a browser in as the operator, once, if the admin key may be shown. */
   readonly loginLink: string | undefined;
+  /** A link that signs a browser in as a second person, who can approve what the operator created. */
+  readonly approverLink: string | undefined;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
   /**
@@ -171,16 +174,33 @@ async function start(
       governance.endWaits();
     });
     servingStatus.set(true);
-    const loginLink = admin && role !== "worker" ? await identity.createLoginLink(admin.keyId) : undefined;
+    const links = admin && role !== "worker" ? await createLinks(node, foundation, admin, platform.id) : undefined;
     log.info(
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
       "serving",
     );
-    return { planes, metrics, admin, loginLink, lost: storage.lost, stop };
+    return {
+      ...{ planes, metrics, admin, loginLink: links?.operator, approverLink: links?.approver },
+      ...{ lost: storage.lost, stop },
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Creates the sign-in links of the operator and of a second person. */
+async function createLinks(
+  { identity, tenancy }: Node,
+  parts: Parameters<typeof ensureApprover>[0],
+  { keyId }: AdminAccess,
+  tenantId: TenantId,
+) {
+  const approverId = await ensureApprover(parts, tenancy.members.accounts, tenantId);
+  return {
+    operator: await identity.createLoginLink({ memberId: "", apiKeyId: keyId }),
+    approver: await identity.createLoginLink({ memberId: approverId, apiKeyId: "" }),
+  };
 }
 
 /** Creates the serving status of the node, which notifies listeners of changes. */

@@ -21,12 +21,12 @@ interface Step {
 }
 
 /** The service that the commands of a document call. */
-type Target = Pick<TestService, "baseUrl" | "adminKey">;
+type Target = Pick<TestService, "baseUrl" | "adminKey"> & { readonly approverLink?: string };
 
 let service: TestService;
 
-/** Guides with a test of their own: one changes the sources, one needs a Prometheus. */
-const testedElsewhere = new Set(["add-an-operation.md", "query-analytics.md"]);
+/** Guides with a test of their own: one changes the sources, one needs a second person, one needs a Prometheus. */
+const testedElsewhere = new Set(["add-an-operation.md", "promote-a-change.md", "query-analytics.md"]);
 
 /** Documents with commands. Two test files share them, so that they run at the same time. */
 const documents = [
@@ -105,10 +105,10 @@ async function outputsOf(steps: readonly Step[], target: Target): Promise<string
   return stdout.split(marker);
 }
 
-function bash(script: string, { baseUrl, adminKey }: Target) {
+function bash(script: string, { baseUrl, adminKey, approverLink = "" }: Target) {
   return run("bash", ["-c", `set -euo pipefail\n${script}`], {
     cwd: root,
-    env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: baseUrl, KEY: adminKey },
+    env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: baseUrl, KEY: adminKey, APPROVER_LINK: approverLink },
   });
 }
 

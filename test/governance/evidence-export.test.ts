@@ -122,7 +122,7 @@ test("after a rotation new receipts have the new key, and old ones stay verifiab
   await party.refused("PERMISSION_DENIED", "POST", `${keysPath}:rotate`, {});
   const rotated = await platform.call("POST", `${keysPath}:rotate`, { reason: "test" });
   assert.equal(rotated.status, 200, rotated.text);
-  const fresh = await pack.receipt("runtime", [workflow]);
+  const fresh = await pack.receipt("graph", [workflow]);
   const keyOf = ({ envelope }: ResponseData) => envelope.signatures[0].keyid;
   assert.equal(keyOf(fresh), rotated.body.data.id);
   assert.notEqual(keyOf(old), keyOf(fresh));

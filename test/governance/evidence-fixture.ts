@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { ulid } from "../../src/platform/ids/ulid.ts";
+import { connect } from "../harness/postgres-server.ts";
+import type { TestService } from "../harness/service.ts";
 import { freshName, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 const base = "/api/rollout-evidence";
@@ -18,6 +21,26 @@ export function artifactOf(kind: string, name: string, version = "1") {
 export async function environmentId(party: Party, key: string): Promise<string> {
   const { data } = await party.ok("GET", "/api/v2/environments");
   return data.find((each: ResponseData) => each.key === key).id;
+}
+
+/** Stores a conformance report as a run would; returns the fields of a runtime receipt about it. */
+export async function storeReport(
+  { databaseUrl }: TestService,
+  { id: tenantId }: Party,
+  environment: string,
+  fields = {},
+) {
+  const { verdict, at } = { verdict: "passed", at: new Date(), ...fields };
+  const runId = ulid(at.getTime());
+  const status = verdict === "incomplete" ? "blocked" : verdict;
+  const content = { build: { version: "1.0.0" }, cases: [{ caseId: "admission.window", status }] };
+  const sql = connect(databaseUrl, 1);
+  await sql`
+    insert into conformance_reports (tenant_id, environment_id, id, environment_key, suite_id, mode, verdict, content,
+      last_run_id, first_produced_at, last_produced_at)
+    values (${tenantId}, ${environment}, ${sha256(runId)}, 'any', 'runtime', 'dry_run', ${verdict}, ${sql.json(content)},
+      ${runId}, ${at}, ${at})`.finally(() => sql.end());
+  return { report_id: sha256(runId), result: status };
 }
 
 /** A pack with helpers. */

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { newParty, type Party } from "../routing/tenant-fixture.ts";
-import { artifactOf, createPack, environmentId, reasonsOf, type TestPack, until } from "./evidence-fixture.ts";
+import {
+  artifactOf,
+  createPack,
+  environmentId,
+  reasonsOf,
+  storeReport,
+  type TestPack,
+  until,
+} from "./evidence-fixture.ts";
 
 let service: TestService;
 let party: Party;
@@ -25,7 +33,7 @@ async function routingPack(fields: object = {}): Promise<TestPack> {
 }
 
 test("a gate opens when every requirement of every artifact has a valid receipt, and says until when", async () => {
-  const pack = await createPack(party, production);
+  const pack = await createPack(party, sandbox, { required_types: ["runtime"], max_age_s: 86_400 });
   const workflow = artifactOf("workflow", "order.fulfil");
   const empty = await pack.gate();
   assert.deepEqual([empty.state, reasonsOf(empty)], ["closed", ["artifacts missing"]]);
@@ -33,19 +41,19 @@ test("a gate opens when every requirement of every artifact has a valid receipt,
   await pack.add(artifactOf("report", "load-test"));
   const missing = await pack.gate();
   assert.deepEqual(reasonsOf(missing), [
-    "workflow.canary missing",
     "workflow.graph missing",
     "workflow.runtime missing",
     "workflow.scenario missing",
   ]);
-  assert.match(missing.next_step, /Add a canary receipt for workflow order\.fulfil\. 3 more requirements/);
-  for (const type of ["graph", "runtime", "scenario"]) await pack.receipt(type, [workflow]);
-  assert.deepEqual(reasonsOf(await pack.gate()), ["workflow.canary missing"]);
-  const { issued_at } = await pack.receipt("canary", [workflow]);
+  assert.match(missing.next_step, /Add a graph receipt for workflow order\.fulfil\. 2 more requirements/);
+  for (const type of ["graph", "scenario"]) await pack.receipt(type, [workflow]);
+  assert.deepEqual(reasonsOf(await pack.gate()), ["workflow.runtime missing"]);
+  const at = new Date(Date.now() - 3_600_000);
+  await pack.receipt("runtime", [workflow], await storeReport(service, party, sandbox, { at }));
   const open = await pack.gate();
   assert.deepEqual([open.state, open.reasons, open.next_step], ["open", [], ""]);
-  // A canary is stale after a day; every other receipt is valid for longer.
-  assert.equal(Date.parse(open.valid_until) - Date.parse(issued_at), 86_400_000);
+  // A runtime receipt is as old as its report.
+  assert.equal(Date.parse(open.valid_until) - at.getTime(), 86_400_000);
   assert.equal((await pack.gate()).digest, open.digest);
 });
 
@@ -115,12 +123,14 @@ test("a gate lists every reason at once, and explain shows the receipts behind e
   for (const each of [connector, other, strategy, workflow]) await pack.add(each!);
   const first = await pack.receipt("connector", [connector!]);
   const failed = await pack.receipt("connector", [connector!], { result: "failed" });
-  await pack.receipt("runtime", [connector!], { result: "blocked" });
+  const incomplete = await storeReport(service, party, sandbox, { verdict: "incomplete" });
+  await pack.receipt("runtime", [connector!], incomplete);
+  const passed = await storeReport(service, party, sandbox);
   await pack.receipt("scenario", [other!], { observed_environment_id: production });
-  await pack.receipt("runtime", [other!, strategy!]);
+  await pack.receipt("runtime", [other!, strategy!], passed);
   await pack.receipt("strategy", [strategy!], { ttl_s: 1 });
   await pack.receipt("graph", [workflow!], { ttl_s: 1, result: "failed" });
-  await pack.receipt("runtime", [workflow!]);
+  await pack.receipt("runtime", [workflow!], passed);
   await pack.add(artifactOf("routing", "all", "2"));
   const closed = await until(pack.gate, ({ reasons }) => {
     return reasons.filter(({ reason }: { reason: string }) => reason === "expired").length === 2;

@@ -14,7 +14,15 @@ import {
   step,
 } from "../promotions/promotion-fixture.ts";
 import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
-import { artifactOf, createPack, environmentId, reasonsOf, type TestPack, until } from "./evidence-fixture.ts";
+import {
+  artifactOf,
+  createPack,
+  environmentId,
+  reasonsOf,
+  storeReport,
+  type TestPack,
+  until,
+} from "./evidence-fixture.ts";
 
 let node: GovernedNode;
 let party: Party;
@@ -70,7 +78,8 @@ test("a promotion is approved and promoted only while its gate is open, on the e
     Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? approve() : attach(pack, id))),
   );
   assert.deepEqual(new Set(concurrent.map(({ status }) => status)), new Set([412, 200]));
-  for (const type of ["runtime", "scenario"]) await pack.receipt(type, [subject]);
+  await pack.receipt("runtime", [subject], await storeReport(node.service, party, production));
+  await pack.receipt("scenario", [subject]);
   assert.equal((await approve()).status, 200);
 
   // A failure after the approval.
@@ -149,14 +158,75 @@ test("an attached pack is pinned: only receipts and runs are added, and the refu
 test("evidence for another promotion closes the gate as wrong_candidate", async () => {
   const { pool, subject, pack } = await stagedPack();
   const { id: first } = await createCandidate(pool, { pack_id: pack.id });
-  for (const type of ["scenario", "runtime", "canary"]) await pack.receipt(type, [subject]);
+  await runToStoppedCanary(party, first, [pool]);
+  await pack.receipt("runtime", [subject], await storeReport(node.service, party, production));
+  await pack.receipt("scenario", [subject]);
   assert.equal((await pack.gate()).state, "open");
   await step(party, first, "abort", "aborted");
   const { id: second } = await createCandidate(pool, { pack_id: pack.id });
   const wrong = ["canary", "runtime", "scenario"].map((type) => `routing.${type} wrong_candidate`);
   assert.deepEqual(reasonsOf(await pack.gate()), wrong);
-  await pack.receipt("canary", [subject], { candidate_id: second });
-  assert.deepEqual(reasonsOf(await pack.gate()), wrong.slice(1));
+  await pack.receipt("scenario", [subject], { candidate_id: second });
+  assert.deepEqual(reasonsOf(await pack.gate()), wrong.slice(0, 2));
+});
+
+test("what the service observed itself comes from the service alone, and receipts say who produced them", async () => {
+  const { pool, subject, pack } = await stagedPack();
+  const { id } = await createCandidate(pool, { pack_id: pack.id });
+  const worker = await party.caller({ roles: ["service"] });
+  const path = `${pack.path}/receipts`;
+  const tool = { name: "switchyard-canary", version: "1" };
+  const report = await storeReport(node.service, party, production);
+  const refused: [fields: object, field: string][] = [
+    [{ type: "canary", tool }, "type"],
+    [{ type: "runtime", tool }, "report_id"],
+    [{ type: "runtime", ...report, result: "failed" }, "result"],
+    [{ type: "runtime", ...report, cases: [{ id: "mine", status: "passed" }] }, "cases"],
+    [{ type: "scenario", ...report }, "report_id"],
+  ];
+  for (const [fields, field] of refused) {
+    const { body } = await worker.call("POST", path, { result: "passed", subjects: [subject], ...fields });
+    const violated = body.violations?.map((violation: ResponseData) => violation.field);
+    assert.deepEqual([body.errorCode, violated], ["INVALID_ARGUMENT", [field]]);
+  }
+  const unknown = { type: "runtime", result: "passed", subjects: [subject], report_id: "0".repeat(64) };
+  assert.equal((await worker.call("POST", path, unknown)).status, 404);
+  const passed = { type: "runtime", subjects: [subject], ...report };
+  const { data: runtime } = (await worker.call("POST", path, passed)).body;
+  assert.deepEqual([runtime.producer, runtime.cases.length], ["service", 1]);
+  // A later failure cannot be hidden behind an earlier report.
+  await storeReport(node.service, party, production, { verdict: "failed" });
+  const { body: superseded } = await worker.call("POST", path, passed);
+  assert.match(superseded.detail, /newest report of its suite/);
+  const { body } = await worker.call("POST", path, { type: "scenario", result: "passed", subjects: [subject] });
+  assert.match(body.data.producer, /^key:/);
+  await runToStoppedCanary(party, id, [pool]);
+  const { data: receipts } = await party.ok("GET", path);
+  const canary = receipts.find(({ type }: ResponseData) => type === "canary");
+  assert.deepEqual([canary.producer, canary.tool.name], ["service", "switchyard-canary"]);
+  const signed = JSON.parse(Buffer.from(body.data.envelope.payload, "base64").toString());
+  assert.equal(signed.predicate.producer, body.data.producer);
+});
+
+test("a gate accepts only the producers that its pack names, and says whose receipt does not count", async () => {
+  const trusted = await party.caller({ roles: ["service"] });
+  const { pack: scratch, subject: other } = await stagedPack();
+  const own = await trusted.call("POST", `${scratch.path}/receipts`, {
+    ...{ type: "scenario", result: "passed", subjects: [other] },
+  });
+  const { producer } = own.body.data;
+  const { subject, pack } = await stagedPack({ accepted_producers: ["service", producer] });
+  const stranger = await pack.receipt("scenario", [subject]);
+  const scenarioOf = async () =>
+    (await pack.explain()).findings.find(({ requirement }: ResponseData) => requirement.id === "routing.scenario");
+  const { verdict, explanation, next_step } = await scenarioOf();
+  assert.equal(verdict, "wrong_producer");
+  assert.ok(explanation.includes(`checked by ${stranger.producer}, which the pack does not accept`), explanation);
+  assert.match(next_step, /a producer that the pack accepts/);
+  await trusted.call("POST", `${pack.path}/receipts`, { type: "scenario", result: "passed", subjects: [subject] });
+  assert.equal((await scenarioOf()).verdict, "satisfied");
+  await pack.receipt("scenario", [subject], { result: "failed" });
+  assert.equal((await scenarioOf()).verdict, "satisfied", "nobody else can close it either");
 });
 
 test("a pack is attached only where it belongs, and nothing changes otherwise", async () => {

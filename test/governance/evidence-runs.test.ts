@@ -170,16 +170,15 @@ test("a run acts only in a mode that its environment allows, on artifacts that i
   const live = await createPack(party, await environmentId(party, "production"));
   await live.add(workflow);
   const refused: [of: TestPack, fields: object, detail: RegExp][] = [
-    [live, { type: "graph", mode: "live" }, /Allowed: dry_run\./],
-    [live, { type: "canary", mode: "sandbox" }, /Allowed: dry_run, live\./],
-    [pack, { type: "graph", mode: "live" }, /Allowed: sandbox, dry_run\./],
+    [live, { type: "graph", mode: "sandbox" }, /Allowed: dry_run\./],
     [pack, { type: "connector", mode: "sandbox" }, /no artifact that a connector run could check/],
   ];
   for (const [of, fields, detail] of refused) {
     const { body } = await party.refused("FAILED_PRECONDITION", "POST", `${of.path}/runs`, fields);
     assert.match(body.detail, detail);
   }
-  assert.equal((await live.startRun({ type: "canary", mode: "live" })).mode, "live");
+  await party.refused("INVALID_ARGUMENT", "POST", `${live.path}/runs`, { type: "canary", mode: "dry_run" });
+  assert.equal((await live.startRun({ type: "graph", mode: "dry_run" })).mode, "dry_run");
   const { data } = await party.ok("GET", `${live.path}/runs`);
   assert.equal(data.length, 1);
   assert.equal(data[0].token, undefined);

@@ -105,7 +105,7 @@ test("a canary that does harm is stopped without a call, and cannot be approved"
   const path = `/api/promotions/candidates/${id}`;
   const stopped = await shown(
     async () => (await party.ok("GET", path)).data,
-    ({ state }) => state === "canary_stopped",
+    ({ state }) => state === "canary_failed",
   );
   assert.equal(stopped.canary.verdict, "failed");
   const { data: timeline } = await party.ok("GET", `${path}/timeline`);
@@ -113,7 +113,7 @@ test("a canary that does harm is stopped without a call, and cannot be approved"
   assert.equal(last.actor, "service:promotions");
   assert.ok(!(await recipientsOf(party, pool.id, keys)).includes(pool.after));
   const ada = await first.person("ada", ["promotion_approver"]);
-  assert.equal((await ada("POST", `${path}/approve`, {})).body.reason, "canary_failed");
+  assert.equal((await ada("POST", `${path}/approve`, {})).body.current_state, "canary_failed");
   await step(party, id, "abort", "aborted");
 });
 

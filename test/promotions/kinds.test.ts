@@ -8,6 +8,7 @@ import { freshName, type ResponseData, shown } from "../routing/tenant-fixture.t
 import {
   base,
   createCandidate,
+  fewKeys,
   type GovernedNode,
   keysOf,
   type Person,
@@ -54,7 +55,7 @@ test("a staged workflow version starts for the canary's keys, then for all, and 
   const codes = checked.preflight.impacts.map(({ code }: ResponseData) => code);
   assert.ok(codes.includes("steps_changed") && codes.includes("all_environments"), JSON.stringify(codes));
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 3 });
+  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys });
   const now = keysOf("now", 16);
   const during = await versions(now);
   assert.deepEqual([...new Set(during)].sort(), [1, 2]);
@@ -160,7 +161,7 @@ test("a version of a provider config applies to the canary's connections, then t
   const id = await createCandidate(party, [{ kind: "connector", ref: configId, version }]);
   await step(party, id, "preflight", "preflight_passed");
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 1 });
+  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
   const sides = await shown(execute, (seen) => seen.includes("chocolate"));
   assert.deepEqual(await execute(), sides);
   assert.ok(sides.includes("vanilla"));
@@ -207,7 +208,7 @@ test("a version of the actions applies to the canary's connections, then to all,
     ["actions_changed"],
   );
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 1 });
+  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
   const sides = await shown(execute, (seen) => seen.includes("/v2/me"));
   assert.deepEqual(await execute(), sides);
   assert.ok(sides.includes("/me"));

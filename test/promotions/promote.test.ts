@@ -159,10 +159,70 @@ test("a canary with too few keys or with more failures cannot be approved", asyn
   // The service may have stopped it before.
   await party.rest.call("POST", `${base}/${id}/canary/stop`, {});
   const { state, canary: stopped } = (await party.ok("GET", `${base}/${id}`)).data;
-  assert.deepEqual([state, stopped.running, stopped.verdict], ["canary_stopped", false, "failed"]);
+  assert.deepEqual([state, stopped.running, stopped.verdict], ["canary_failed", false, "failed"]);
   assert.deepEqual([stopped.scores[0].value, stopped.scores[0].baseline], [0, 1]);
   const failed = await approver("POST", `${base}/${id}/approve`, {});
-  assert.deepEqual([failed.status, failed.body.reason], [412, "canary_failed"]);
+  assert.deepEqual([failed.status, failed.body.current_state], [412, "canary_failed"]);
+});
+
+test("the terms of a canary are fixed at its first start", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  await work(party, pool.id, keysOf("past", 16));
+  const id = await createCandidate(party, [routingArtifact(pool)]);
+  await step(party, id, "preflight", "preflight_passed");
+  await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  const terms = { percent: 50, keys_min: 90, margin: 0.1 };
+  await step(party, id, "canary/start", "canary_running", terms);
+  await step(party, id, "canary/stop", "canary_stopped");
+  for (const change of [{ percent: 40 }, { keys_min: 1 }, { margin: 1 }]) {
+    const { body } = await party.refused("INVALID_ARGUMENT", "POST", `${base}/${id}/canary/start`, change);
+    assert.deepEqual(
+      body.violations.map(({ field }: ResponseData) => field),
+      Object.keys(change),
+    );
+  }
+  const { canary } = await step(party, id, "canary/start", "canary_running", terms);
+  assert.deepEqual([canary.percent, canary.keys_min, canary.margin], [50, 90, 0.1]);
+});
+
+test("a target without traffic is promoted with a recorded waiver, which only some roles may give", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  const reason = "The pool is new.";
+  const request = { artifacts: [routingArtifact(pool)], waiver_reason: reason };
+  const operator = await node.person("bob", ["operator"]);
+  const refused = await operator("POST", base, request);
+  assert.equal(refused.body.errorCode, "PERMISSION_DENIED", refused.text);
+  const waiver = await node.person("bob", ["operator", "promotion_waiver"]);
+  const { body } = await waiver("POST", base, request);
+  const { id, waiver_reason } = body.data;
+  assert.equal(waiver_reason, reason);
+  await step(party, id, "preflight", "preflight_passed");
+  const { guardrail_report } = await step(party, id, "guardrails/evaluate", "guardrails_passed");
+  await step(party, id, "canary/start", "canary_running");
+  const { canary } = await step(party, id, "canary/stop", "canary_stopped");
+  assert.equal(canary.verdict, "passed");
+  for (const score of [...guardrail_report.scores, ...canary.scores]) {
+    assert.deepEqual([score.verdict, score.reason], ["waived", `Waived: ${reason}`]);
+  }
+  assert.equal((await approver("POST", `${base}/${id}/approve`, {})).status, 200);
+  await step(party, id, "promote", "promoted");
+  const { data: timeline } = await party.ok("GET", `${base}/${id}/timeline`);
+  assert.deepEqual([timeline[0].actor, timeline[0].summary.endsWith(`Traffic is waived: ${reason}`)], ["bob", true]);
+  const { data: events } = await party.ok("GET", `/api/events?subject=${id}&types=promotion.created`);
+  assert.equal(events[0].data.waiver_reason, reason);
+});
+
+test("a waiver does not cover what traffic shows", async () => {
+  const { party } = node;
+  const pool = await stagedPool(party);
+  const request = { artifacts: [routingArtifact(pool)], guardrails: easyGuardrails, waiver_reason: "It is urgent." };
+  const { id } = (await party.ok("POST", base, request)).data;
+  await work(party, pool.id, keysOf("past", 2));
+  await step(party, id, "preflight", "preflight_passed");
+  const { guardrail_report } = await step(party, id, "guardrails/evaluate", "guardrails_failed");
+  assert.equal(guardrail_report.scores[0].verdict, "inconclusive");
 });
 
 test("a strategy artifact changes the strategy alone, and its rollback restores it", async () => {

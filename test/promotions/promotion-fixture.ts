@@ -12,20 +12,21 @@ export interface GovernedNode {
   readonly service: TestService;
   readonly party: Party;
   readonly settings: TestSettings;
-  /** Calls as a person with roles. */
-  person(subject: string, roles: readonly string[]): Promise<Person>;
+  /** Calls as a person with roles, and maybe more claims. */
+  person(subject: string, roles: readonly string[], claims?: object): Promise<Person>;
 }
 
 export type Person = (method: string, path: string, body?: object) => Promise<RestResponse>;
 
 /** Starts a node with an issuer of tokens, and a tenant. */
-export async function startGovernedNode(databaseUrl?: string): Promise<GovernedNode> {
+export async function startGovernedNode(databaseUrl?: string, more: TestSettings = {}): Promise<GovernedNode> {
   const issuer: Issuer = await startIssuer(["ada", "bob"]);
   afterFile(() => issuer.goDown());
   const settings = {
     "api.oidc_issuer": issuer.url,
     "api.oidc_audience": audience,
     "auth.bootstrap_api_key": "sk_test_promotions_0123456789abcdef",
+    ...more,
   };
   const service = await startService(settings, databaseUrl);
   const party = await newParty(service);
@@ -33,8 +34,8 @@ export async function startGovernedNode(databaseUrl?: string): Promise<GovernedN
     service,
     party,
     settings,
-    async person(subject, roles) {
-      const token = await issuer.token(subject, { tenant_id: party.id, roles });
+    async person(subject, roles, claims) {
+      const token = await issuer.token(subject, { tenant_id: party.id, roles, ...claims });
       const headers = { authorization: `Bearer ${token}` };
       return (method, path, body) => restClient(service.baseUrl).call(method, path, body, headers);
     },
@@ -109,12 +110,15 @@ export function routingArtifact({ id, version }: StagedPool) {
   return { kind: "routing", ref: id, version };
 }
 
+/** The terms of a canary that a handful of keys can pass. */
+export const fewKeys = { keys_min: 3, margin: 1 };
+
 /** Calls that lead a candidate from its creation to a stopped canary that passed. */
 export async function runToStoppedCanary(party: Party, id: string, pools: readonly StagedPool[]): Promise<void> {
   for (const pool of pools) await work(party, pool.id, keysOf("past", 16));
   await step(party, id, "preflight", "preflight_passed");
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, keys_min: 3 });
+  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys });
   for (const pool of pools) await work(party, pool.id, keysOf("now", 16));
   const { canary } = await step(party, id, "canary/stop", "canary_stopped");
   assert.equal(canary.verdict, "passed", JSON.stringify(canary));

@@ -55,6 +55,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   canary_running: { stop_canary: "canary_stopped", abort: "aborted" },
   canary_stopped: { start_canary: "canary_running", approve: "approved", abort: "aborted" },
+  canary_failed: { abort: "aborted" },
   approved: { promote: "promoted", abort: "aborted" },
   promoted: { rollback: "rolled_back" },
   rolled_back: {},
@@ -81,11 +82,16 @@ async function candidateIn(state: string): Promise<string> {
   if (stages.includes(state)) await runToStoppedCanary(party, id, [pool]);
   else {
     await step(party, id, "preflight", state === "preflight_blocked" ? state : "preflight_passed");
-    if (state.startsWith("guardrails") || state === "canary_running") {
+    if (/^guardrails|^canary/.test(state)) {
       const result = state === "guardrails_failed" ? state : "guardrails_passed";
       await step(party, id, "guardrails/evaluate", result);
     }
-    if (state === "canary_running") await step(party, id, "canary/start", state);
+    if (state.startsWith("canary")) await step(party, id, "canary/start", "canary_running", { percent: 50 });
+    if (state === "canary_failed") {
+      await work(party, pool.id, keysOf("now", 60), (recipient) => (recipient === pool.after ? "failure" : "success"));
+      // The service may have stopped it before.
+      await perform(id, "stop_canary");
+    }
   }
   const at = stages.indexOf(state);
   if (at >= 1) assert.equal((await approver("POST", `${base}/${id}/approve`, {})).status, 200);

@@ -8,7 +8,7 @@ import type { LoadedConfig } from "../../config/index.ts";
  * message read it from its file.
  */
 export function formatStartMessage(
-  { planes, admin, loginLink }: Pick<Service, "planes" | "admin" | "loginLink">,
+  { planes, admin, loginLink, approverLink }: Pick<Service, "planes" | "admin" | "loginLink" | "approverLink">,
   { config }: LoadedConfig,
   demoLink?: string,
 ): string {
@@ -26,6 +26,8 @@ export function formatStartMessage(
     lines.push(`  demo        ${demoLink} (opens the console of the demo; works once, within ten minutes)`);
   if (loginLink !== undefined)
     lines.push(`  sign in     ${loginLink} (opens the console; works once, within ten minutes)`);
+  if (approverLink !== undefined)
+    lines.push(`  approver    ${approverLink} (a second person, who approves what you create; works once, too)`);
   if (config["auth.api_key_enabled"]) lines.push(`  admin key   ${adminKeyText(admin)}`);
   const key = admin?.file === undefined ? "<your key>" : `$(cat ${quoted(admin.file)})`;
   lines.push(
@@ -34,7 +36,7 @@ export function formatStartMessage(
     `  curl -sS ${baseUrl}/api/v2/environments -H "X-API-Key: ${key}"`,
     "",
     "Before you run the examples in README.md and docs/guides, run:",
-    `  export ADDRESS=${baseUrl} KEY="${key}"`,
+    `  export ADDRESS=${baseUrl} KEY="${key}"${approverLink === undefined ? "" : ` APPROVER_LINK="${approverLink}"`}`,
     "",
     "",
   );

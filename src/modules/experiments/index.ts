@@ -16,6 +16,8 @@ import {
   compareFailures,
   compareMeans,
   emptyMoments,
+  excludesLoss,
+  type FailureCount,
   type GuardrailTest,
   type MetricMoments,
   testFailureShare,
@@ -44,6 +46,8 @@ export interface GuardrailTests {
   testMean(values: readonly number[], limit: number): GuardrailTest;
   /** Whether a canary has fewer or more failures than its baseline. */
   compareFailures(canary: number, baseline: number, canaryShare: number): GuardrailTest;
+  /** Whether a canary is shown to fail at most `margin` more often than its baseline. */
+  excludesLoss(canary: FailureCount, baseline: FailureCount, margin: number): boolean;
   /** Whether the mean of a canary is below or above that of its baseline. */
   compareMeans(canary: readonly number[], baseline: readonly number[], canaryShare: number): GuardrailTest;
 }
@@ -150,6 +154,7 @@ const guardrailTests: GuardrailTests = {
   testFailureShare,
   testMean: (values, limit) => testMean(momentsOf(values), limit),
   compareFailures,
+  excludesLoss,
   compareMeans: (canary, baseline, share) => compareMeans(momentsOf(canary), momentsOf(baseline), share),
 };
 

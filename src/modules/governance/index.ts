@@ -13,8 +13,10 @@ import type { EventRecorder } from "../operations/index.ts";
 import type { PromotableArtifacts } from "../promotable-artifacts.ts";
 import { type ConformanceParts, createConformance } from "./conformance/index.ts";
 import { createEvidence, reencryptableSigningKeys } from "./evidence/index.ts";
-import { createPackGate, toEvidenceCandidate } from "./promotion-evidence.ts";
+import { createPackGate, toEvidenceCandidate, toRuntimeFinding } from "./promotion-evidence.ts";
 import { createPromotions, type FindIdentities, type Promotions } from "./promotions/index.ts";
+
+export { waiverScope } from "./promotions/index.ts";
 
 interface Parts extends AreaParts, ConformanceParts {
   /** Calls an operation in process. */
@@ -37,6 +39,10 @@ export function createGovernance(parts: Parts) {
   const conformance = createConformance(parts);
   const evidence = createEvidence({
     ...parts,
+    async findRuntimeFinding(sql, tenantId, environmentId, id) {
+      const report = await conformance.findReport(sql, tenantId, environmentId, id);
+      return report && toRuntimeFinding(report);
+    },
     candidates: {
       async find(sql, tenantId, id) {
         const candidate = await promotions.findCandidate(sql, tenantId, id);

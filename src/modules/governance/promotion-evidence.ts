@@ -1,10 +1,6 @@
-import type { Candidate, Evidence } from "./evidence/index.ts";
-import {
-  type CanaryResult,
-  type EvidenceGate,
-  isCandidateOpen,
-  type Candidate as Promotion,
-} from "./promotions/index.ts";
+import type { ConformanceReport } from "./conformance/index.ts";
+import type { Candidate, Evidence, RuntimeFinding } from "./evidence/index.ts";
+import { type EvidenceGate, isCandidateOpen, type Candidate as Promotion } from "./promotions/index.ts";
 
 /** A promotion as evidence sees it. An artifact is named by the id of its target. */
 export function toEvidenceCandidate({ id, environmentId, state, artifacts }: Promotion): Candidate {
@@ -18,14 +14,25 @@ export function toEvidenceCandidate({ id, environmentId, state, artifacts }: Pro
   };
 }
 
-/** An inconclusive canary could not be checked. */
-function resultOf(verdict: CanaryResult["verdict"]) {
-  return verdict === "inconclusive" ? "blocked" : verdict;
+/** A conformance report as evidence. An incomplete one could not check everything. */
+export function toRuntimeFinding(report: ConformanceReport & { readonly isNewest: boolean }): RuntimeFinding {
+  const { verdict, content, lastProducedAt, isNewest } = report;
+  return {
+    result: verdict === "incomplete" ? "blocked" : verdict,
+    cases: content.cases.map(({ caseId, status }) => ({ id: caseId, status })),
+    tool: { name: "switchyard-conformance", version: content.build.version },
+    observedAt: lastProducedAt,
+    isNewest,
+  };
 }
+
+/** An inconclusive canary could not be checked. */
+const resultOfCanary = { passed: "passed", failed: "failed", inconclusive: "blocked" } as const;
+const statusOfScore = { ...resultOfCanary, waived: "not_applicable" } as const;
 
 /** The gate of promotions: that of their evidence pack. A promotion without a pack needs none. */
 export function createPackGate(
-  evidence: Pick<Evidence, "readGate" | "attachPack" | "addReceipt" | "hasRoom">,
+  evidence: Pick<Evidence, "readGate" | "attachPack" | "addObservation" | "hasRoom">,
   version: string,
 ): EvidenceGate {
   return {
@@ -44,10 +51,13 @@ export function createPackGate(
       const { id, environmentId, packId } = promotion;
       // A full pack must not keep a canary from being stopped. Its gate stays closed.
       if (packId === "" || !(await evidence.hasRoom(context.sql, context.tenantId, packId))) return;
-      await evidence.addReceipt(context, environmentId, packId, {
-        ...{ type: "canary", result: resultOf(verdict), subjects: toEvidenceCandidate(promotion).subjects },
-        ...{ observedEnvironmentId: environmentId, candidateId: id, runId: "", token: "", ttlS: 0 },
-        cases: scores.map((score) => ({ id: `${score.metric}.${score.targetId}`, status: resultOf(score.verdict) })),
+      await evidence.addObservation(context, environmentId, packId, {
+        ...{ type: "canary", result: resultOfCanary[verdict], subjects: toEvidenceCandidate(promotion).subjects },
+        ...{ observedEnvironmentId: environmentId, candidateId: id, runId: "", token: "", ttlS: 0, reportId: "" },
+        cases: scores.map((score) => ({
+          id: `${score.metric}.${score.targetId}`,
+          status: statusOfScore[score.verdict],
+        })),
         tool: { name: "switchyard-canary", version },
         details: null,
       });

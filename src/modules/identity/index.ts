@@ -19,7 +19,7 @@ import {
 } from "./connections/index.ts";
 import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
 import { createScimHandlers, createScimService, describeFailure, scimOperations, scimScope } from "./scim/index.ts";
-import { createSessions, readCookie } from "./sessions/index.ts";
+import { createSessions, readCookie, type SessionOwner } from "./sessions/index.ts";
 import { createSignIn } from "./sign-in/index.ts";
 
 export { scimOperations } from "./scim/index.ts";
@@ -80,10 +80,10 @@ export function createIdentity(parts: Parts) {
       const cookie = readCookie("session", cookieHeader, new URL(publicUrl()));
       return cookie === undefined ? undefined : (await sessions.authenticator.find(cookie))?.session.tenantId;
     },
-    /** A link that signs a browser in with the access of an API key. */
-    async createLoginLink(apiKeyId: string): Promise<string> {
+    /** A link that signs a browser in to the platform tenant, with the access of an API key or as a member. */
+    async createLoginLink(owner: SessionOwner): Promise<string> {
       const context = { sql: parts.db.sql, tenantId: parts.platformTenantId(), nowMs: parts.clock.now() };
-      const { token } = await sessions.service.createLink(context, { memberId: "", apiKeyId }, "start", "");
+      const { token } = await sessions.service.createLink(context, owner, "start", "");
       return sessions.linkUrlOf(token);
     },
     /** The endpoint of directories; undefined if SCIM is off. */

@@ -1,27 +1,35 @@
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 
-/** How many keys that created keys are followed. */
-const depthMax = 10;
-
 /**
- * The people behind a subject: the subject, who created a key, who created that key, and so on; of members both the subject of
- * their tokens and `member:` with their id.
+ * The identities of the people behind a caller: its subjects, who created its key, who created that key, and so on. Of each
+ * person all that is known: the subject of tokens and of single sign-on, `member:` with the member's id, and `email:` with the
+ * address.
  */
-export async function findIdentities(sql: Sql, tenantId: TenantId, subjects: readonly string[]): Promise<string[]> {
+export async function findIdentities(sql: Sql, tenantId: TenantId, identities: readonly string[]): Promise<string[]> {
+  const members = sql`select id from members where tenant_id = ${tenantId}`;
   const rows = await sql<{ identity: string }[]>`
-    with recursive chain (subject, depth) as (
-      select subject, 0 from unnest(${subjects as string[]}::text[]) as given(subject)
+    with recursive known (identity) as (
+      select identity from unnest(${identities as string[]}::text[]) as given(identity)
       union
-      select k.created_by, c.depth + 1 from chain c
-      join api_keys k on k.tenant_id = ${tenantId} and 'key:' || k.id = c.subject
-      where c.depth < ${depthMax}
+      select next.identity collate "default" from known k cross join lateral (
+        select created_by from api_keys
+        where tenant_id = ${tenantId} and id = substr(k.identity, 5) and k.identity like 'key:%'
+        union all
+        select person.identity from (
+          ${members} and id = substr(k.identity, 8) and k.identity like 'member:%'
+          union all ${members} and subject = k.identity and subject <> '' and status <> 'removed'
+          union all ${members} and lower(email) = substr(k.identity, 7) and k.identity like 'email:%' and status <> 'removed'
+          union all select member_id from sso_accounts where tenant_id = ${tenantId} and subject = k.identity
+        ) found
+        join members m on m.tenant_id = ${tenantId} and m.id = found.id
+        left join sso_accounts a on a.tenant_id = m.tenant_id and a.member_id = m.id
+        cross join lateral unnest(array['member:' || m.id, m.subject, 'email:' || lower(m.email), a.subject])
+          as person(identity)
+      ) next(identity)
+      where next.identity <> ''
     )
-    select distinct identity from chain c
-    left join members m on m.tenant_id = ${tenantId}
-      and (('member:' || m.id) = c.subject or (m.subject <> '' and m.subject = c.subject))
-    cross join lateral unnest(array[c.subject, m.subject, 'member:' || m.id]) as identity
-    where identity is not null and identity <> ''`;
+    select identity from known`;
   return rows.map(({ identity }) => identity);
 }
 
@@ -36,7 +44,7 @@ export async function hasOtherMember(
     select from members
     where tenant_id = ${tenantId} and status in ('active', 'invited')
       and (roles && ${roles as string[]}::text[] or group_roles && ${roles as string[]}::text[])
-      and subject <> all(${except as string[]}::text[]) and ('member:' || id) <> all(${except as string[]}::text[])
+      and not (array[subject, 'member:' || id, 'email:' || lower(email)] && ${except as string[]}::text[])
     limit 1`;
   return rows.length > 0;
 }

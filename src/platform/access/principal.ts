@@ -18,6 +18,8 @@ export interface Principal {
   readonly expiresAt?: Date | undefined;
   /** The member behind a token or a browser session. */
   readonly memberId?: string | undefined;
+  /** The email address that a person's token names, whether it is verified or not. */
+  readonly email?: string | undefined;
   /** The browser session of the call. */
   readonly sessionId?: string | undefined;
   /** The subscriber of a subscriber token. The caller may only use operations and records of this subscriber. */

@@ -1,3 +1,6 @@
+/** What every signed-in person needs: the own session, and the names that the console shows. */
+const signedIn = ["browser_session:read", "browser_session:write", "discovery:read", "environment:read"];
+
 /**
  * The scopes of each role, of the form `resource:action`; `*` matches any.
  * `*:read` does not cover guarded resources, see guardedResources.
@@ -43,9 +46,9 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
   ],
   admin: ["*:*"],
   service: [
+    ...signedIn,
     "event:read",
     "event:write",
-    "discovery:read",
     "pool:read",
     "recipient:read",
     "route:write",
@@ -76,11 +79,12 @@ export const roleGrants: Readonly<Record<string, readonly string[]>> = {
     "evidence:read",
     "evidence:run",
   ],
-  secret_manager: ["secret:*"],
-  config_manager: ["config:*"],
-  notification_admin: ["notification:*", "layout:*"],
-  workflow_approver: ["workflow_run:read", "workflow_run:approve"],
-  promotion_approver: ["promotion:read", "promotion:approve", "evidence:read"],
+  secret_manager: [...signedIn, "secret:*"],
+  config_manager: [...signedIn, "config:*"],
+  notification_admin: [...signedIn, "notification:*", "layout:*"],
+  workflow_approver: [...signedIn, "workflow_run:read", "workflow_run:approve"],
+  promotion_approver: [...signedIn, "promotion:read", "promotion:approve", "evidence:read"],
+  promotion_waiver: [...signedIn, "promotion:read", "promotion:waive"],
 };
 
 /** Roles that operations require by name, in addition to scopes. */

@@ -4,7 +4,7 @@ import { audience, startIssuer } from "../../access/issuer.ts";
 import { browserTest } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { until } from "../../client/until.ts";
-import { createPack, environmentId } from "../../governance/evidence-fixture.ts";
+import { createPack, environmentId, storeReport } from "../../governance/evidence-fixture.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { findPrometheus, type PrometheusServer, whyNoPrometheus } from "../../harness/prometheus.ts";
 import { restClient } from "../../harness/rest.ts";
@@ -104,7 +104,8 @@ describe("promotions and analytics in the console", () => {
       for (const type of ["Runtime", "Scenario"]) {
         await required.filter({ hasText: type }).getByText("Missing", { exact: true }).waitFor();
       }
-      for (const type of ["runtime", "scenario"]) await pack.receipt(type, [subject]);
+      await pack.receipt("runtime", [subject], await storeReport(service, party, pack.environmentId));
+      await pack.receipt("scenario", [subject]);
       await evidence.getByText("Open", { exact: true }).waitFor();
       await evidence.getByText("Missing", { exact: true }).waitFor({ state: "detached" });
       await pack.receipt("scenario", [subject], { result: "failed" });

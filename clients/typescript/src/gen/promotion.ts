@@ -99,8 +99,10 @@ export type CreateCandidateRequest = {
   readonly description?: string;
   /** The evidence pack. It is attached to the candidate. */
   readonly pack_id?: string;
-  /** What must hold of the targets before the canary; by default a success of at least 0.9. */
+  /** What must hold of the targets before the canary; a success of at least 0.9 when empty. */
   readonly guardrails?: readonly CandidateGuardrailInput[];
+  /** For targets without traffic: why guardrails and canary pass where there is no outcome at all. Needs the scope promotion:waive. */
+  readonly waiver_reason?: string;
 };
 
 /** A set of versions on its way to production. */
@@ -115,7 +117,7 @@ export type Candidate = {
   readonly name: string;
   /** The description. */
   readonly description: string;
-  /** created, preflight_passed, preflight_blocked, guardrails_passed, guardrails_failed, canary_running, canary_stopped, approved, promoted, rolled_back or aborted. */
+  /** created, preflight_passed, preflight_blocked, guardrails_passed, guardrails_failed, canary_running, canary_stopped, canary_failed, approved, promoted, rolled_back or aborted. */
   readonly state: string;
   /** The calls that are possible now. */
   readonly possible_calls: readonly string[];
@@ -143,6 +145,8 @@ export type Candidate = {
   readonly updated_at?: string;
   /** The version of the record. */
   readonly record_version: number;
+  /** Why guardrails and canary pass without any traffic; empty if they do not. */
+  readonly waiver_reason: string;
 };
 
 /** A version of a target. */
@@ -213,7 +217,7 @@ export type CandidateScore = {
   readonly target_id: string;
   /** The metric. */
   readonly metric: string;
-  /** passed, failed or inconclusive. */
+  /** passed, failed, inconclusive, or waived: there is no outcome, and the candidate has a waiver. */
   readonly verdict: string;
   /** The limit; absent for a canary. */
   readonly limit?: number;
@@ -239,7 +243,7 @@ export type CandidateCanary = {
   readonly percent: number;
   /** The keys that the canary needs before it can pass. */
   readonly keys_min: number;
-  /** passed, failed or inconclusive. Only a canary that passed can be approved. */
+  /** passed, failed or inconclusive. Only a canary that passed can be approved, and a failed one can never pass. */
   readonly verdict: string;
   /** The sides against each other. */
   readonly scores: readonly CandidateScore[];
@@ -247,6 +251,8 @@ export type CandidateCanary = {
   readonly started_at?: string;
   /** When it was stopped last. */
   readonly stopped_at?: string;
+  /** The largest loss of the success rate that the canary must exclude before it can pass. */
+  readonly margin: number;
 };
 
 /** An approval. It is bound to the artifacts, to what the targets had, to the evidence pack and to its gate. */
@@ -306,7 +312,7 @@ export type ListCandidatesRequest = {
   /** Number of items to skip. */
   readonly offset?: number;
   /** Only those in this state. */
-  readonly state?: "created" | "preflight_passed" | "preflight_blocked" | "guardrails_passed" | "guardrails_failed" | "canary_running" | "canary_stopped" | "approved" | "promoted" | "rolled_back" | "aborted";
+  readonly state?: "created" | "preflight_passed" | "preflight_blocked" | "guardrails_passed" | "guardrails_failed" | "canary_running" | "canary_stopped" | "canary_failed" | "approved" | "promoted" | "rolled_back" | "aborted";
   /** Only those of this environment: its id or its key. */
   readonly environment_id?: string;
 };
@@ -327,10 +333,12 @@ export type EvaluateGuardrailsRequest = {
 export type StartCanaryRequest = {
   /** The candidate's id. */
   readonly candidate_id: string;
-  /** The percentage of the keys, from 0.0001 to 50; default 5. A canary that is started again keeps it. */
+  /** The percentage of the keys, from 0.0001 to 50; default 5. A canary that is started again keeps its terms. */
   readonly percent?: number;
   /** The keys that the canary needs before it can pass; default 100. */
   readonly keys_min?: number;
+  /** The largest loss of the success rate that the canary must exclude before it can pass; default 0.05. */
+  readonly margin?: number;
 };
 
 /** Request to stop a canary. */

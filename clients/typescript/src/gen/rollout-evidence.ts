@@ -112,6 +112,8 @@ export type CreateEvidencePackRequest = {
   readonly required_types?: readonly ("scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary")[];
   /** The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0. */
   readonly max_age_s?: number;
+  /** The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty. */
+  readonly accepted_producers?: readonly string[];
 };
 
 /** An evidence pack. */
@@ -152,6 +154,8 @@ export type EvidencePack = {
   readonly updated_at?: string;
   /** The version of the record; a new pack has 1. */
   readonly record_version: number;
+  /** The producers whose receipts count; all when empty. */
+  readonly accepted_producers: readonly string[];
 };
 
 /** An artifact of a pack, addressed by its digest. */
@@ -220,6 +224,8 @@ export type UpdateEvidencePackRequest = {
   readonly max_age_s?: number;
   /** The version of the record that the caller read; the update is unconditional when absent. */
   readonly record_version?: number;
+  /** The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty. */
+  readonly accepted_producers?: readonly string[];
 };
 
 /** An artifact of a pack, addressed by its digest. */
@@ -284,9 +290,9 @@ export type AddEvidenceReceiptRequest = {
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
-  /** The kind of check: scenario, connector, strategy, runtime, graph or canary. A receipt of a run has the type of the run. */
-  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary";
-  /** passed, failed or blocked (the check could not be made). */
+  /** The kind of check: scenario, connector, strategy, runtime or graph. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped. */
+  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph";
+  /** passed, failed or blocked (the check could not be made). That of the report for a runtime receipt. */
   readonly result: "passed" | "failed" | "blocked";
   /** What was checked: artifacts of the pack at their current digests. Left out for a receipt of a run, which checked what was pinned at its start. */
   readonly subjects?: readonly EvidenceSubjectInput[];
@@ -306,6 +312,8 @@ export type AddEvidenceReceiptRequest = {
   readonly details?: object;
   /** Seconds until the receipt expires; 7 days when 0, at most 30 days. */
   readonly ttl_s?: number;
+  /** The conformance report of the environment that a runtime receipt is about. Its cases are those of the receipt. */
+  readonly report_id?: string;
 };
 
 /** A receipt: the signed result of a check. */
@@ -344,6 +352,8 @@ export type EvidenceReceipt = {
   readonly digest: string;
   /** The signed statement. */
   readonly envelope?: EvidenceEnvelope;
+  /** Who made the check: `service` for what the service observed itself, else the subject of the caller. */
+  readonly producer: string;
 };
 
 /** What a receipt is about: an artifact at an exact digest. */
@@ -416,10 +426,10 @@ export type StartEvidenceRunRequest = {
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
-  /** The type of receipt that the run produces. */
-  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary";
-  /** How the run acts: sandbox, dry_run or live. A live environment allows dry_run, and live for a canary; a sandbox allows sandbox and dry_run. */
-  readonly mode: "sandbox" | "dry_run" | "live";
+  /** The type of receipt that the run produces. Canaries have no runs: the service reports them itself. */
+  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph";
+  /** How the run acts: sandbox or dry_run. A live environment allows dry_run only. */
+  readonly mode: "sandbox" | "dry_run";
   /** Whether the caller claims the run at once. Otherwise the run is pending until a worker claims it with a heartbeat. */
   readonly claim?: boolean;
   /** Seconds that a lease lasts; 60 when 0. */
@@ -442,7 +452,7 @@ export type EvidenceRun = {
   readonly candidate_id: string;
   /** The type of receipt that the run produces. */
   readonly type: string;
-  /** How the run acts: sandbox, dry_run or live. */
+  /** How the run acts: sandbox or dry_run. */
   readonly mode: string;
   /** What the run checks, pinned at its start. */
   readonly subjects: readonly EvidenceSubject[];
@@ -546,7 +556,7 @@ export type EvidenceGate = {
 
 /** Why a gate is closed. */
 export type EvidenceGateReason = {
-  /** missing, failed, blocked, stale, expired, wrong_environment or wrong_candidate. */
+  /** missing, failed, blocked, stale, expired, wrong_environment, wrong_candidate or wrong_producer. */
   readonly reason: string;
   /** The requirement. */
   readonly requirement_id: string;

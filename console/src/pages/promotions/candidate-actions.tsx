@@ -74,7 +74,7 @@ export function CandidateActions({ candidate, refresh }: Props) {
         <FormDialog
           done="The canary is running."
           fields={[{ name: "percent", label: "Share of the keys, in percent", kind: "number", required: true }]}
-          initial={{ percent: 5 }}
+          initial={{ percent: candidate.canary?.percent ?? 5 }}
           onClose={() => open(undefined)}
           onSubmit={async ({ percent }) => {
             await promotions.startCanary({ ...id, percent: Number(percent) });

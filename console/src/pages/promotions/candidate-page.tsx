@@ -101,6 +101,7 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
           Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
           Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
           Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
+          Waiver: candidate.waiver_reason,
           Evidence: candidate.pack_id === "" ? "no pack" : undefined,
           "Approved by": approval && `${approval.approved_by}, ${formatTime(approval.approved_at)}`,
           "Promoted by": promotion && `${promotion.promoted_by}, ${formatTime(promotion.promoted_at)}`,

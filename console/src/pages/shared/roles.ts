@@ -9,4 +9,5 @@ export const roles: readonly { readonly value: string; readonly label: string }[
   { value: "notification_admin", label: "Notification admin" },
   { value: "workflow_approver", label: "Workflow approver" },
   { value: "promotion_approver", label: "Promotion approver" },
+  { value: "promotion_waiver", label: "Promotion waiver: promotes without traffic" },
 ];

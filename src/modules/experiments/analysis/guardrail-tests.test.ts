@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compareFailures, compareMeans, testFailureShare, testMean } from "./guardrail-tests.ts";
+import { compareFailures, compareMeans, excludesLoss, testFailureShare, testMean } from "./guardrail-tests.ts";
 import { addToMoments, emptyMoments } from "./moments.ts";
 
 function momentsOf(values: readonly number[]) {
@@ -43,6 +43,42 @@ test("a canary is worse when its failures exceed its share of the keys", () => {
   assert.equal(compareFailures(15, 0, 0.5).result, "worse");
   assert.equal(compareFailures(5, 95, 0.05).result, "undecided");
   assert.equal(compareFailures(0, 0, 0.5).p, null);
+});
+
+test("a canary that is not significantly worse can still lose more than the margin", () => {
+  const [canary, baseline] = [
+    { failures: 5, keys: 20 },
+    { failures: 0, keys: 136 },
+  ];
+  assert.equal(compareFailures(5, 0, 0.13).result, "undecided");
+  assert.equal(excludesLoss(canary, baseline, 0.05), false);
+  assert.equal(excludesLoss({ failures: 0, keys: 109 }, baseline, 0.05), false, "too few keys to tell");
+  assert.equal(excludesLoss({ failures: 0, keys: 110 }, baseline, 0.05), true);
+  assert.equal(
+    excludesLoss({ failures: 0, keys: 110 }, { failures: 0, keys: 0 }, 0.05),
+    false,
+    "nothing to compare with",
+  );
+  // A baseline of few keys shows little, also if all of them failed.
+  assert.equal(excludesLoss({ failures: 50, keys: 100 }, { failures: 2, keys: 2 }, 0.05), false);
+});
+
+test("a canary that loses more than the margin rarely passes, however often somebody looks", () => {
+  const next = seeded(7);
+  let passed = 0;
+  for (let run = 0; run < 100; run++) {
+    const canary = { failures: 0, keys: 0 };
+    const baseline = { failures: 0, keys: 0 };
+    let everPassed = false;
+    for (let key = 1; key <= 600; key++) {
+      const [side, rate] = next() < 0.5 ? [canary, 0.16] : [baseline, 0.1];
+      side.keys++;
+      if (next() < rate) side.failures++;
+      everPassed ||= key % 20 === 0 && excludesLoss(canary, baseline, 0.05);
+    }
+    if (everPassed) passed++;
+  }
+  assert.ok(passed <= 5, `${passed} of 100`);
 });
 
 test("a slower canary is worse, and one with too few keys is undecided", () => {

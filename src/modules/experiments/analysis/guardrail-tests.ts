@@ -14,6 +14,12 @@ export interface GuardrailTest {
   readonly p: number | null;
 }
 
+/** How many of some keys failed. */
+export interface FailureCount {
+  readonly failures: number;
+  readonly keys: number;
+}
+
 /** The error probability of every test. */
 const alpha = 0.05;
 
@@ -47,6 +53,24 @@ export function compareFailures(canary: number, baseline: number, canaryShare: n
   if (canary + baseline === 0) return undecided;
   const p = equalRatesP([{ treatment: canary, control: baseline, treatmentShare: canaryShare }]);
   return toTest(p, canary / (canary + baseline) < canaryShare);
+}
+
+/** Whether a canary is shown to fail at most `margin` more often than its baseline. Each side may err with half of alpha. */
+export function excludesLoss(canary: FailureCount, baseline: FailureCount, margin: number): boolean {
+  if (canary.keys === 0 || baseline.keys === 0) return false;
+  return failureBound(canary, 1) - failureBound(baseline, 0) <= margin;
+}
+
+/** The end of the always-valid interval of a failure share, between the observed share and 0 or 1. */
+function failureBound({ failures, keys }: FailureCount, limit: 0 | 1): number {
+  let inside = failures / keys;
+  let outside: number = limit;
+  for (let step = 0; step < 30; step++) {
+    const middle = (inside + outside) / 2;
+    if ((testFailureShare(failures, keys, middle).p ?? 1) < alpha / 2) outside = middle;
+    else inside = middle;
+  }
+  return outside;
 }
 
 /** Whether the mean of a canary is below or above that of its baseline. */

@@ -26,6 +26,8 @@ export type {
 export {
   compareFailures,
   compareMeans,
+  excludesLoss,
+  type FailureCount,
   type GuardrailTest,
   testFailureShare,
   testMean,

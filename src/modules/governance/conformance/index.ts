@@ -10,6 +10,8 @@ import { toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Config } from "../../../config/index.ts";
 import type { Operation } from "../../../definitions/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { AreaParts } from "../../area.ts";
 import type { CapabilitySource, EventRecorder } from "../../operations/index.ts";
 import type { ScratchTenants } from "../../tenancy/index.ts";
@@ -17,12 +19,15 @@ import { createCaseRunner } from "./case-runner.ts";
 import type { Build } from "./domain/report.ts";
 import { conformanceHandlers } from "./handler.ts";
 import { createConformanceMetrics } from "./metrics.ts";
+import { reportStore } from "./report-store.ts";
 import { createRunEnder } from "./run-end.ts";
 import { executeRunJob } from "./run-executor.ts";
 import type { SendRequest } from "./sandbox/index.ts";
 import { createConformanceService, type FindEnvironment } from "./service.ts";
 import { conformanceSuites } from "./suites/index.ts";
 import { conformanceSweepJob } from "./sweep-job.ts";
+
+export type { ConformanceReport } from "./domain/report.ts";
 
 /** Dependencies of the module. */
 export interface ConformanceParts extends AreaParts {
@@ -54,6 +59,13 @@ export function createConformance(parts: ConformanceParts) {
   return {
     handlers: conformanceHandlers({ ...parts, service, suites }),
     endWaits: service.endWaits,
+    /** Finds a report, with whether it is the newest one of its suite in its environment. */
+    async findReport(sql: Sql, tenantId: TenantId, environmentId: string, id: string) {
+      const report = await reportStore(sql).find(tenantId, environmentId, id);
+      if (report === undefined) return undefined;
+      const newest = await reportStore(sql).findLatest(tenantId, environmentId, report.suiteId);
+      return { ...report, isNewest: newest?.id === id };
+    },
     jobs: [
       executeRunJob({ ...parts, suites, runCases, ender, runningMax, build: createBuildReader(parts) }),
       conformanceSweepJob({ ...parts, ender, retentionDays: config["conformance.retention_days"] }),

@@ -41,6 +41,7 @@ const evidence = createEvidence({
   metrics: createMetrics(),
   platformTenantId: () => tenantId,
   events: recordedEvents() as never,
+  findRuntimeFinding: async () => undefined,
   candidates: {
     find: async (_sql, owner, id) => (owner === tenantId ? candidates.get(id) : undefined),
     async setPack(_context, id) {

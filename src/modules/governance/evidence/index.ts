@@ -20,7 +20,7 @@ import { packHandlers } from "./packs/pack-handler.ts";
 import { createPackService } from "./packs/pack-service.ts";
 import { packStore } from "./packs/pack-store.ts";
 import { receiptHandlers } from "./receipts/receipt-handler.ts";
-import { createReceiptService } from "./receipts/receipt-service.ts";
+import { createReceiptService, type FindRuntimeFinding } from "./receipts/receipt-service.ts";
 import { runHandlers } from "./runs/run-handler.ts";
 import { createRunService } from "./runs/run-service.ts";
 import { keyHandlers } from "./signing/key-handler.ts";
@@ -29,6 +29,7 @@ import { createSigner } from "./signing/signer.ts";
 export type { Candidate } from "./domain/candidate.ts";
 export type { Subject } from "./domain/subject.ts";
 export type { Candidates, PromotionGate } from "./gates/gate-service.ts";
+export type { RuntimeFinding } from "./receipts/receipt-service.ts";
 export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
 /** Dependencies of the module. */
@@ -36,6 +37,7 @@ export interface EvidenceParts
   extends Pick<AreaParts, "db" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"> {
   readonly events: EventRecorder;
   readonly candidates: Candidates;
+  readonly findRuntimeFinding: FindRuntimeFinding;
 }
 
 /** The module's public API. */
@@ -68,8 +70,7 @@ export function createEvidence(parts: EvidenceParts) {
     /** The id of the pack that is attached to a promotion; undefined if none is. */
     findAttachedPack: (sql: Sql, tenantId: TenantId, candidateId: string) =>
       packStore(sql).findAttached(tenantId, candidateId),
-    /** Adds a receipt that another module vouches for, in its transaction. */
-    addReceipt: receipts.addReceipt.bind(receipts),
+    addObservation: receipts.addObservation,
     /** Whether a pack can have another receipt. */
     hasRoom: receipts.hasRoom,
   };

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import type { GuardrailTests } from "../../experiments/index.ts";
 import type { ArtifactKinds } from "./artifact-kinds.ts";
 import type { Candidate, Score, Verdict } from "./domain/candidate.ts";
-import { overallVerdict, scoreCanary } from "./domain/candidate-scores.ts";
+import { overallVerdict, scoreCanary, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 
 /** What a canary has shown. */
 export interface CanaryResult {
@@ -16,9 +16,10 @@ export type CanaryScorer = (context: Pick<Context, "sql" | "tenantId">, candidat
 /** Creates the scorer. The tests are valid at every time, so a canary can be scored as often as needed. */
 export function createCanaryScorer(kinds: ArtifactKinds, tests: GuardrailTests): CanaryScorer {
   return async (context, candidate) => {
-    const { sharePpm, keysMin, startedAt } = candidate.canary!;
+    const { sharePpm, keysMin, margin, startedAt } = candidate.canary!;
     const evidence = await kinds.readEvidence(context, candidate, new Date(startedAt), sharePpm);
-    const scores = scoreCanary(evidence, sharePpm / 1_000_000, keysMin, tests);
+    const scored = scoreCanary(evidence, { canaryShare: sharePpm / 1_000_000, keysMin, margin }, tests);
+    const scores = waiveMissingTraffic(scored, candidate.waiverReason);
     return { verdict: overallVerdict(scores), scores };
   };
 }

@@ -24,6 +24,7 @@ export function fromCandidate(candidate: InspectedCandidate): CandidateMessage {
       running: state === "canary_running",
       percent: canary.sharePpm / 10_000,
       keysMin: canary.keysMin,
+      margin: canary.margin,
       verdict: canary.verdict,
       scores: canary.scores.map((score) => ({ ...score })),
       startedAt: timeOf(canary.startedAt),
@@ -49,9 +50,9 @@ export function fromListedCandidate(candidate: Candidate): CandidateMessage {
 }
 
 function headOf(candidate: Candidate) {
-  const { id, tenantId, environmentId, name, description, state, packId, createdBy } = candidate;
+  const { id, tenantId, environmentId, name, description, state, packId, waiverReason, createdBy } = candidate;
   return {
-    ...{ id, tenantId, environmentId, name, description, state, packId, createdBy },
+    ...{ id, tenantId, environmentId, name, description, state, packId, waiverReason, createdBy },
     artifacts: candidate.artifacts.map(({ targetKind: _, ...artifact }) => artifact),
     guardrails: candidate.guardrails.map((guardrail) => ({ ...guardrail })),
     ...stampFields(candidate),

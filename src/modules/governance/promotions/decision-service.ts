@@ -18,7 +18,8 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
   async function requireApprover(context: Context, { creators }: Candidate): Promise<void> {
     if (context.principal.kind !== "user") {
       throw fail("PERMISSION_DENIED", {
-        public: "Only a person can approve: sign in, or use a token of a person. An API key cannot approve.",
+        public:
+          "Only a person can approve, not an API key or a browser that is signed in with one. Sign in as a member, or use a token of a person.",
         extra: { reason: "approver_not_a_person" },
       });
     }
@@ -33,13 +34,9 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
 
   function requirePassedCanary({ canary }: Candidate): void {
     if (canary?.verdict === "passed") return;
-    const verdict = canary?.verdict ?? "inconclusive";
     throw fail("FAILED_PRECONDITION", {
-      public:
-        verdict === "failed"
-          ? "The canary failed: abort the candidate."
-          : "The canary is inconclusive: start it again, and stop it when it has enough keys.",
-      extra: { reason: `canary_${verdict}`, possible_calls: ["start_canary", "abort"] },
+      public: "The canary is inconclusive: start it again, and stop it when it has enough keys.",
+      extra: { reason: "canary_inconclusive", possible_calls: ["start_canary", "abort"] },
     });
   }
 

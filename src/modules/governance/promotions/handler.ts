@@ -81,8 +81,8 @@ export function promotionHandlers({ candidates, stages, decisions, cursors }: Pa
       return create(EvaluateGuardrailsResponseSchema, await inspected(context, evaluated));
     },
 
-    async startCanary(context, { candidateId, percent, keysMin }) {
-      const started = await stages.startCanary(context, candidateId, percent, keysMin);
+    async startCanary(context, { candidateId, ...terms }) {
+      const started = await stages.startCanary(context, candidateId, terms);
       return create(StartCanaryResponseSchema, await inspected(context, started));
     },
 
@@ -136,9 +136,9 @@ export function promotionHandlers({ candidates, stages, decisions, cursors }: Pa
 }
 
 function toNewCandidate(request: CreateCandidateRequest): NewCandidate {
-  const { environmentId, name, description, packId, artifacts, guardrails } = request;
+  const { environmentId, name, description, packId, artifacts, guardrails, waiverReason } = request;
   return {
-    ...{ environmentId, name, description, packId },
+    ...{ environmentId, name, description, packId, waiverReason },
     artifacts: artifacts.map(({ kind, ref, version, sha256 }) => ({
       ...{ kind: kind as NewArtifact["kind"], ref, version, sha256 },
     })),

@@ -27,12 +27,12 @@ import { type CandidateService, createCandidateService, type PromotionParts } fr
 import { createStageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
-export type { CanaryResult } from "./canary-scorer.ts";
 export type { GateReading } from "./domain/approval-validity.ts";
 export type { Candidate } from "./domain/candidate.ts";
 export { isOpen as isCandidateOpen } from "./domain/states.ts";
 export type { EvidenceGate } from "./evidence-gate.ts";
 export type { FindEnvironment, FindIdentities } from "./service.ts";
+export { waiverScope } from "./service.ts";
 
 interface Parts extends Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
   readonly db: Database;

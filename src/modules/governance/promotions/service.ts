@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { productionKey, requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { covers, productionKey, requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -62,6 +62,9 @@ export interface InspectedCandidate extends Candidate {
   /** Why the approval is void. */
   readonly voidReasons: readonly string[];
 }
+
+/** The scope that a caller needs to create a candidate without traffic. */
+export const waiverScope = "promotion:waive";
 
 /** Reading and creating candidates, and recording what happens to them. */
 export type CandidateService = ReturnType<typeof createCandidateService>;
@@ -163,20 +166,26 @@ export function createCandidateService(parts: PromotionParts) {
         context,
         input.artifacts.map(({ kind }) => kind),
       );
+      if (input.waiverReason !== "" && !covers(principal.scopes, waiverScope)) {
+        throw fail("PERMISSION_DENIED", { public: `The caller needs the scope ${waiverScope} to set waiver_reason.` });
+      }
       const artifacts = await resolveArtifacts(context, environment.id, input);
       await requireFreeTargets(context, artifacts);
       const candidate: Candidate = {
         ...{ tenantId, id: ulid(nowMs) as CandidateId, environmentId: environment.id, environmentKey: environment.key },
         ...{ name: input.name || defaultName(artifacts), description: input.description, state: "created" },
-        ...{ packId: "", guardrails: input.guardrails, salt: randomBytes(16).toString("hex"), artifacts },
+        ...{ packId: "", guardrails: input.guardrails, waiverReason: input.waiverReason },
+        ...{ salt: randomBytes(16).toString("hex"), artifacts },
         ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
         ...{ createdBy: principal.subject, creators: await parts.findIdentities(context), ...newStamps(nowMs) },
       };
       await candidateStore(sql).insert(candidate);
       if (input.packId !== "") await gate.attachPack(context, candidate, input.packId);
       const created = await find(context, candidate.id);
-      const summary = `Created for ${artifacts.map(labelOf).join(", ")}.`;
-      const step = { call: "create" as const, event: "promotion.created" as const, summary };
+      const waived = input.waiverReason === "" ? "" : ` Traffic is waived: ${input.waiverReason}`;
+      const summary = `Created for ${artifacts.map(labelOf).join(", ")}.${waived}`;
+      const data = { waiver_reason: input.waiverReason };
+      const step = { call: "create" as const, event: "promotion.created" as const, summary, data };
       await note(context, "", created, { ...step, change: { state: "created" } });
       return created;
     },

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import type { Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
-import { overallVerdict, scoreGuardrails } from "./domain/candidate-scores.ts";
+import type { CanaryRecord, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
+import { overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
 import type { CandidateService, PromotionParts } from "./service.ts";
 import { candidateStore } from "./store.ts";
@@ -11,7 +11,15 @@ const dayMs = 86_400_000;
 const windowMs = 7 * dayMs;
 const percentDefault = 5;
 const keysMinDefault = 100;
+const marginDefault = 0.05;
 const ppmPerPercent = 10_000;
+
+/** The terms of a canary. They are fixed when it starts for the first time. */
+export interface CanaryStart {
+  readonly percent?: number | undefined;
+  readonly keysMin?: number | undefined;
+  readonly margin?: number | undefined;
+}
 
 /** The stages before an approval. */
 export type StageService = ReturnType<typeof createStageService>;
@@ -90,7 +98,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "evaluate_guardrails");
       const evidence = await kinds.readEvidence(context, locked, new Date(nowMs - windowMs), undefined);
-      const scores = scoreGuardrails(locked.guardrails, evidence, tests);
+      const scores = waiveMissingTraffic(scoreGuardrails(locked.guardrails, evidence, tests), locked.waiverReason);
       const verdict = overallVerdict(scores);
       const passed = verdict === "passed";
       const shown = scores.map(({ metric, verdict: each }) => `${metric} ${each}`);
@@ -106,12 +114,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       });
     },
 
-    async startCanary(
-      context: Context,
-      id: string,
-      percent: number | undefined,
-      keysMin: number | undefined,
-    ): Promise<Candidate> {
+    async startCanary(context: Context, id: string, { percent, keysMin, margin }: CanaryStart): Promise<Candidate> {
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "start_canary");
@@ -120,12 +123,19 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
         locked.artifacts.map(({ kind }) => kind),
       );
       const earlier = locked.canary;
-      const sharePpm = percent === undefined ? earlier?.sharePpm : Math.round(percent * ppmPerPercent);
-      if (earlier !== null && sharePpm !== earlier.sharePpm) {
-        const message = `must stay ${earlier.sharePpm / ppmPerPercent}: keys would change their side`;
-        throw invalid("percent", "immutable", message);
+      const asked = {
+        percent: percent ?? percentDefault,
+        keys_min: keysMin ?? keysMinDefault,
+        margin: margin ?? marginDefault,
+      };
+      const terms = earlier === null ? asked : termsOf(earlier);
+      for (const [field, value] of Object.entries({ percent, keys_min: keysMin, margin })) {
+        const fixed = terms[field as keyof typeof terms];
+        if (value !== undefined && value !== fixed) {
+          throw invalid(field, "immutable", `must stay ${fixed}: the canary has started with it`);
+        }
       }
-      const share = sharePpm ?? percentDefault * ppmPerPercent;
+      const share = Math.round(terms.percent * ppmPerPercent);
       const observed = await kinds.lockTargets(context, locked);
       const moved = observed.filter(({ artifact, live }) => live.sha256 !== artifact.baseSha256);
       if (moved.length > 0) throw baseMoved(moved.map(({ artifact }) => artifact));
@@ -141,7 +151,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
         change: {
           state: "canary_running",
           canary: {
-            ...{ sharePpm: share, keysMin: keysMin ?? earlier?.keysMin ?? keysMinDefault },
+            ...{ sharePpm: share, keysMin: terms.keys_min, margin: terms.margin },
             ...{ verdict: "inconclusive", scores: [] },
             startedAt: earlier?.startedAt ?? new Date(nowMs).toISOString(),
           },
@@ -163,7 +173,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
         call: "stop_canary",
         event: "promotion.canary_stopped",
         change: {
-          state: "canary_stopped",
+          state: verdict === "failed" ? "canary_failed" : "canary_stopped",
           canary: { ...locked.canary!, verdict, scores, stoppedAt: new Date(nowMs).toISOString() },
         },
         summary: `The canary ${verdict === "inconclusive" ? "is inconclusive" : verdict}. ${reasons[0] ?? ""}`.trim(),
@@ -179,6 +189,11 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       }
     },
   };
+}
+
+/** The terms that a canary has started with, by the names of their fields. */
+function termsOf({ sharePpm, keysMin, margin }: CanaryRecord) {
+  return { percent: sharePpm / ppmPerPercent, keys_min: keysMin, margin };
 }
 
 /** The refusal of a step whose targets are not what they were at the preflight. */

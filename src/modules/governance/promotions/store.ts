@@ -26,8 +26,8 @@ type Row = Omit<Candidate, "artifacts">;
 /** The SQL queries of candidates. */
 export function candidateStore(sql: Sql) {
   const columns = sql`
-    tenant_id, id, environment_id, environment_key, name, description, state, pack_id, guardrails, salt, preflight,
-    guardrail_report, canary, approval, promotion, created_by, creators, created_at, updated_at, record_version`;
+    tenant_id, id, environment_id, environment_key, name, description, state, pack_id, guardrails, waiver_reason, salt,
+    preflight, guardrail_report, canary, approval, promotion, created_by, creators, created_at, updated_at, record_version`;
   const json = (value: unknown) => (value === null ? null : sql.json(value as never));
 
   async function withArtifacts(rows: readonly Row[]): Promise<Candidate[]> {
@@ -49,9 +49,9 @@ export function candidateStore(sql: Sql) {
       const { tenantId, id, environmentId, environmentKey, name, description, state } = candidate;
       await sql`
         insert into promotion_candidates (tenant_id, id, environment_id, environment_key, name, description, state,
-          guardrails, salt, created_by, creators, created_at, updated_at)
+          guardrails, waiver_reason, salt, created_by, creators, created_at, updated_at)
         values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${name}, ${description}, ${state},
-          ${json(candidate.guardrails)}, ${candidate.salt}, ${candidate.createdBy},
+          ${json(candidate.guardrails)}, ${candidate.waiverReason}, ${candidate.salt}, ${candidate.createdBy},
           ${candidate.creators as string[]}, ${candidate.createdAt}, ${candidate.updatedAt})`;
       const all = candidate.artifacts;
       await sql`

@@ -19,6 +19,7 @@ import { createSessionService } from "./service.ts";
 import { createSessionMetrics } from "./session-metrics.ts";
 
 export type { LiveSession, SessionAuthenticator } from "./authenticator.ts";
+export type { SessionOwner } from "./domain/session.ts";
 export { type BrowserSession, type NewSession, safeReturnPath } from "./domain/session.ts";
 export { isOwnForm } from "./request-origin.ts";
 export type { SessionService } from "./service.ts";

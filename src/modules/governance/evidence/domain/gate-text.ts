@@ -20,6 +20,8 @@ export function nextStepOf({ verdict, requirement, subject }: Finding): string {
       return `Check in the environment of the pack, then add ${receipt}.`;
     case "wrong_candidate":
       return `Check for this promotion, then add ${receipt}.`;
+    case "wrong_producer":
+      return `Have a producer that the pack accepts add ${receipt}.`;
     default:
       return unreachable(verdict);
   }
@@ -46,6 +48,8 @@ export function explain({ verdict, requirement, subject, decisive }: Finding): s
       return `${what} was checked in another environment, according to ${receipt}.`;
     case "wrong_candidate":
       return `${what} was checked for another promotion, according to ${receipt}.`;
+    case "wrong_producer":
+      return `${what} was checked by ${decisive!.producer}, which the pack does not accept, according to ${receipt}.`;
     default:
       return unreachable(verdict);
   }

@@ -17,6 +17,7 @@ const subject: Subject = {
 };
 
 interface Defects {
+  readonly wrongProducer: boolean;
   readonly wrongEnvironment: boolean;
   readonly wrongCandidate: boolean;
   readonly expired: boolean;
@@ -27,7 +28,8 @@ interface Defects {
 }
 
 const none: Defects = {
-  ...{ wrongEnvironment: false, wrongCandidate: false, expired: false, changed: false, otherBase: false, old: false },
+  ...{ wrongProducer: false, wrongEnvironment: false, wrongCandidate: false },
+  ...{ expired: false, changed: false, otherBase: false, old: false },
   result: "passed",
 };
 
@@ -37,6 +39,7 @@ function receiptWith(defects: Defects, revision = 1): ReceiptHead {
     revision,
     type: "scenario",
     result: defects.result,
+    producer: defects.wrongProducer ? "key:other" : "key:ci",
     environmentId: defects.wrongEnvironment ? "elsewhere" : "here",
     candidateId: defects.wrongCandidate ? "another" : "candidate",
     subjects: [
@@ -59,6 +62,7 @@ function verdictOn(receipts: readonly ReceiptHead[], change: Partial<GateInput> 
     candidateId: "candidate",
     requirementsVersion: 1,
     requirements: expandRequirements("sandbox", ["routing"]),
+    acceptedProducers: ["service", "key:ci"],
     subjects: [subject],
     receipts,
     nowMs,
@@ -73,6 +77,7 @@ function verdictOn(receipts: readonly ReceiptHead[], change: Partial<GateInput> 
 test("each defect alone has its reason", () => {
   const alone: [Partial<Defects>, Verdict][] = [
     [{}, "satisfied"],
+    [{ wrongProducer: true }, "wrong_producer"],
     [{ wrongEnvironment: true }, "wrong_environment"],
     [{ wrongCandidate: true }, "wrong_candidate"],
     [{ expired: true }, "expired"],
@@ -89,6 +94,7 @@ test("each defect alone has its reason", () => {
 /** The reasons in the order in which they take precedence. */
 function expectedOf(defects: Defects): Verdict {
   const order: [boolean, Verdict][] = [
+    [defects.wrongProducer, "wrong_producer"],
     [defects.wrongEnvironment, "wrong_environment"],
     [defects.wrongCandidate, "wrong_candidate"],
     [defects.expired, "expired"],
@@ -100,6 +106,7 @@ function expectedOf(defects: Defects): Verdict {
 }
 
 const anyDefects = fc.record<Defects>({
+  wrongProducer: fc.boolean(),
   wrongEnvironment: fc.boolean(),
   wrongCandidate: fc.boolean(),
   expired: fc.boolean(),
@@ -118,19 +125,16 @@ test("combined defects have the reason that takes precedence", () => {
   );
 });
 
-test("the newest receipt of the right environment and promotion decides, in any order of the list", () => {
+test("the newest receipt of an accepted producer, environment and promotion decides, in any order of the list", () => {
   fc.assert(
     fc.property(fc.array(anyDefects, { maxLength: 6 }), fc.integer(), (all, seed) => {
       const receipts = all.map((defects, at) => receiptWith(defects, at + 1));
-      const right = all.findLast((each) => !each.wrongEnvironment && !each.wrongCandidate);
+      const verdicts = all.map(expectedOf).toReversed();
       const expected =
-        right !== undefined
-          ? expectedOf(right)
-          : all.some((each) => each.wrongEnvironment)
-            ? "wrong_environment"
-            : all.length > 0
-              ? "wrong_candidate"
-              : "missing";
+        verdicts.find((verdict) => !verdict.startsWith("wrong_")) ??
+        verdicts.find((verdict) => verdict === "wrong_environment") ??
+        verdicts[0] ??
+        "missing";
       const turned = receipts.length === 0 ? 0 : Math.abs(seed) % receipts.length;
       assert.equal(verdictOn([...receipts.slice(turned), ...receipts.slice(0, turned)]), expected);
     }),
@@ -160,5 +164,6 @@ test("a receipt is valid until the millisecond before it expires or is too old",
 
 test("a gate without artifacts is closed", () => {
   const input = { packId: "p", environmentId: "here", candidateId: "", requirementsVersion: 1, nowMs };
-  assert.equal(evaluateGate({ ...input, requirements: [], subjects: [], receipts: [] }).state, "closed");
+  const empty = { requirements: [], acceptedProducers: [], subjects: [], receipts: [] };
+  assert.equal(evaluateGate({ ...input, ...empty }).state, "closed");
 });

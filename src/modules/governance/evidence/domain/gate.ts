@@ -11,7 +11,8 @@ export type GateReason =
   | "stale"
   | "expired"
   | "wrong_environment"
-  | "wrong_candidate";
+  | "wrong_candidate"
+  | "wrong_producer";
 
 /** What a receipt is worth for a requirement. */
 export type Verdict = GateReason | "satisfied";
@@ -52,6 +53,8 @@ export interface GateInput {
   readonly candidateId: string;
   readonly requirementsVersion: number;
   readonly requirements: readonly Requirement[];
+  /** The producers whose receipts count; empty for all. */
+  readonly acceptedProducers: readonly string[];
   readonly subjects: readonly Subject[];
   readonly receipts: readonly ReceiptHead[];
   readonly nowMs: number;
@@ -82,9 +85,10 @@ function findingOf(
       return type === requirement.receiptType && subjects.some((each) => isSameArtifact(each, subject));
     })
     .map((receipt) => ({ receipt, verdict: verdictOn(receipt, requirement, subject, input) }));
-  // The newest receipt of the right environment and promotion decides, even if an older one would satisfy.
+  // The newest receipt of an accepted producer, for the right environment and promotion, decides, even if an older one would
+  // satisfy.
   const decisive =
-    considered.find(({ verdict }) => verdict !== "wrong_environment" && verdict !== "wrong_candidate") ??
+    considered.find(({ verdict }) => !verdict.startsWith("wrong_")) ??
     considered.find(({ verdict }) => verdict === "wrong_environment") ??
     considered[0];
   return {
@@ -101,8 +105,9 @@ function verdictOn(
   receipt: ReceiptHead,
   { maxAgeS, perCandidate }: Requirement,
   subject: Subject,
-  { environmentId, candidateId, nowMs }: GateInput,
+  { environmentId, candidateId, acceptedProducers, nowMs }: GateInput,
 ): Verdict {
+  if (acceptedProducers.length > 0 && !acceptedProducers.includes(receipt.producer)) return "wrong_producer";
   if (receipt.environmentId !== environmentId) return "wrong_environment";
   if (!isForCandidate(receipt, candidateId, perCandidate)) return "wrong_candidate";
   if (nowMs >= receipt.expiresAt.getTime()) return "expired";

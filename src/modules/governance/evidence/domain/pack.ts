@@ -47,7 +47,7 @@ export interface Pack extends Stamps, Demands {
 }
 
 /** The fields of a pack that its author writes. */
-export type PackTexts = Pick<Pack, "name" | "description" | "requiredTypes" | "maxAgeS">;
+export type PackTexts = Pick<Pack, "name" | "description" | keyof Demands>;
 
 /** The largest number of artifacts of a pack. */
 export const artifactsMax = 100;
@@ -66,7 +66,7 @@ function isSubjectKind(kind: string): kind is SubjectKind {
 
 /** The digest of a pack at its revision. */
 export function packDigest(
-  pack: Pick<Pack, "environmentId" | "requirementsVersion" | "requiredTypes" | "maxAgeS" | "revision">,
+  pack: Pick<Pack, "environmentId" | "requirementsVersion" | "revision" | keyof Demands>,
   artifacts: readonly Artifact[],
   receipts: readonly ReceiptHead[],
 ): string {
@@ -75,6 +75,7 @@ export function packDigest(
     requirements_version: pack.requirementsVersion,
     required_types: pack.requiredTypes,
     max_age_s: pack.maxAgeS,
+    accepted_producers: pack.acceptedProducers,
     revision: pack.revision,
     artifacts: sortedArtifacts(artifacts).map(({ kind, name, version, sha256 }) => [kind, name, version, sha256]),
     receipts: receipts.toSorted((one, other) => one.revision - other.revision).map(({ digest }) => digest),

@@ -18,6 +18,8 @@ export interface ReceiptHead {
   readonly revision: number;
   readonly type: ReceiptType;
   readonly result: ReceiptResult;
+  /** Who made the check: `service` for what the service observed itself, else the subject of the caller. */
+  readonly producer: string;
   /** Where the check was made. */
   readonly environmentId: string;
   /** The promotion that the check was made for; empty if it is about its subjects only. */

@@ -21,6 +21,8 @@ export interface Demands {
   readonly requiredTypes: readonly ReceiptType[];
   /** The age at which receipts are stale, if it is less than the requirement's; 0 for no further limit. */
   readonly maxAgeS: number;
+  /** The producers whose receipts count; empty for all. */
+  readonly acceptedProducers: readonly string[];
 }
 
 /** The version of the table below. It rises with every change of the table. */
@@ -58,7 +60,7 @@ const types: Readonly<Record<ReceiptType, { readonly maxAgeS: number; readonly s
 export function expandRequirements(
   mode: EnvironmentKind,
   kinds: readonly SubjectKind[],
-  demands: Demands = { requiredTypes: [], maxAgeS: 0 },
+  demands: Pick<Demands, "requiredTypes" | "maxAgeS"> = { requiredTypes: [], maxAgeS: 0 },
 ): Requirement[] {
   return subjectKinds
     .filter((kind) => kinds.includes(kind))

@@ -5,8 +5,8 @@ import type { EnvironmentKind } from "./requirements.ts";
 import { hasEnded, type RunStatus } from "./run-states.ts";
 import type { ReceiptType, Subject } from "./subject.ts";
 
-/** How a run acts. Live: on live traffic. */
-export type RunMode = "sandbox" | "dry_run" | "live";
+/** How a run acts. A dry run changes nothing outside. */
+export type RunMode = "sandbox" | "dry_run";
 
 /** A run: a worker that collects evidence, under a lease. */
 export interface Run extends Stamps {
@@ -55,18 +55,18 @@ export function leaseEnd({ leaseS, deadlineAt }: Pick<Run, "leaseS" | "deadlineA
   return new Date(Math.min(nowMs + leaseS * 1000, deadlineAt.getTime()));
 }
 
-/** The modes that an environment allows: nothing acts on a live environment, except that a canary observes it. */
-function allowedModes(environment: EnvironmentKind, type: ReceiptType): readonly RunMode[] {
-  if (environment === "sandbox") return ["sandbox", "dry_run"];
-  return type === "canary" ? ["dry_run", "live"] : ["dry_run"];
-}
+/** The modes that an environment allows: nothing acts on a live environment. */
+const allowedModes: Readonly<Record<EnvironmentKind, readonly RunMode[]>> = {
+  live: ["dry_run"],
+  sandbox: ["sandbox", "dry_run"],
+};
 
 /** Throws FAILED_PRECONDITION if an environment does not allow a mode. */
-export function requireMode(environment: EnvironmentKind, type: ReceiptType, mode: RunMode): void {
-  const allowed = allowedModes(environment, type);
+export function requireMode(environment: EnvironmentKind, mode: RunMode): void {
+  const allowed = allowedModes[environment];
   if (allowed.includes(mode)) return;
   throw fail("FAILED_PRECONDITION", {
-    public: `A ${environment} environment does not allow a ${type} run in the mode ${mode}. Allowed: ${allowed.join(", ")}.`,
+    public: `A ${environment} environment does not allow a run in the mode ${mode}. Allowed: ${allowed.join(", ")}.`,
     extra: { allowed_modes: allowed },
   });
 }

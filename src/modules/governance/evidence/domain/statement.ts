@@ -18,7 +18,7 @@ export type ReceiptFacts = Omit<Receipt, "digest" | "statement" | "keyId" | "sig
  * exported as it is.
  */
 export function receiptStatement(facts: ReceiptFacts): JsonObject {
-  const { id, tenantId, packId, type, result, environmentId, candidateId, runId, cases, tool, detailsSha256 } = facts;
+  const { id, tenantId, packId, type, result, producer, environmentId, candidateId, runId, cases, tool } = facts;
   return {
     _type: statementType,
     subject: facts.subjects.map(({ kind, name, version, sha256 }) => ({
@@ -34,10 +34,11 @@ export function receiptStatement(facts: ReceiptFacts): JsonObject {
       candidate_id: candidateId,
       run_id: runId,
       result,
+      producer,
       cases: cases.map((each) => ({ id: each.id, status: each.status })),
       tool: { name: tool.name, version: tool.version },
       bases: facts.subjects.map(({ baseSha256 }) => baseSha256),
-      details_sha256: detailsSha256,
+      details_sha256: facts.detailsSha256,
       issued_at: facts.issuedAt.toISOString(),
       expires_at: facts.expiresAt.toISOString(),
     },

@@ -62,9 +62,9 @@ export function createGateService({ candidates, metrics }: Parts) {
     nowMs: number,
   ): Gate {
     const kinds = subjects.map(({ kind }) => kind);
-    const { id: packId, environmentId, requirementsVersion } = pack;
+    const { id: packId, environmentId, requirementsVersion, acceptedProducers } = pack;
     const requirements = expandRequirements(pack.environmentMode, kinds, pack);
-    const terms = { packId, environmentId, candidateId, requirementsVersion, requirements };
+    const terms = { packId, environmentId, candidateId, requirementsVersion, requirements, acceptedProducers };
     return evaluateGate({ ...terms, subjects, receipts, nowMs });
   }
 

@@ -17,9 +17,13 @@ export function toTexts(request: {
   readonly description: string;
   readonly requiredTypes: readonly string[];
   readonly maxAgeS: number;
+  readonly acceptedProducers: readonly string[];
 }): PackTexts {
-  const { name, description, requiredTypes, maxAgeS } = request;
-  return { name, description, requiredTypes: [...requiredTypes].sort() as ReceiptType[], maxAgeS };
+  const { name, description, requiredTypes, maxAgeS, acceptedProducers } = request;
+  return {
+    ...{ name, description, requiredTypes: [...requiredTypes].sort() as ReceiptType[], maxAgeS },
+    acceptedProducers: [...acceptedProducers].sort(),
+  };
 }
 
 /** Converts the artifact of a request. */
@@ -34,6 +38,7 @@ export function fromPack(pack: Pack, artifacts: readonly Artifact[] = []): Evide
   return create(EvidencePackSchema, {
     ...{ id, tenantId, environmentId, name, description, status, maxAgeS, requirementsVersion },
     requiredTypes: [...pack.requiredTypes],
+    acceptedProducers: [...pack.acceptedProducers],
     revision: pack.revision,
     digest: pack.digest,
     artifacts: artifacts.map(fromArtifact),

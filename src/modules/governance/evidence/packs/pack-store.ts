@@ -22,7 +22,7 @@ type PackRow = Omit<Pack, "attachment"> & {
 export function packStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, environment_mode, name, description, status, required_types, max_age_s,
-    requirements_version, revision, digest, candidate_id, pinned_revision, pinned_digest, attached_at, archived_at,
+    accepted_producers, requirements_version, revision, digest, candidate_id, pinned_revision, pinned_digest, attached_at, archived_at,
     gate_state, created_at, updated_at, record_version`;
   const artifactColumns = sql`kind, name, version, sha256, size_bytes::float8 as size_bytes, storage_ref`;
 
@@ -44,11 +44,11 @@ export function packStore(sql: Sql) {
     async insert(pack: Pack): Promise<Pack> {
       const [row] = await sql<PackRow[]>`
         insert into evidence_packs (tenant_id, id, environment_id, environment_key, environment_mode, name, description,
-          status, required_types, max_age_s, requirements_version, revision, digest, gate_state, gate_end_reason,
-          created_at, updated_at)
+          status, required_types, max_age_s, accepted_producers, requirements_version, revision, digest, gate_state,
+          gate_end_reason, created_at, updated_at)
         values (${pack.tenantId}, ${pack.id}, ${pack.environmentId}, ${pack.environmentKey}, ${pack.environmentMode},
           ${pack.name}, ${pack.description}, ${pack.status}, ${sql.json(pack.requiredTypes as never)}, ${pack.maxAgeS},
-          ${pack.requirementsVersion}, ${pack.revision}, ${pack.digest}, ${pack.gateState}, '', ${pack.createdAt},
+          ${sql.json(pack.acceptedProducers as never)}, ${pack.requirementsVersion}, ${pack.revision}, ${pack.digest}, ${pack.gateState}, '', ${pack.createdAt},
           ${pack.updatedAt})
         returning ${columns}`;
       return toPack(row!);
@@ -61,6 +61,7 @@ export function packStore(sql: Sql) {
         update evidence_packs set
           name = ${pack.name}, description = ${pack.description}, status = ${pack.status},
           required_types = ${sql.json(pack.requiredTypes as never)}, max_age_s = ${pack.maxAgeS},
+          accepted_producers = ${sql.json(pack.acceptedProducers as never)},
           revision = ${pack.revision}, digest = ${pack.digest}, candidate_id = ${attachment?.candidateId ?? null},
           pinned_revision = ${attachment?.revision ?? null}, pinned_digest = ${attachment?.digest ?? null},
           attached_at = ${attachment?.attachedAt ?? null}, archived_at = ${pack.archivedAt},

@@ -18,12 +18,13 @@ import type { NewReceipt } from "./receipt-service.ts";
 
 /** Converts a request. */
 export function toNewReceipt(request: AddEvidenceReceiptRequest): NewReceipt {
-  const { type, result, observedEnvironmentId, candidateId, runId, token, cases, tool, details, ttlS } = request;
+  const { type, result, observedEnvironmentId, candidateId, runId, token, cases, tool, details, ttlS, reportId } =
+    request;
   return {
     type: type as ReceiptType,
     result: result as ReceiptResult,
     subjects: request.subjects.map(toSubject),
-    ...{ observedEnvironmentId, candidateId, runId, token, ttlS },
+    ...{ observedEnvironmentId, candidateId, runId, token, ttlS, reportId },
     cases: cases.map(({ id, status }) => ({ id, status: status as CaseResult["status"] })),
     tool: { name: tool?.name ?? "", version: tool?.version ?? "" },
     details: details === undefined ? null : (details as JsonObject),
@@ -42,9 +43,9 @@ export function fromSubject(subject: Subject): EvidenceSubject {
 /** Converts a receipt. */
 export function fromReceipt(receipt: Receipt): EvidenceReceipt {
   const { id, tenantId, packId, type, result, environmentId, candidateId, runId, revision, digest } = receipt;
-  const { tool, details } = receipt;
+  const { tool, details, producer } = receipt;
   return create(EvidenceReceiptSchema, {
-    ...{ id, tenantId, packId, type, result, environmentId, candidateId, runId, revision, digest },
+    ...{ id, tenantId, packId, type, result, environmentId, candidateId, runId, revision, digest, producer },
     subjects: receipt.subjects.map(fromSubject),
     cases: receipt.cases.map((each) => ({ ...each })),
     ...(tool.name !== "" && { tool: { ...tool } }),

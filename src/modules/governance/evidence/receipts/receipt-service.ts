@@ -43,7 +43,27 @@ export interface NewReceipt {
   readonly details: JsonObject | null;
   /** 0 for the default. */
   readonly ttlS: number;
+  /** The conformance report of a runtime receipt; empty for others. */
+  readonly reportId: string;
 }
+
+/** What a conformance report says about an environment. */
+export interface RuntimeFinding extends Pick<NewReceipt, "result" | "cases" | "tool"> {
+  readonly observedAt: Date;
+  /** Whether no later run of the suite in the environment has another report. */
+  readonly isNewest: boolean;
+}
+
+/** Finds a conformance report of an environment. */
+export type FindRuntimeFinding = (
+  sql: Sql,
+  tenantId: TenantId,
+  environmentId: string,
+  reportId: string,
+) => Promise<RuntimeFinding | undefined>;
+
+/** The producer of receipts about what the service observed itself. */
+const serviceProducer = "service";
 
 interface Parts {
   readonly changes: PackChanges;
@@ -51,6 +71,7 @@ interface Parts {
   readonly signer: Signer;
   readonly candidates: Candidates;
   readonly metrics: EvidenceMetrics;
+  readonly findRuntimeFinding: FindRuntimeFinding;
 }
 
 const detailsBytesMax = 65_536;
@@ -59,7 +80,7 @@ const detailsBytesMax = 65_536;
 export type ReceiptService = ReturnType<typeof createReceiptService>;
 
 /** Creates the service of receipts. */
-export function createReceiptService({ changes, runs, signer, candidates, metrics }: Parts) {
+export function createReceiptService({ changes, runs, signer, candidates, metrics, findRuntimeFinding }: Parts) {
   /** The artifacts that a receipt without a run is about. They must be in the pack at these digests. */
   async function requireSubjects(context: Context, pack: Pack, subjects: readonly Subject[]): Promise<void> {
     if (subjects.length === 0) throw invalid("subjects", "required", "must name at least one artifact of the pack");
@@ -92,6 +113,18 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
     return run;
   }
 
+  /** What the report of a runtime receipt says. A receipt cannot say anything else. */
+  async function readReport(context: Context, environmentId: string, input: NewReceipt): Promise<RuntimeFinding> {
+    if (input.reportId === "") throw invalid("report_id", "required", "must be the id of a conformance report");
+    const found = await findRuntimeFinding(context.sql, context.tenantId, environmentId, input.reportId);
+    if (found === undefined) throw notFound("conformance report");
+    if (!found.isNewest)
+      throw invalid("report_id", "newest", "must be the newest report of its suite in the environment");
+    if (found.result !== input.result) throw invalid("result", "report", `must be ${found.result}, as in the report`);
+    if (input.cases.length > 0) throw invalid("cases", "report", "must be left out: the report has the cases");
+    return found;
+  }
+
   /** The promotion that a receipt is about: the named one, else that of the run, else that of the pack. */
   async function candidateOf(context: Context, pack: Pack, run: Run | undefined, named: string): Promise<string> {
     if (named === "") return run?.candidateId ?? pack.attachment?.candidateId ?? "";
@@ -99,44 +132,70 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
     return named;
   }
 
+  async function hasRoom(sql: Sql, tenantId: TenantId, packId: string): Promise<boolean> {
+    return (await receiptStore(sql).count(tenantId, packId)) < receiptsMax;
+  }
+
+  async function add(
+    context: Context,
+    environmentId: string,
+    packId: string,
+    input: NewReceipt,
+    { producer, observedAt }: { readonly producer: string; readonly observedAt?: Date },
+  ): Promise<Receipt> {
+    checkInput(input);
+    const { sql, tenantId } = context;
+    const observed = await requireEnvironment(context, input.observedEnvironmentId || environmentId);
+    const locked = await changes.lock(context, environmentId, packId, "add_receipt");
+    const { pack, now } = locked;
+    if (!(await hasRoom(sql, tenantId, packId))) {
+      throw fail("FAILED_PRECONDITION", { public: `A pack can have at most ${receiptsMax} receipts.` });
+    }
+    const run = await lockRun(context, pack, input);
+    if (run === undefined) await requireSubjects(context, pack, input.subjects);
+    const subjects = run?.subjects ?? input.subjects;
+    const { type, result, runId, cases, tool, details } = input;
+    requireApplicable(type, subjects);
+    const issuedAt = observedAt ?? now;
+    const facts = {
+      ...{ tenantId, id: ulid(context.nowMs), packId, revision: pack.revision + 1, type, result, producer },
+      environmentId: observed.id,
+      candidateId: await candidateOf(context, pack, run, input.candidateId),
+      ...{ runId, subjects, cases, tool, issuedAt },
+      expiresAt: new Date(issuedAt.getTime() + (input.ttlS || receiptTtlDefaultS) * 1000),
+    };
+    const detailsSha256 = details === null ? "" : digestOfStatement(details);
+    const signed = await signer.sign(sql, receiptStatement({ ...facts, detailsSha256 }), context.nowMs);
+    const receipt: Receipt = { ...facts, details, ...signed };
+    await receiptStore(sql).insert(receipt);
+    if (run !== undefined) await runs.endWith(context, run, receipt.id, result === "passed", now);
+    const changed = await changes.commit(context, locked, { ...pack, revision: receipt.revision });
+    const { id, candidateId, digest } = receipt;
+    const data = { receipt_id: id, type, result, producer, run_id: runId, candidate_id: candidateId, digest };
+    await changes.record(context, "evidence.receipt.added", changed, data);
+    context.afterCommit(() => metrics.receiptAdded(type, result));
+    return receipt;
+  }
+
   return {
     /** Whether a pack can have another receipt. */
-    async hasRoom(sql: Sql, tenantId: TenantId, packId: string): Promise<boolean> {
-      return (await receiptStore(sql).count(tenantId, packId)) < receiptsMax;
+    hasRoom,
+
+    /** Adds the receipt of a caller. Only the service itself reports canaries, and what a conformance run found. */
+    async addReceipt(context: Context, environmentId: string, packId: string, input: NewReceipt): Promise<Receipt> {
+      if (input.type === "runtime") {
+        const observed = await requireEnvironment(context, input.observedEnvironmentId || environmentId);
+        const { observedAt, isNewest: _, ...found } = await readReport(context, observed.id, input);
+        const origin = { producer: serviceProducer, observedAt };
+        return add(context, environmentId, packId, { ...input, ...found }, origin);
+      }
+      if (input.reportId !== "") throw invalid("report_id", "type", "must be left out: only runtime receipts have one");
+      return add(context, environmentId, packId, input, { producer: context.principal.subject });
     },
 
-    async addReceipt(context: Context, environmentId: string, packId: string, input: NewReceipt): Promise<Receipt> {
-      checkInput(input);
-      const { sql, tenantId } = context;
-      const observed = await requireEnvironment(context, input.observedEnvironmentId || environmentId);
-      const locked = await changes.lock(context, environmentId, packId, "add_receipt");
-      const { pack, now } = locked;
-      if (!(await this.hasRoom(sql, tenantId, packId))) {
-        throw fail("FAILED_PRECONDITION", { public: `A pack can have at most ${receiptsMax} receipts.` });
-      }
-      const run = await lockRun(context, pack, input);
-      if (run === undefined) await requireSubjects(context, pack, input.subjects);
-      const subjects = run?.subjects ?? input.subjects;
-      const { type, result, runId, cases, tool, details } = input;
-      requireApplicable(type, subjects);
-      const facts = {
-        ...{ tenantId, id: ulid(context.nowMs), packId, revision: pack.revision + 1, type, result },
-        environmentId: observed.id,
-        candidateId: await candidateOf(context, pack, run, input.candidateId),
-        ...{ runId, subjects, cases, tool, issuedAt: now },
-        expiresAt: new Date(now.getTime() + (input.ttlS || receiptTtlDefaultS) * 1000),
-      };
-      const detailsSha256 = details === null ? "" : digestOfStatement(details);
-      const signed = await signer.sign(sql, receiptStatement({ ...facts, detailsSha256 }), context.nowMs);
-      const receipt: Receipt = { ...facts, details, ...signed };
-      await receiptStore(sql).insert(receipt);
-      if (run !== undefined) await runs.endWith(context, run, receipt.id, result === "passed", now);
-      const changed = await changes.commit(context, locked, { ...pack, revision: receipt.revision });
-      const { id, candidateId, digest } = receipt;
-      const data = { receipt_id: id, type, result, run_id: runId, candidate_id: candidateId, digest };
-      await changes.record(context, "evidence.receipt.added", changed, data);
-      context.afterCommit(() => metrics.receiptAdded(type, result));
-      return receipt;
+    /** Adds a receipt about what the service observed itself, in the caller's transaction. */
+    async addObservation(context: Context, environmentId: string, packId: string, input: NewReceipt): Promise<Receipt> {
+      return add(context, environmentId, packId, input, { producer: serviceProducer });
     },
   };
 }

@@ -5,16 +5,18 @@ import type { Receipt, ReceiptHead } from "../domain/receipt.ts";
 
 /** The SQL queries of receipts. */
 export function receiptStore(sql: Sql) {
-  const head = sql`id, revision, type, result, environment_id, candidate_id, subjects, issued_at, expires_at, digest`;
+  const head = sql`id, revision, type, result, producer, environment_id, candidate_id, subjects, issued_at, expires_at,
+    digest`;
   const columns = sql`tenant_id, pack_id, run_id, cases, tool, details, statement, key_id, signature, ${head}`;
   const json = (value: unknown) => sql.json(value as never);
   return {
     async insert(receipt: Receipt): Promise<void> {
       const { tenantId, id, packId, revision, type, result, environmentId, candidateId, runId } = receipt;
       await sql`
-        insert into evidence_receipts (tenant_id, id, pack_id, revision, type, result, environment_id, candidate_id, run_id,
-          subjects, cases, tool, details, issued_at, expires_at, statement, digest, key_id, signature)
-        values (${tenantId}, ${id}, ${packId}, ${revision}, ${type}, ${result}, ${environmentId}, ${candidateId}, ${runId},
+        insert into evidence_receipts (tenant_id, id, pack_id, revision, type, result, producer, environment_id, candidate_id,
+          run_id, subjects, cases, tool, details, issued_at, expires_at, statement, digest, key_id, signature)
+        values (${tenantId}, ${id}, ${packId}, ${revision}, ${type}, ${result}, ${receipt.producer}, ${environmentId},
+          ${candidateId}, ${runId},
           ${json(receipt.subjects)}, ${json(receipt.cases)}, ${json(receipt.tool)},
           ${receipt.details === null ? null : json(receipt.details)}, ${receipt.issuedAt}, ${receipt.expiresAt},
           ${receipt.statement}, ${receipt.digest}, ${receipt.keyId}, ${receipt.signature})`;

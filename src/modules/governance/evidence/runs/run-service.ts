@@ -112,7 +112,7 @@ export function createRunService({ events, changes, metrics }: Parts) {
       const { sql, tenantId, nowMs } = context;
       const { pack, now } = await changes.lock(context, environmentId, packId, "start_run");
       const { type, mode } = input;
-      requireMode(pack.environmentMode, type, mode);
+      requireMode(pack.environmentMode, mode);
       const artifacts = await packStore(sql).readArtifacts(tenantId, packId);
       const subjects = subjectsOf(artifacts).filter(({ kind }) => appliesTo(type, kind));
       if (subjects.length === 0) {

@@ -56,11 +56,19 @@ function limitVerdict({ result, p }: GuardrailTest, keys: number): Pick<Score, "
   return { verdict: "inconclusive", p: shown, reason };
 }
 
+/** What a canary must show. */
+export interface CanaryTerms {
+  /** The share of the keys that the canary serves. */
+  readonly canaryShare: number;
+  readonly keysMin: number;
+  /** The largest loss of the success rate that is accepted. */
+  readonly margin: number;
+}
+
 /** Scores the sides of a canary against each other, on the targets of the candidate. */
 export function scoreCanary(
   evidence: readonly Evidence[],
-  canaryShare: number,
-  keysMin: number,
+  { canaryShare, keysMin, margin }: CanaryTerms,
   tests: GuardrailTests,
 ): Score[] {
   return evidence.flatMap(({ artifact, outcomes }) => {
@@ -70,10 +78,15 @@ export function scoreCanary(
     const counts = { keys: canary.length, baselineKeys: baseline.length };
     const failures = (side: readonly KeyOutcome[]) => side.filter(({ success }) => !success).length;
     const success = (side: readonly KeyOutcome[]) => (side.length === 0 ? undefined : 1 - failures(side) / side.length);
+    const failed = tests.compareFailures(failures(canary), failures(baseline), canaryShare);
+    const count = (side: readonly KeyOutcome[]) => ({ failures: failures(side), keys: side.length });
+    const mayLose = tests.excludesLoss(count(canary), count(baseline), margin)
+      ? undefined
+      : `The canary may still succeed ${Number((margin * 100).toPrecision(6))} points less often than the baseline: it needs more keys.`;
     const scores: Score[] = [
       {
         ...{ ...base, ...counts, metric: "success", value: success(canary), baseline: success(baseline) },
-        ...sideVerdict(tests.compareFailures(failures(canary), failures(baseline), canaryShare), counts.keys, keysMin),
+        ...sideVerdict(failed, counts.keys, keysMin, mayLose),
       },
     ];
     const [fast, slow] = [latenciesOf(canary), latenciesOf(baseline)];
@@ -92,6 +105,7 @@ function sideVerdict(
   { result, p }: GuardrailTest,
   keys: number,
   keysMin: number,
+  missing?: string,
 ): Pick<Score, "verdict" | "p" | "reason"> {
   const shown = p === null ? undefined : p;
   if (result === "worse") return { verdict: "failed", p: shown, reason: "The canary is worse than the baseline." };
@@ -102,13 +116,25 @@ function sideVerdict(
       reason: `The canary has ${keys} of the ${keysMin} keys that it needs.`,
     };
   }
+  if (missing !== undefined) return { verdict: "inconclusive", p: shown, reason: missing };
   return { verdict: "passed", p: shown, reason: "The canary is not worse than the baseline." };
 }
 
-/** failed if anything failed, else inconclusive if anything is; passed only if everything passed. */
+/** Waives scores of targets without any outcome if a candidate needs no traffic. */
+export function waiveMissingTraffic(scores: readonly Score[], waiverReason: string): readonly Score[] {
+  if (waiverReason === "") return scores;
+  return scores.map((score) => {
+    const isEmpty = score.verdict === "inconclusive" && score.keys === 0 && score.baselineKeys === 0;
+    return isEmpty && score.targetId !== ""
+      ? { ...score, verdict: "waived", reason: `Waived: ${waiverReason}` }
+      : score;
+  });
+}
+
+/** failed if anything failed, else inconclusive if anything is; passed only if everything passed or is waived. */
 export function overallVerdict(scores: readonly Score[]): Verdict {
   if (scores.some(({ verdict }) => verdict === "failed")) return "failed";
-  return scores.length > 0 && scores.every(({ verdict }) => verdict === "passed") ? "passed" : "inconclusive";
+  return scores.length === 0 || scores.some(({ verdict }) => verdict === "inconclusive") ? "inconclusive" : "passed";
 }
 
 function latenciesOf(outcomes: readonly KeyOutcome[]): number[] {

@@ -34,7 +34,8 @@ export interface Score {
   readonly kind: string;
   readonly targetId: string;
   readonly metric: string;
-  readonly verdict: Verdict;
+  /** Waived: there is no outcome, and the candidate needs none. */
+  readonly verdict: Verdict | "waived";
   readonly limit?: number | undefined;
   readonly value?: number | undefined;
   readonly baseline?: number | undefined;
@@ -71,6 +72,8 @@ export interface GuardrailReport {
 export interface CanaryRecord {
   readonly sharePpm: number;
   readonly keysMin: number;
+  /** The largest loss of the success rate that is accepted. */
+  readonly margin: number;
   readonly verdict: Verdict;
   readonly scores: readonly Score[];
   readonly startedAt: string;
@@ -115,6 +118,8 @@ export interface Candidate extends Stamps {
   /** The evidence pack; empty for none. */
   readonly packId: string;
   readonly guardrails: readonly Guardrail[];
+  /** Why guardrails and canary pass without any traffic; empty if they do not. */
+  readonly waiverReason: string;
   /** Decides the sides of keys. */
   readonly salt: string;
   readonly artifacts: readonly CandidateArtifact[];
@@ -146,6 +151,7 @@ export interface NewCandidate {
   readonly artifacts: readonly NewArtifact[];
   readonly packId: string;
   readonly guardrails: readonly Guardrail[];
+  readonly waiverReason: string;
 }
 
 /** Something that happened to a candidate. */

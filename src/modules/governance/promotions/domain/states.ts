@@ -9,6 +9,7 @@ export type CandidateState =
   | "guardrails_failed"
   | "canary_running"
   | "canary_stopped"
+  | "canary_failed"
   | "approved"
   | "promoted"
   | "rolled_back"
@@ -47,9 +48,11 @@ const transitions: Readonly<
     evaluate_guardrails: ["guardrails_passed", "guardrails_failed"],
     abort: ["aborted"],
   },
-  canary_running: { stop_canary: ["canary_stopped"], abort: ["aborted"] },
+  canary_running: { stop_canary: ["canary_stopped", "canary_failed"], abort: ["aborted"] },
   // A canary that showed too little can go on, with the same keys.
   canary_stopped: { start_canary: ["canary_running"], approve: ["approved"], abort: ["aborted"] },
+  // Running a failed canary until it passes would be cherry-picking.
+  canary_failed: { abort: ["aborted"] },
   approved: { promote: ["promoted"], abort: ["aborted"] },
   promoted: { rollback: ["rolled_back"] },
   rolled_back: {},

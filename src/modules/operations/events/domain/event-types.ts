@@ -230,8 +230,8 @@ export const eventTypes = {
     data: ["count", "older_than", "quarantined"],
   },
   "promotion.created": {
-    meaning: "A promotion candidate was created.",
-    data: ["name", "state", "environment_id"],
+    meaning: "A promotion candidate was created; `waiver_reason` says why it needs no traffic, if it does not.",
+    data: ["name", "state", "waiver_reason", "environment_id"],
   },
   "promotion.preflight_completed": {
     meaning: "A candidate was checked against its targets; `blocking` has the codes of what blocks it.",
@@ -330,7 +330,7 @@ export const eventTypes = {
   },
   "evidence.receipt.added": {
     meaning: "A receipt was added to an evidence pack.",
-    data: ["receipt_id", "type", "result", "run_id", "candidate_id", "digest", "environment_id"],
+    data: ["receipt_id", "type", "result", "producer", "run_id", "candidate_id", "digest", "environment_id"],
   },
   "evidence.gate.opened": {
     meaning: "The gate of an evidence pack opened: every requirement is satisfied.",
