@@ -1,7 +1,7 @@
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import { createBatcher, type Database, mayBeCommitted } from "../../../platform/db/index.ts";
+import { createBatcher, type Database, isDataError, mayBeCommitted } from "../../../platform/db/index.ts";
 import { type Claim, type IdempotencyRecord, keyName, readUsedKeys } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
@@ -10,7 +10,7 @@ import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { stateBytesMax, stateTooLarge } from "./domain/engine/size-limits.ts";
-import { isAttemptOpen, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
+import { isAttemptOpen, type Mail, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toRunWrite } from "./run-write-builder.ts";
@@ -30,8 +30,11 @@ export interface AdvanceRequest {
   readonly epoch?: number;
   /** The idempotency key of the call. */
   readonly claim?: Claim | undefined;
-  /** Builds the response of the call from the advanced run, and the record to store with it. Called before the commit. */
-  respond?(run: Run): IdempotencyRecord | undefined;
+  /**
+   * Builds the response of the call from the run as this request has left it, and the record to store with it. Called before
+   * the commit.
+   */
+  respond?(readRun: () => Run): IdempotencyRecord | undefined;
   /**
    * The event to apply to the current state; undefined if there is nothing to apply. Throws a Failure to refuse the
    * request. Called again when the run has changed before the event could be stored.
@@ -44,6 +47,8 @@ export interface AdvancedRun {
   readonly run: LiveRun;
   readonly plan: Plan;
   readonly state: RunState;
+  /** The events that no step has consumed. */
+  readonly mail: readonly Mail[];
   /** The task of the request, if somebody has leased it. */
   readonly task: LeasedTask | undefined;
   /** Whether the event of the request was sent to the run before. */
@@ -74,6 +79,24 @@ interface Parts {
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
 }
 
+/** The requests for one run that have no result yet, in order of arrival. */
+interface RunInbox {
+  waiting: readonly WaitingRequest[];
+  /** Those that the current advance carries out. */
+  taken: readonly WaitingRequest[];
+  /** How many the next advance takes at most. */
+  limit: number;
+}
+
+interface WaitingRequest {
+  readonly request: AdvanceRequest;
+  resolve(result: AdvanceResult): void;
+  reject(error: unknown): void;
+}
+
+/** The results of requests. A request without one needs another advance. */
+type Results = Map<AdvanceRequest, AdvanceResult | { readonly error: unknown }>;
+
 /** The advance of one run, not stored yet. */
 interface RunAdvance {
   readonly run: LiveRun;
@@ -82,49 +105,61 @@ interface RunAdvance {
   readonly write: RunWrite;
   /** The requests that it carries out. */
   readonly requests: readonly AdvanceRequest[];
-  /** Requests for the same run that have to follow in an advance of their own. */
-  readonly later: readonly AdvanceRequest[];
 }
 
-/** How often a run is read again because it changed meanwhile. */
-const roundsMax = 50;
+/** How often in a row a run is read again because another node has changed it meanwhile. */
+const conflictsMax = 50;
+/** The maximum number of requests that one advance of a run carries out. */
+const requestsMax = 200;
 
 /** Advances runs: reads them, applies events, and stores the results of many runs with one statement. */
 export type RunEngine = ReturnType<typeof createRunEngine>;
 
 /** Creates the engine of this node. */
 export function createRunEngine({ db, clock, shares, plans, dispatch, currentShards, onCommitted }: Parts) {
-  const batcher = createBatcher<AdvanceRequest, AdvanceResult | { error: unknown }>({
+  const inboxes = new Map<string, RunInbox>();
+  const batcher = createBatcher<RunInbox, Results>({
     lanes: 4,
     batchMax: 200,
     concurrentMin: 20,
-    async flush(requests) {
-      const results = new Map<AdvanceRequest, AdvanceResult | { error: unknown }>();
-      let open: readonly AdvanceRequest[] = requests;
-      for (let round = 0; open.length > 0; round++) {
-        if (round === roundsMax) {
-          const error = fail("UNAVAILABLE", { public: "The run changes too often at the moment. Try again." });
-          for (const request of open) results.set(request, { error });
-          break;
-        }
-        try {
-          open = await advanceOnce(open, results);
-        } catch (error) {
-          // In the first round nothing is stored yet, so the batcher can find the request that the database refuses.
-          if (round === 0) throw error;
-          for (const request of open) if (!results.has(request)) results.set(request, { error });
-          break;
-        }
-      }
-      return requests.map((request) => results.get(request)!);
+    async flush(batch) {
+      for (const inbox of batch) inbox.taken = inbox.waiting.slice(0, inbox.limit);
+      const results = await advanceOnce(batch.flatMap(({ taken }) => taken.map(({ request }) => request)));
+      return batch.map(() => results);
     },
   });
 
-  /** Reads, advances and writes the runs of requests. Returns the requests whose run changed meanwhile. */
-  async function advanceOnce(
-    requests: readonly AdvanceRequest[],
-    results: Map<AdvanceRequest, AdvanceResult | { error: unknown }>,
-  ): Promise<readonly AdvanceRequest[]> {
+  /**
+   * Advances a run until its inbox is empty. What arrives while an advance is in flight shares the next one, so a node never
+   * competes with itself for a run. A run that needs another advance joins a later batch, so the rest of this one does not
+   * wait for it.
+   */
+  async function emptyInbox(name: string, tenantId: TenantId, inbox: RunInbox): Promise<void> {
+    let conflicts = 0;
+    while (inbox.waiting.length > 0) {
+      const slices = shares.forCall(tenantId);
+      if (slices.isOver()) await slices.next();
+      try {
+        const results = await batcher.run(inbox);
+        const open = inbox.waiting.filter((each) => !settleRequest(each, results.get(each.request)));
+        conflicts = open.length === inbox.waiting.length ? conflicts + 1 : 0;
+        inbox.waiting = open;
+        inbox.limit = requestsMax;
+        if (conflicts === conflictsMax) {
+          rejectTaken(inbox, fail("UNAVAILABLE", { public: "The run changes too often at the moment. Try again." }));
+        }
+      } catch (error) {
+        // Only the request that the database refuses fails: search for it in halves.
+        if (isDataError(error) && inbox.taken.length > 1) inbox.limit = inbox.taken.length >> 1;
+        else rejectTaken(inbox, error);
+      }
+    }
+    inboxes.delete(name);
+  }
+
+  /** Reads, advances and writes the runs of requests. */
+  async function advanceOnce(requests: readonly AdvanceRequest[]): Promise<Results> {
+    const results: Results = new Map();
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
     const [runs, tasks] = await Promise.all([
@@ -158,8 +193,6 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       groups.delete(`${run.tenantId}:${run.id}`);
       try {
         const plan = await plans.get(run.tenantId, run.definitionId, run.version);
-        const slices = shares.forCall(run.tenantId);
-        if (slices.isOver()) await slices.next();
         const advanced = advanceRun(run, plan, group, { taskById, known, results });
         if (advanced !== undefined) advances.push(advanced);
       } catch (error) {
@@ -167,8 +200,8 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       }
     }
     for (const request of [...groups.values()].flat()) if (!results.has(request)) results.set(request, "not_found");
-    const conflicts = await commit(advances, results);
-    return [...conflicts, ...advances.flatMap(({ later }) => later)];
+    await commit(advances, results);
+    return results;
   }
 
   /** Applies the requests for one run to it; undefined if nothing changed. */
@@ -179,33 +212,32 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     facts: {
       readonly taskById: ReadonlyMap<string, LeasedTask>;
       readonly known: ReadonlySet<string>;
-      readonly results: Map<AdvanceRequest, AdvanceResult | { error: unknown }>;
+      readonly results: Results;
     },
   ): RunAdvance | undefined {
     const nowMs = clock.now();
     const begin = () => createAdvance(run, plan, nowMs);
     let advance = begin();
     const applied: AdvanceRequest[] = [];
-    const later: AdvanceRequest[] = [];
+    const names = new Set<string>();
     const newMail: MailWrite[] = [];
+    let records: (IdempotencyRecord | undefined)[] = [];
+    // What is refused because of an earlier request of this advance is decided again when that one is stored.
+    const setResult = (request: AdvanceRequest, result: AdvanceResult | { readonly error: unknown }) => {
+      if (applied.length === 0) facts.results.set(request, result);
+    };
     for (const request of requests) {
-      // The response of a call shows the run after its own change only.
-      if (applied.length > 0 && (request.respond !== undefined || applied[0]!.respond !== undefined)) {
-        later.push(request);
-        continue;
-      }
+      if (advance.ended !== undefined) break;
+      // The second of two requests that repeat one call or one event is answered when the first one is stored.
+      if (namesOf(request).some((name) => names.has(name))) continue;
       try {
-        if (advance.ended !== undefined) {
-          facts.results.set(request, "not_found");
-          continue;
-        }
         const event = request.toEvent({
-          ...{ run, plan, state: advance.state },
+          ...{ run, plan, state: advance.state, mail: advance.mail },
           task: request.taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${request.taskId}`),
           isKnown: request.eventId !== undefined && facts.known.has(`${run.id}:${request.eventId}`),
         });
         if (event === undefined || isLate(advance.state, event)) {
-          facts.results.set(request, "unchanged");
+          setResult(request, "unchanged");
           continue;
         }
         if (event.kind === "mail") {
@@ -214,8 +246,10 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
         }
         advance.apply(event);
         applied.push(request);
+        for (const name of namesOf(request)) names.add(name);
+        records.push(request.respond?.(() => toRun(run, advance, JSON.stringify(advance.state), nowMs)));
       } catch (error) {
-        facts.results.set(request, { error });
+        setResult(request, { error });
       }
     }
     if (applied.length === 0) return undefined;
@@ -228,18 +262,16 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       advance = begin();
       advance.apply({ kind: "abort", error: stateTooLarge() });
       write = build();
+      records = applied.map(({ respond }) => respond?.(() => toRun(run, advance, write.stateJson, nowMs)));
     }
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };
-    const record = applied[0]!.respond?.(toRun(run, advance, write.stateJson, nowMs));
-    return { run, plan, advance, write: { ...write, record }, requests: applied, later };
+    write = { ...write, records: records.filter((record) => record !== undefined) };
+    return { run, plan, advance, write, requests: applied };
   }
 
-  async function commit(
-    advances: readonly RunAdvance[],
-    results: Map<AdvanceRequest, AdvanceResult | { error: unknown }>,
-  ): Promise<readonly AdvanceRequest[]> {
-    if (advances.length === 0) return [];
+  async function commit(advances: readonly RunAdvance[], results: Results): Promise<void> {
+    if (advances.length === 0) return;
     const written = await updateRuns(
       db.steady.sql,
       advances.map(({ write }) => write),
@@ -248,21 +280,18 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       for (const { run, write } of advances) settle(run, write, mayBeCommitted(error) ? undefined : false);
       throw error;
     });
-    const conflicts: AdvanceRequest[] = [];
     const committed: CommittedAdvance[] = [];
     for (const [nth, { run, plan, advance, write, requests }] of advances.entries()) {
       settle(run, write, written.has(nth));
       if (!written.has(nth)) {
-        conflicts.push(...requests);
+        // An owner that lost its shard must not try again.
+        for (const request of requests) if (request.epoch !== undefined) results.set(request, "unchanged");
         continue;
       }
       committed.push({ run, plan, advance });
       for (const request of requests) results.set(request, "applied");
     }
     if (committed.length > 0) onCommitted(committed);
-    // An owner that lost its shard must not try again.
-    for (const request of conflicts.filter(({ epoch }) => epoch !== undefined)) results.set(request, "unchanged");
-    return conflicts.filter(({ epoch }) => epoch === undefined);
   }
 
   const settle = (run: LiveRun, write: RunWrite, committed: boolean | undefined) =>
@@ -270,13 +299,45 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
 
   return {
     /** Advances a run; resolves after the commit. */
-    async advance(request: AdvanceRequest): Promise<AdvanceResult> {
-      const result = await batcher.run(request);
-      if (typeof result === "object") throw result.error;
-      return result;
+    advance(request: AdvanceRequest): Promise<AdvanceResult> {
+      const { tenantId, runId } = request;
+      const name = `${tenantId}:${runId}`;
+      return new Promise((resolve, reject) => {
+        const waiting = { request, resolve, reject };
+        const inbox = inboxes.get(name);
+        if (inbox !== undefined) {
+          inbox.waiting = [...inbox.waiting, waiting];
+          return;
+        }
+        const created: RunInbox = { waiting: [waiting], taken: [], limit: requestsMax };
+        inboxes.set(name, created);
+        void emptyInbox(name, tenantId, created);
+      });
     },
     idle: batcher.idle,
   };
+}
+
+/** Settles a request that has a result; returns false for one that has none. */
+function settleRequest(
+  { resolve, reject }: WaitingRequest,
+  result: AdvanceResult | { readonly error: unknown } | undefined,
+): boolean {
+  if (typeof result === "object") reject(result.error);
+  else if (result !== undefined) resolve(result);
+  return result !== undefined;
+}
+
+/** Rejects the requests of the current advance. */
+function rejectTaken(inbox: RunInbox, error: unknown): void {
+  for (const { reject } of inbox.taken) reject(error);
+  inbox.waiting = inbox.waiting.slice(inbox.taken.length);
+  inbox.limit = requestsMax;
+}
+
+/** The names of a request's event and of its call, which a repeated request shares. */
+function namesOf({ eventId, claim }: AdvanceRequest): string[] {
+  return [...(eventId === undefined ? [] : [eventId]), ...(claim === undefined ? [] : [keyName(claim)])];
 }
 
 /** Whether an event is the outcome of an attempt that has one already, perhaps since an earlier request of the same batch. */

@@ -2,17 +2,25 @@ import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Mail } from "./domain/engine/state.ts";
 import type { RunEngine } from "./run-engine.ts";
-import type { LiveRun } from "./storage/run-loader.ts";
 
 const mailMax = 1000;
 const mailBytesMax = 1024 * 1024;
 
+/** The sizes of payloads, which each event of a burst is compared with. */
+const payloadSizes = new WeakMap<Mail, number>();
+
+function payloadSize(mail: Mail): number {
+  const known = payloadSizes.get(mail) ?? JSON.stringify(mail.payload).length;
+  payloadSizes.set(mail, known);
+  return known;
+}
+
 /** Throws if the mailbox of a run has no room for a payload of this size. */
-export function requireRoomForMail(run: Pick<LiveRun, "mail">, payloadBytes: number): void {
-  const mailBytes = run.mail.reduce((sum, mail) => sum + JSON.stringify(mail.payload).length, payloadBytes);
-  if (run.mail.length < mailMax && mailBytes <= mailBytesMax) return;
+export function requireRoomForMail(unread: readonly Mail[], payloadBytes: number): void {
+  const mailBytes = unread.reduce((sum, mail) => sum + payloadSize(mail), payloadBytes);
+  if (unread.length < mailMax && mailBytes <= mailBytesMax) return;
   throw fail("FAILED_PRECONDITION", {
-    public: `The run holds ${run.mail.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
+    public: `The run holds ${unread.length} events that no step has consumed. At most ${mailMax} events and 1 MiB are kept.`,
   });
 }
 
@@ -29,9 +37,9 @@ export function createOwnMail(engine: RunEngine): OwnMail {
       const payloadBytes = Buffer.byteLength(JSON.stringify(mail.payload));
       const result = await engine.advance({
         ...{ tenantId, runId, eventId: mail.eventId },
-        toEvent({ run, isKnown }) {
+        toEvent({ mail: unread, isKnown }) {
           if (isKnown) return undefined;
-          requireRoomForMail(run, payloadBytes);
+          requireRoomForMail(unread, payloadBytes);
           return { kind: "mail", mail };
         },
       });

@@ -57,7 +57,7 @@ export function createRunService({ db, signals, environments, start, engine }: P
     runId: string,
     keyed: KeyedCall | undefined,
     toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
-    toResponse: (run: Run) => T,
+    toResponse: (readRun: () => Run) => T,
     eventId?: string,
   ): Promise<T | "duplicate" | "ended"> {
     const { tenantId } = context;
@@ -72,14 +72,14 @@ export function createRunService({ db, signals, environments, start, engine }: P
         if (event === undefined) unchanged = storedRun(advanced);
         return event;
       },
-      respond(run) {
-        response = toResponse(run);
+      respond(readRun) {
+        response = toResponse(readRun);
         return keyed?.record(response);
       },
     });
     if (result === "duplicate") return "duplicate";
     if (result === "applied") return response!;
-    return result === "unchanged" ? toResponse(unchanged!) : "ended";
+    return result === "unchanged" ? toResponse(() => unchanged!) : "ended";
   }
 
   /** Throws if a run has ended. */
@@ -97,7 +97,8 @@ export function createRunService({ db, signals, environments, start, engine }: P
     toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
     toResponse: (run: Run) => T,
   ): Promise<T | "duplicate"> {
-    return unlessEnded(context, runId, await changeUnlessEnded(context, runId, keyed, toEvent, toResponse));
+    const respond = (readRun: () => Run) => toResponse(readRun());
+    return unlessEnded(context, runId, await changeUnlessEnded(context, runId, keyed, toEvent, respond));
   }
 
   const stopping = new AbortController();

@@ -57,11 +57,11 @@ export function createRunSignals({ db, definitions, environments, runs }: Parts)
     const payloadBytes = Buffer.byteLength(JSON.stringify(signal.payload));
     if (payloadBytes > payloadBytesMax) throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON");
     let isDuplicate = false;
-    const toEvent = ({ run, isKnown }: AdvancedRun): RunEvent | undefined => {
+    const toEvent = ({ mail, isKnown }: AdvancedRun): RunEvent | undefined => {
       isDuplicate = isKnown;
       if (isKnown) return undefined;
       const { event, scope, payload } = signal;
-      requireRoomForMail(run, payloadBytes);
+      requireRoomForMail(mail, payloadBytes);
       return { kind: "mail", mail: { eventId, event, scope, payload } };
     };
     // A new id was never used before.

@@ -72,7 +72,7 @@ export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve,
     cancelledRuns: advance.cancelledRuns,
     ...approvalsOf(run, advance, nowMs),
     events: eventsOf(run, advance, nowMs),
-    record: undefined,
+    records: [],
     epoch: undefined,
   };
 }

@@ -42,7 +42,7 @@ function toWrite(n: number, revision: number, change: Partial<RunWrite>): RunWri
     ...{ tenantId, id: idOf(n), environmentId, inProduction: true, revision, status: "waiting", stateJson: "{}" },
     ...{ unread: 0, wakeAtMs: undefined, end: undefined, historyJson: "[]", newTasks: [], retriedTasks: [] },
     ...{ endedTasks: [], hold: undefined, newMail: [], consumedMail: [], cancelledRuns: [], events: [] },
-    ...{ decidedApprovals: [], closedApprovals: [], record: undefined, epoch: undefined, ...change },
+    ...{ decidedApprovals: [], closedApprovals: [], records: [], epoch: undefined, ...change },
     newApprovals: (change.newApprovals ?? []).map(own),
   };
 }

@@ -94,7 +94,7 @@ export function createRunStart({ db, definitions, plans, starter }: Parts): Star
     await receipt?.refund(1).catch(() => {});
     if (result === "duplicate") return { kind: "duplicate" };
     // Another run with the same key was started at the same moment. This start had no effect.
-    const { record } = prepared.write;
+    const [record] = prepared.write.records;
     if (record !== undefined) await releaseKey(db.sql, record);
     const winner = await findByKey();
     if (winner !== undefined) return { kind: "in_progress", run: winner };

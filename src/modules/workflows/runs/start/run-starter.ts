@@ -114,10 +114,10 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: P
       const prepared = { run, plan, advance };
       const fixed = {
         ...{ definitionId: plan.definitionId, version: plan.version, runKey, shard: run.shard, parentRunId },
-        ...{ originJson: JSON.stringify(origin), createdAtMs: nowMs, record: undefined },
+        ...{ originJson: JSON.stringify(origin), createdAtMs: nowMs },
       };
       const done: PreparedRun = { ...prepared, write: { ...written, ...fixed } };
-      return record === undefined ? done : { ...done, write: { ...done.write, record: record(done) } };
+      return record === undefined ? done : { ...done, write: { ...done.write, records: [record(done)] } };
     },
 
     /** Stores a prepared run. Refused if its idempotency key was used before, or if its run key is in use. */

@@ -7,10 +7,10 @@ import { partsOf } from "./write-batch.ts";
 
 /**
  * Stores the idempotency records of calls that changed a run. A key that was used before has been detected when the run was
- * read: of two calls with the same key, the second finds that the run has changed.
+ * read: of two calls with the same key, only one is part of an advance, and the other finds that the run has changed.
  */
 export function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
-  const records = partsOf(writes, ({ record }) => (record === undefined ? [] : [record]));
+  const records = partsOf(writes, ({ records }) => records);
   if (records.length === 0) return sql``;
   return sql`, recorded as (
       insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)

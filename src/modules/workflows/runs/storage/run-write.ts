@@ -33,8 +33,8 @@ export interface RunWrite {
   /** The steps of approvals that are not open any more. */
   readonly closedApprovals: readonly string[];
   readonly events: readonly RunEventWrite[];
-  /** The idempotency record of the call that changes it. */
-  readonly record: IdempotencyRecord | undefined;
+  /** The idempotency records of the calls that change it. */
+  readonly records: readonly IdempotencyRecord[];
   /** The epoch of the run's shard, for an advance that only the owner of the shard may make. */
   readonly epoch: { readonly shard: number; readonly epoch: number } | undefined;
 }

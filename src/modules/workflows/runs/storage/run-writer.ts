@@ -12,7 +12,7 @@ export type StartRefusal = "duplicate" | "run_key_taken";
  * Returns why a run was not inserted, by its position.
  */
 export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Promise<ReadonlyMap<number, StartRefusal>> {
-  const keyed = writes.flatMap(({ record }, batchIndex) => (record === undefined ? [] : [{ batchIndex, record }]));
+  const keyed = writes.flatMap(({ records }, batchIndex) => records.map((record) => ({ batchIndex, record })));
   const hasRunKeys = writes.some(({ runKey }) => runKey !== "");
   const ended = writes.some(({ end }) => end !== undefined);
   const live = writes.some(({ end }) => end === undefined);

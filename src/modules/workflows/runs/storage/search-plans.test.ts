@@ -49,7 +49,7 @@ const toWrite = ({ id }: { id: string }): RunWrite => ({
   ...{ wakeAtMs: undefined, end: undefined, historyJson: "[]", newTasks: [], retriedTasks: [], endedTasks: [id] },
   ...{ hold: undefined, newMail: [], consumedMail: [], cancelledRuns: [], events: [] },
   ...{ newApprovals: [], decidedApprovals: [], closedApprovals: [] },
-  ...{ record: undefined, epoch: undefined },
+  ...{ records: [], epoch: undefined },
 });
 const noShards = (sql: Sql) => sql`select 0 as shard`;
 

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import { failsWith } from "../harness/context.ts";
+import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
+
+let database: TestDatabase;
+let node: WorkflowNode;
+let tenant: TestTenant;
+let other: TestTenant;
+before(async () => {
+  database = await freshDatabase();
+  node = await startWorkflowNode(database.url);
+  [tenant, other] = [await newTenant(node.db), await newTenant(node.db)];
+  for (const each of [tenant, other]) await node.publish(each, waiting);
+});
+after(async () => {
+  await node.stop();
+  await database.drop();
+});
+
+const waiting = {
+  ...{ dsl: "1", key: "waiting", timeout: "1d" },
+  steps: [
+    { id: "first", wait_event: { event: "go", timeout: "1d" } },
+    { id: "last", wait_event: { event: "end", timeout: "1d" } },
+  ],
+};
+
+async function start(owner: TestTenant): Promise<string> {
+  return (await node.start(owner, { definition: "waiting" })).run!.id;
+}
+
+test("events that arrive together are applied in one advance, each with its own response", async () => {
+  const runId = await start(tenant);
+  const responses = await Promise.all(Array.from({ length: 120 }, () => node.signal(tenant, { runId, event: "go" })));
+  assert.equal(new Set(responses.map(({ eventId }) => eventId)).size, 120);
+  assert.equal((await node.get(tenant, runId)).revision, 2);
+});
+
+test("changes that arrive together each show the run as they have left it", async () => {
+  const runId = await start(tenant);
+  const [paused, resumed] = await Promise.all([node.pause(tenant, { runId }), node.resume(tenant, { runId })]);
+  assert.deepEqual([paused.run!.status, resumed.run!.status], ["paused", "waiting"]);
+  assert.deepEqual([paused.run!.revision, resumed.run!.revision], [2, 2]);
+});
+
+test("an event that is sent twice at once is applied once, and recognised as a duplicate", async () => {
+  const runId = await start(tenant);
+  const send = () => node.signal(tenant, { runId, event: "go", eventId: "e1" });
+  const responses = await Promise.all([send(), send()]);
+  assert.deepEqual(
+    responses.map(({ duplicate }) => duplicate),
+    [false, true],
+  );
+});
+
+test("a burst does not fill a mailbox beyond its limit", async () => {
+  const runId = await start(tenant);
+  const sent = await Promise.allSettled(
+    Array.from({ length: 1010 }, () => node.signal(tenant, { runId, event: "unread" })),
+  );
+  const refused = sent.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  assert.equal(refused.length, 10);
+  assert.ok(refused.every(failsWith("FAILED_PRECONDITION")));
+});
+
+test("a run that needs another advance does not hold back a run of another tenant", async () => {
+  const [runId, beside] = [await start(tenant), await start(other)];
+  const order: string[] = [];
+  const send = async (name: string, owner: TestTenant, id: string) => {
+    await node.signal(owner, { runId: id, event: "go", eventId: "e1" });
+    order.push(name);
+  };
+  await Promise.all([send("first", tenant, runId), send("repeat", tenant, runId), send("beside", other, beside)]);
+  assert.deepEqual(order, ["first", "beside", "repeat"]);
+});
