@@ -172,7 +172,6 @@ suite("numbers", () => {
       "item.attributes.amount in [4, 5]",
       "item.attributes.amount in [5.0]",
       "any.exists(x, x == 1.0) && any.exists(x, x == 2.5)",
-      "item.attributes.amount / 2 == 2",
     ])
       assert.equal(evaluate(source), true, source);
   });
@@ -181,6 +180,20 @@ suite("numbers", () => {
     assert.equal(evaluate("item.attributes.amount * 1.5"), 7.5);
     assert.equal(evaluate("item.attributes.amount + item.attributes.price"), 10.5);
     assert.equal(evaluate("item.attributes.price - item.attributes.amount"), 0.5);
+  });
+
+  test("a division of JSON numbers is never truncated; one of ints is", () => {
+    for (const [source, result] of [
+      ["item.attributes.amount / 2", 2.5],
+      ["11 / item.attributes.amount", 2.2],
+      ["(item.attributes.amount + 1) / 2", 3],
+      ["any[0] / item.attributes.amount", 0.2],
+      ["int(item.attributes.amount) / 2", 2],
+      ["5 / 2", 2],
+      ["size(any) / 2", 1],
+    ] as const)
+      assert.equal(evaluate(source), result, source);
+    assertFails("item.attributes.amount / 0", "evaluation");
   });
 
   test("int overflow is an error, double overflow is infinity", () => {

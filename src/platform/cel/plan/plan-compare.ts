@@ -15,7 +15,14 @@ import {
   TIMESTAMP,
 } from "../syntax/static-type.ts";
 import { chargeKey, equals, isIn, sameNumber } from "../values/equality.ts";
-import { type ArithmeticOperator, arithmetic, negate, type OrderOperator, order } from "../values/operators.ts";
+import {
+  type ArithmeticOperator,
+  arithmetic,
+  divideExactly,
+  negate,
+  type OrderOperator,
+  order,
+} from "../values/operators.ts";
 import { Failure, isInt64, kindOf, ListValue, type Value } from "../values/values.ts";
 import type { Frame } from "./frame.ts";
 import { constantPlan, type Plan, type PlanContext, type Run } from "./plan.ts";
@@ -123,7 +130,9 @@ export function planArithmetic(node: Binary<ArithmeticOperator>, context: PlanCo
   const type = arithmeticType(node.op, left.type, right.type);
   if (type === undefined) throw mismatch(node, left, right, context);
   const { op, start: at } = node;
-  return { type, run: binary(left.run, right.run, (frame, a, b) => arithmetic(frame, op, a, b, at)) };
+  const apply: typeof divideExactly =
+    op === "/" && type.kind === "dyn" ? divideExactly : (frame, a, b) => arithmetic(frame, op, a, b, at);
+  return { type, run: binary(left.run, right.run, (frame, a, b) => apply(frame, a, b, at)) };
 }
 
 function arithmeticType(op: ArithmeticOperator, a: StaticType, b: StaticType): StaticType | undefined {

@@ -27,6 +27,15 @@ export function arithmetic(frame: Frame, operator: ArithmeticOperator, a: Value,
   return noOverload(operator, a, b, at);
 }
 
+/**
+ * Divides numbers of which one comes from JSON. JSON has no ints, although whole numbers are computed as ints, so the quotient
+ * is not truncated.
+ */
+export function divideExactly(frame: Frame, a: Value, b: Value, at: number): Value {
+  const hasRest = typeof a === "bigint" && typeof b === "bigint" && b !== 0n && a % b !== 0n;
+  return hasRest ? Number(a) / Number(b) : arithmetic(frame, "/", a, b, at);
+}
+
 const isNumber = (value: Value): value is number | bigint => typeof value === "number" || typeof value === "bigint";
 
 function noOverload(operator: string, a: Value, b: Value, at: number): Failure {
