@@ -177,6 +177,7 @@ describe("workflows of the client", () => {
       handlers: {
         async "document.read"({ url }, { task, report }) {
           if (url === "b") throw new WorkFailure("no such document", { code: "unreadable", retryable: false });
+          if (url === "c") throw Object.assign(new Error("locked"), { code: "unreadable", retryable: false });
           details.push(task.details);
           if (task.attempt > 1) return { words: 120 * task.attempt };
           report({ page: 3 });
@@ -187,11 +188,12 @@ describe("workflows of the client", () => {
       },
     };
     await whileWorking(options, async () => {
-      const [a, b] = await Promise.all(
-        ["a", "b"].map((url) => client.workflowRuns.start(flow.run({ url }, { wait_s: 20 }))),
+      const [a, b, c] = await Promise.all(
+        ["a", "b", "c"].map((url) => client.workflowRuns.start(flow.run({ url }, { wait_s: 20 }))),
       );
       assert.deepEqual([a!.run?.status, a!.run?.output], ["succeeded", { words: 240 }]);
       assert.deepEqual([b!.run?.status, b!.run?.output], ["succeeded", { words: -1 }]);
+      assert.deepEqual([c!.run?.status, c!.run?.output], ["succeeded", { words: -1 }]);
     });
     assert.deepEqual(details, [undefined, { page: 3 }]);
   });

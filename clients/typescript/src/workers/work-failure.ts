@@ -1,4 +1,7 @@
-/** Says how a handler failed. Any other error that a handler throws is a failure that may be retried. */
+/**
+ * Says how a handler failed. Any other error that a handler throws is a failure with its `code`, if that is one of a workflow,
+ * and may be retried unless its `retryable` is false.
+ */
 export class WorkFailure extends Error {
   /** A stable code: lower-case letters, digits and underscores. Empty for none. */
   readonly code: string;
@@ -51,5 +54,11 @@ const messageCharsMax = 1000;
 export function toWorkFailure(error: unknown): WorkFailure {
   if (error instanceof WorkFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new WorkFailure(message.slice(0, messageCharsMax), { cause: error });
+  const { code, retryable } = Object(error) as { readonly code?: unknown; readonly retryable?: unknown };
+  return new WorkFailure(message.slice(0, messageCharsMax), {
+    // Codes of the platform, such as ENOENT, are not codes of a workflow.
+    ...(typeof code === "string" && /^[a-z][a-z0-9_]*$/.test(code) && { code }),
+    retryable: retryable !== false,
+    cause: error,
+  });
 }
