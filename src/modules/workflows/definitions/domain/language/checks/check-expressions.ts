@@ -15,7 +15,7 @@ import {
 import { nearestName } from "../../../../../../platform/text/index.ts";
 import type { Compensation, Definition, Json, JsonObject, Step, Work } from "../definition.ts";
 import { outputScope, type PlacedStep, type StepScope, stepsOf } from "../step-tree.ts";
-import { expressionsOf, type PlacedExpression, sourceOf } from "../template.ts";
+import { expressionsOf, isExpression, type PlacedExpression, sourceOf } from "../template.ts";
 
 /** The variables that exist only inside of some blocks, with the block that has them. */
 const blockVariables = {
@@ -60,12 +60,25 @@ interface ExpressionCheck extends PlacedExpression {
 /** Checks all expressions of a definition. It yields after each one, so that a large definition can be checked in slices. */
 export function* checkExpressions(definition: Definition, violations: Violations): Generator<void> {
   const places = new Map<string, PlacedStep>();
-  for (const placed of stepsOf(definition)) if (!places.has(placed.step.id)) places.set(placed.step.id, placed);
+  for (const placed of stepsOf(definition)) {
+    if (!places.has(placed.step.id)) places.set(placed.step.id, placed);
+    checkPlainText(placed, violations);
+  }
   for (const check of expressionChecks(definition)) {
     if (violations.isFull) return;
     checkExpression(check, definition.inputSchema, places, violations);
     yield;
   }
+}
+
+/** Reports placeholders of other template languages in texts for people, who would read them as they are. */
+function checkPlainText({ step: { work }, path }: PlacedStep, violations: Violations): void {
+  const [name, text] =
+    work.kind === "approval" ? ["title", work.title] : work.kind === "fail" ? ["message", work.message] : [];
+  if (typeof text !== "string" || isExpression(text) || !text.includes("{{")) return;
+  const example = '="Ship " + input.order';
+  const message = `is plain text, in which {{…}} is not replaced; begin with = for an expression, for example ${example}`;
+  violations.add(`${path}.${work.kind}.${name}`, "placeholder", message);
 }
 
 function* expressionChecks(definition: Definition): Generator<ExpressionCheck> {

@@ -31,6 +31,14 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].catch[0].steps[0].id",
     message: 'the id "one" is already used at steps[0]: choose another',
   },
+  "a title with a placeholder of another language is no expression": {
+    document: documentOf([
+      { id: "ask", approval: { by: ["role:admin"], timeout: "1d", title: "Ship {{ input.order }}" } },
+    ]),
+    path: "steps[0].approval.title",
+    message:
+      'is plain text, in which {{…}} is not replaced; begin with = for an expression, for example ="Ship " + input.order',
+  },
   "a step cannot read a later step": {
     document: documentOf([noteStep("a", "=steps.b"), noteStep("b")]),
     path: "steps[0].transform",
