@@ -151,9 +151,24 @@ for (const { name, node, keys } of backends) {
         assert.equal(commit.body.errorCode, "OBJECT_NOT_UPLOADED");
       }
       assert.equal((await client.raw("PUT", path, bytes)).status, 200);
-      // A repeated upload changes nothing.
+      // A repeated upload changes nothing, and other bytes are refused as before.
       assert.equal((await client.raw("PUT", path, bytes)).json.data.status, "uploaded");
+      assert.equal((await client.raw("PUT", path, randomBytes(100_000))).json.errorCode, "OBJECT_MISMATCH");
       assert.equal((await client.call("POST", `${path}:commit`, {})).sequence, 1);
+    });
+
+    test("an object that its stream can never take is refused when it is announced", async () => {
+      const bytes = randomBytes(100);
+      const announce = async (stream: string) => {
+        const announced = { sha256: sha256Of(bytes), size_bytes: String(bytes.length) };
+        return (await client.rest.call("POST", `${stream}/objects`, announced)).body;
+      };
+      const small = await announce(await client.createStream({ ceilings: { unread_bytes: 99 } }));
+      assert.equal(small.violations[0].field, "size_bytes");
+      assert.match(small.violations[0].message, /the ceiling unread_bytes/);
+      const closed = await client.createStream();
+      await client.call("POST", `${closed}/close`, {});
+      assert.equal((await announce(closed)).errorCode, "STREAM_CLOSED");
     });
 
     test("more than 32 MiB are refused: when announced, by their length, and while they arrive", async () => {

@@ -83,6 +83,7 @@ for (const protocol of ["REST", "gRPC", "Connect"]) {
     assert.deepEqual(sequencesOf(await stream.read(0)), from(1, 7));
     assert.deepEqual(sequencesOf(await stream.read(4)), from(5, 7));
     assert.deepEqual(sequencesOf(await stream.read(2, 3)), from(3, 5));
+    assert.deepEqual(sequencesOf(await stream.read(0, -5)), from(1, 7));
     assert.deepEqual(await stream.read(7), []);
     assert.deepEqual(
       (await stream.read(5)).map(({ payload }) => payload),
@@ -221,6 +222,24 @@ for (const protocol of ["REST", "gRPC", "Connect"]) {
       assert.equal(error.status, isRest ? 429 : 8);
       assert.equal(error.retryAfter, "1");
     }
+  });
+
+  rule("rule 9: a record that can never fit is refused for good, and the ceiling is named", async (client) => {
+    const stream = await openStream(client, { ceilings: { unread_bytes: 20 } });
+    const error = await refusal("INVALID_ARGUMENT", stream.append("x".repeat(19), { wait_s: 20 }));
+    if (isRest) assert.match(JSON.stringify(error.extra), /at most 20 bytes, the ceiling unread_bytes/);
+    assert.equal(await stream.append("x".repeat(18)), 1);
+  });
+
+  rule("rule 10: a run that has ended receives no input records, and a repeated call its response", async (client) => {
+    const stream = await openStream(client);
+    const append = (name: string) =>
+      stream.append({ answer: 42 }, { direction: "input", key: `${name} ${stream.runId}` });
+    assert.equal(await append("first"), 1);
+    await until(async () => (await own.ok("GET", `/api/workflow-runs/${stream.runId}`)).data.status === "succeeded");
+    await refusal("FAILED_PRECONDITION", append("late"));
+    assert.equal(await append("first"), 1);
+    assert.equal(await stream.append("output"), 2);
   });
 
   rule("rule 10: an input record and its delivery are one commit, and its run gets one event", async (client) => {

@@ -171,6 +171,10 @@ test("a repeated call with the same idempotency key replays once, one letter and
 test("replay-all takes a filter, a version and a start, and says where to continue", async () => {
   const { tenant, ids, definitionId } = await withFailedRuns(5);
   await tenant.publish("two", { steps: [failingSteps[0]!, { id: "second", transform: { value: "=steps.first" } }] });
+  for (const version of [2, -1]) {
+    const refused = await tenant.nodes[0]!.call("POST", "/api/workflow-dlq:replay-all", { version });
+    assert.equal(refused.body.violations[0].rule, "needs_definition");
+  }
   const none = await tenant.must("POST", "/api/workflow-dlq:replay-all", { error_code: "other" });
   assert.deepEqual([none.replayed_count ?? 0, none.next ?? ""], [0, ""]);
   const body = { definition_id: definitionId, error_code: "stopped", version: 2, max_items: 3 };
@@ -189,10 +193,12 @@ test("replay-all takes a filter, a version and a start, and says where to contin
 });
 
 test("letters that cannot be replayed are skipped with the reason and stay open", async () => {
-  const { tenant, ids } = await withFailedRuns(3);
+  const { tenant, ids, definitionId } = await withFailedRuns(3);
   await tenant.publish("two", { steps: [failingSteps[0]!] });
   await sql`delete from workflow_history where run_id = ${ids[2]!}`;
-  const result = await tenant.must("POST", "/api/workflow-dlq:replay-all", { version: -1 });
+  const result = await tenant.must("POST", "/api/workflow-dlq:replay-all", {
+    ...{ definition_id: definitionId, version: -1 },
+  });
   assert.deepEqual(
     [result.replayed_count ?? 0, result.skipped.map((each: { reason: string }) => each.reason)],
     [0, ["refused", "refused", "history_expired"]],

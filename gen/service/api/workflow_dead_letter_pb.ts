@@ -551,7 +551,7 @@ export type ReplayAllWorkflowDeadLettersRequest = Message<"service.api.ReplayAll
   errorCode: string;
 
   /**
-   * The version of the definition: that of each run when 0, the active one when -1. Another version needs definition_id.
+   * The version of the definition: that of each run when 0, the active one when -1. Any but 0 needs definition_id.
    *
    * @generated from field: int32 version = 4;
    */

@@ -58,6 +58,7 @@ export function createWorkflows({ config, ...parts }: Parts) {
   const streams = createStreams({
     ...parts,
     sendMail: runs.sendMail,
+    findInProgress: runs.findInProgress,
     region,
     releaseObjects: (tx, tenantId, objectKeys) => objects.release(tx, tenantId, objectKeys),
   });

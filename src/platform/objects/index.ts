@@ -16,3 +16,4 @@ export {
 } from "./object-store.ts";
 export { openObjectStore } from "./open-object-store.ts";
 export { createS3Store, type S3Settings } from "./s3-store.ts";
+export { verifyBody } from "./verified-body.ts";

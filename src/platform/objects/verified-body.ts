@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { type ExpectedBody, ObjectMismatch } from "./object-store.ts";
 
+/** Reads a body to its end. Throws ObjectMismatch if it is not the expected one. */
+export async function verifyBody(body: AsyncIterable<Uint8Array>, expected: ExpectedBody): Promise<void> {
+  for await (const _ of verifiedBody(body, expected));
+}
+
 /**
  * Passes a body on while it checks its size and digest. The last part is passed on only if the whole body is the expected
  * one, so that a receiver which waits for all bytes never accepts a wrong body.

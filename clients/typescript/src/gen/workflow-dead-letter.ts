@@ -176,7 +176,7 @@ export type ReplayAllWorkflowDeadLettersRequest = {
   readonly environment_id?: string;
   /** Only those with this error code. */
   readonly error_code?: string;
-  /** The version of the definition: that of each run when 0, the active one when -1. Another version needs definition_id. */
+  /** The version of the definition: that of each run when 0, the active one when -1. Any but 0 needs definition_id. */
   readonly version?: number;
   /** Where each replay continues: failed_step (the default) or start. */
   readonly from?: "" | "failed_step" | "start";

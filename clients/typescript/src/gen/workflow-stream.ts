@@ -340,7 +340,7 @@ export type ReadWorkflowStreamRecordsRequest = {
   readonly stream_id: string;
   /** Only records with a greater sequence; 0 for all. */
   readonly cursor?: number;
-  /** The most records to return: 50 when 0, 1000 at most. Fewer are returned if they are large. */
+  /** The most records to return: 50 when 0 or less, 1000 at most. Fewer are returned if they are large. */
   readonly limit?: number;
 };
 

@@ -29,7 +29,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "counter">;
-  readonly streams: Pick<Streams, "lookup" | "appendInTransaction">;
+  readonly streams: Pick<Streams, "lookup" | "requireAppendable" | "appendInTransaction">;
   readonly store: ObjectStore;
   readonly region: string;
   readonly platformTenantId: () => string;

@@ -9,6 +9,7 @@ import {
   type ObjectReader,
   type ObjectStore,
   ObjectStoreError,
+  verifyBody,
 } from "../../../platform/objects/index.ts";
 import { contentClassOf, mayLog, type StreamDefinition, type Streams } from "../streams/index.ts";
 import { type RequestedRange, resolveRange } from "./domain/byte-range.ts";
@@ -20,7 +21,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly streams: Pick<Streams, "lookup" | "appendInTransaction">;
+  readonly streams: Pick<Streams, "lookup" | "requireAppendable" | "appendInTransaction">;
   readonly store: ObjectStore;
   readonly metrics: ObjectMetrics;
   /** The region of this node and of its object store. */
@@ -71,26 +72,29 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
     return intent;
   }
 
-  /** Stores bytes; returns when they are durable. */
-  async function put(context: Context, intent: ObjectIntent, body: AsyncIterable<Uint8Array>): Promise<void> {
+  /** Receives bytes with one of the functions of the store. */
+  async function receive(
+    context: Context,
+    intent: ObjectIntent,
+    take: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const leftMs = intent.expiresAt.getTime() - context.nowMs;
     const expired = AbortSignal.timeout(Math.max(0, leftMs));
     const signal = AbortSignal.any([context.signal, expired]);
     const startedMs = performance.now();
     try {
-      await store.put(intent.objectKey, body, intent, signal);
+      await take(signal);
     } catch (error) {
-      if (expired.aborted) throw endedFailure("expired");
       if (error instanceof ObjectMismatch) {
         metrics.uploaded(error.reason, 0);
         throw mismatch(error, intent);
       }
+      if (expired.aborted) throw endedFailure("expired");
       throw asUnavailable(error);
     } finally {
       // The caller decides how long its body takes.
       context.waited(performance.now() - startedMs);
     }
-    metrics.uploaded("stored", intent.sizeBytes);
   }
 
   return {
@@ -109,6 +113,7 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
         });
       }
       const contentClass = contentClassOf(stream.pins, announced.contentClass);
+      await streams.requireAppendable(sql, stream, announced.direction, announced.sizeBytes);
       const intents = intentStore(sql);
       if ((await intents.countOpen(tenantId, stream.streamId)) >= openIntentsMax) {
         throw fail("FAILED_PRECONDITION", {
@@ -148,8 +153,13 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       const next = nextStatus(intent, "upload", context.nowMs);
       if (next instanceof Failure) throw next;
       // From now on the removal of the intent includes the bytes in this region.
-      if (next === "repeat" || !(await intentStore(context.sql).noteUpload(intent, region))) return { stream, intent };
-      await put(context, intent, body);
+      if (next === "repeat" || !(await intentStore(context.sql).noteUpload(intent, region))) {
+        // Nothing is stored again, but other bytes are refused as they are the first time.
+        await receive(context, intent, () => verifyBody(body, intent));
+        return { stream, intent };
+      }
+      await receive(context, intent, (signal) => store.put(intent.objectKey, body, intent, signal));
+      metrics.uploaded("stored", intent.sizeBytes);
       // A long upload can outlast the access of its caller.
       await context.recheckAccess();
       return { stream, intent };

@@ -44,6 +44,7 @@ interface Parts {
   readonly metrics: Pick<Metrics, "counter" | "gauge">;
   readonly events: EventRecorder;
   readonly sendMail: Runs["sendMail"];
+  readonly findInProgress: Runs["findInProgress"];
   readonly platformTenantId: () => string;
   /** The region of this node. */
   readonly region: string;
@@ -59,6 +60,8 @@ export interface Streams {
   readonly worker: { start(): Promise<void>; stop(): Promise<void> };
   /** Finds streams and checks the access of callers and of this node's region. */
   readonly lookup: StreamLookup;
+  /** Throws if a large object could not be appended. */
+  readonly requireAppendable: AppendService["requireAppendable"];
   /** Appends a record in a transaction of the caller. */
   readonly appendInTransaction: AppendService["appendInTransaction"];
   /** Ends the appends that wait for acknowledgements when the node stops. */
@@ -80,7 +83,7 @@ export function createStreams(parts: Parts): Streams {
       if (hasInput) delivery.deliver(key);
     },
   });
-  const appends = createAppendService({ db, lookup, appender, signals, metrics });
+  const appends = createAppendService({ ...parts, lookup, appender, metrics });
   const tails = createStreamTails({ ...parts, metrics });
   return {
     handlers: streamHandlers({
@@ -91,6 +94,7 @@ export function createStreams(parts: Parts): Streams {
     jobs: [pruneStreamsJob({ ...parts, metrics, releaseObjects }), removeIdleConsumersJob(parts)],
     worker: { start: async () => delivery.start(), stop: delivery.stop },
     lookup,
+    requireAppendable: appends.requireAppendable,
     appendInTransaction: appends.appendInTransaction,
     endWaits: appends.endWaits,
     async idle() {

@@ -76,7 +76,7 @@ export function streamHandlers({ service, appends, subscriptions }: Parts): Hand
     async readWorkflowStreamRecords(context, request) {
       const { runId, streamId } = request;
       const cursor = toSequence(request.cursor);
-      const limit = Math.min(request.limit || limitDefault, limitMax);
+      const limit = request.limit > 0 ? Math.min(request.limit, limitMax) : limitDefault;
       const { head, records } = await service.readRecords(context, runId, streamId, cursor, limit);
       return create(ReadWorkflowStreamRecordsResponseSchema, {
         records: records.map(fromRecord),

@@ -199,7 +199,7 @@ export function createDeadLetterService({ db, events, definitions, environments,
     ): Promise<T | "duplicate"> {
       const { tenantId, principal } = context;
       const { errorCode, version, from, after, reason } = input;
-      if (version > 0 && input.definitionId === "") {
+      if (version !== 0 && input.definitionId === "") {
         throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
       }
       if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";

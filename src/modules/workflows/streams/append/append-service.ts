@@ -2,14 +2,16 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context, KeyedCall } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { type Database, nextWake, notFound, type Signals, type Sql } from "../../../../platform/db/index.ts";
-import { claimKey, completeRecord } from "../../../../platform/idempotency/index.ts";
+import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
 import type { Json } from "../../definitions/index.ts";
-import { contentClassOf } from "../domain/pins.ts";
+import type { Runs } from "../../runs/index.ts";
+import { contentClassOf, type Pins } from "../domain/pins.ts";
 import { redact } from "../domain/redaction.ts";
 import { type Direction, inlineBytesMax, type NewRecord, type StreamDefinition } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
+import { streamStore } from "../stream-store.ts";
 import { ackTopic } from "../stream-topics.ts";
 import type { Append, SequenceRecord } from "./append-store.ts";
 import type { AppendOutcome, RecordAppender } from "./record-appender.ts";
@@ -45,6 +47,8 @@ interface Parts {
   readonly db: Database;
   readonly lookup: StreamLookup;
   readonly appender: RecordAppender;
+  /** Those of the given runs that have not ended. */
+  readonly findInProgress: Runs["findInProgress"];
   readonly signals: Signals;
   readonly metrics: StreamMetrics;
 }
@@ -62,7 +66,7 @@ const nothingAppended = new Error("Nothing was appended.");
 export type AppendService = ReturnType<typeof createAppendService>;
 
 /** Creates the append service. */
-export function createAppendService({ db, lookup, appender, signals, metrics }: Parts) {
+export function createAppendService({ db, lookup, appender, findInProgress, signals, metrics }: Parts) {
   const stopping = new AbortController();
 
   /**
@@ -133,7 +137,28 @@ export function createAppendService({ db, lookup, appender, signals, metrics }: 
     }
   }
 
+  /** Throws if a record is for a run that cannot receive it any more. */
+  async function requireReceiver(
+    { tenantId, runId }: StreamDefinition,
+    records: readonly { readonly direction: Direction }[],
+    keyed?: KeyedCall,
+  ): Promise<void> {
+    if (!records.some(({ direction }) => direction === "input")) return;
+    if ((await findInProgress(tenantId, [runId])).length > 0) return;
+    // A repeated call gets its response even if the run has ended meanwhile.
+    if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return;
+    throw fail("FAILED_PRECONDITION", { public: "The run has ended, so it receives no input records." });
+  }
+
   return {
+    /** Throws if a large object that is announced could not be appended even if everything is read. */
+    async requireAppendable(sql: Sql, stream: StreamDefinition, direction: Direction, bytes: number): Promise<void> {
+      requireRoom(stream.pins, bytes, "size_bytes");
+      await requireReceiver(stream, [{ direction }]);
+      const state = await streamStore(sql).readState(stream);
+      if (state?.closedAt != null) throw streamClosed(stream);
+    },
+
     /** Appends an inline record. Returns "duplicate" for a repeated call. */
     async appendRecord<T extends Message>(
       context: Context,
@@ -143,6 +168,7 @@ export function createAppendService({ db, lookup, appender, signals, metrics }: 
       toResponse: (sequence: number, appendedAtMs: number) => T,
     ): Promise<T | "duplicate"> {
       const stream = await lookup.require(context, runId, streamId, "write");
+      await requireReceiver(stream, [input], keyed);
       const appendedAtMs = context.nowMs;
       const append = {
         ...appendTo(stream, toNewRecord(stream, input), appendedAtMs),
@@ -167,6 +193,7 @@ export function createAppendService({ db, lookup, appender, signals, metrics }: 
       toResponse: (prefix: AppendedPrefix) => T,
     ): Promise<T | "duplicate"> {
       const stream = await lookup.require(context, runId, streamId, "write");
+      await requireReceiver(stream, inputs, keyed);
       const appendedAtMs = context.nowMs;
       const appends = inputs.map((input, at) =>
         appendTo(
@@ -258,7 +285,16 @@ function toNewRecord({ pins, redactionKey }: StreamDefinition, input: RecordInpu
   }
   const payloadJson =
     pins.redaction.length === 0 ? sent : JSON.stringify(redact(payload, pins.redaction, redactionKey));
-  return { direction, contentClass, schemaRef, payloadJson, bytes: Buffer.byteLength(payloadJson) };
+  const bytes = Buffer.byteLength(payloadJson);
+  requireRoom(pins, bytes, "payload");
+  return { direction, contentClass, schemaRef, payloadJson, bytes };
+}
+
+/** Throws if a record does not fit even when everything before it is read. */
+function requireRoom({ ceilings }: Pins, bytes: number, field: "payload" | "size_bytes"): void {
+  if (bytes <= ceilings.unread_bytes) return;
+  const limit = `must be at most ${ceilings.unread_bytes} bytes`;
+  throw invalid(field, "max_bytes", `${limit}, the ceiling unread_bytes of the stream; it has ${bytes}`);
 }
 
 function sequenceRecord(keyed: KeyedCall, response: Message): SequenceRecord {
@@ -267,14 +303,14 @@ function sequenceRecord(keyed: KeyedCall, response: Message): SequenceRecord {
   return { ...record, beforeSequence, afterSequence };
 }
 
+const streamClosed = ({ streamId }: StreamDefinition) => fail("STREAM_CLOSED", { extra: { stream_id: streamId } });
+
 /** The error of an append that was not carried out. */
-function appendFailure(
-  outcome: Exclude<AppendOutcome, { kind: "appended" }>,
-  { pins, streamId }: StreamDefinition,
-): Failure {
+function appendFailure(outcome: Exclude<AppendOutcome, { kind: "appended" }>, stream: StreamDefinition): Failure {
+  const { pins } = stream;
   switch (outcome.kind) {
     case "closed":
-      return fail("STREAM_CLOSED", { extra: { stream_id: streamId } });
+      return streamClosed(stream);
     case "total_full": {
       const { items, bytes } = outcome.usage;
       const { total_items, total_bytes } = pins.ceilings;
