@@ -190,6 +190,52 @@ test("a workflow run: what it did and the event that it waits for", async () => 
   await isRefused(run.id, "workflow_run:read");
 });
 
+test("a workflow run: who may decide, and for a failed one its step, failed compensations and remedies", async () => {
+  const key = `w.${freshName()}`;
+  const undo = { task: { queue: key, type: "undo" }, retry: { max_attempts: 1 } };
+  const document = {
+    ...{ dsl: "1", key, name: "Fails", timeout: "2d", on_failure: "compensate" },
+    steps: [
+      { id: "pay", task: { queue: key, type: "pay" }, compensate: undo },
+      { id: "ask", approval: { by: ["role:admin", "user:ann"], timeout: "1d" } },
+      { id: "stop", fail: { code: "sold_out", message: "No seats." } },
+    ],
+  };
+  const { id: definitionId } = (await own.ok("POST", "/api/workflow-definitions", { document })).data;
+  await own.ok("POST", `/api/workflow-definitions/${definitionId}/publish`, {});
+  const { run } = (await own.ok("POST", "/api/workflow-runs", { definition: key })).data;
+  const poll = async (type: string) => {
+    const worker = { queue: key, worker_id: "w", build_id: "b", slots: 1, wait_s: 20 };
+    const capabilities = [{ type, versions: ["1.0.0"] }];
+    const { task_id, token } = (await own.ok("POST", "/api/workflow-tasks:poll", { ...worker, capabilities })).data
+      .tasks[0];
+    return { task_id, token };
+  };
+  await own.ok("POST", "/api/workflow-tasks:complete", { completions: [{ ...(await poll("pay")), output: {} }] });
+  const waiting = await explain(run.id);
+  assert.match(waiting.waits[0].message, /^Step ask: It waits for 1 of role:admin, user:ann to approve; 0 so far\.$/);
+  assert.match(waiting.waits[0].remedy, /^Decide as role:admin or user:ann: POST /);
+  await own.ok("POST", `/api/workflow-runs/${run.id}/approvals/ask/decide`, { approved: true });
+  const failure = { ...(await poll("undo")), code: "bank_closed", message: "Closed.", retryable: false };
+  await own.ok("POST", "/api/workflow-tasks:fail", { failures: [failure] });
+  const failed = await explain(run.id);
+  assert.match(
+    failed.summary,
+    /ended as failed at the step stop: sold_out, No seats\. The compensation of pay failed\.$/,
+  );
+  assert.deepEqual([failed.waits, failed.remedies.length], [[], 2]);
+  assert.match(failed.remedies[0], /replay the run: POST/);
+  assert.equal(failed.remedies[1], "Undo the step pay by hand.");
+  const { reasons } = (await own.ok("GET", `/api/workflow-runs/${run.id}/explain`)).data;
+  assert.deepEqual(
+    reasons.map(({ step, code }: ResponseData) => [step, code]),
+    [
+      ["stop", "failed"],
+      ["pay", "compensation_failed"],
+    ],
+  );
+});
+
 test("an execution of a connector action: what the provider answered and what would help", async () => {
   const connection = await own.ok("POST", "/api/v2/connector/connections", {
     ...{ name: freshName(), provider_key: "http", auth_mode: "none", settings: { base_url: service.baseUrl } },

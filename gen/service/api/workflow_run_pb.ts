@@ -1286,7 +1286,7 @@ export type WorkflowRunExplanation = Message<"service.api.WorkflowRunExplanation
   summary: string;
 
   /**
-   * What each step in progress waits for.
+   * What each step in progress waits for, or what the run has failed with.
    *
    * @generated from field: repeated service.api.WorkflowRunReason reasons = 4;
    */
@@ -1301,7 +1301,7 @@ export const WorkflowRunExplanationSchema: GenMessage<WorkflowRunExplanation> = 
   messageDesc(file_service_api_workflow_run, 29);
 
 /**
- * What a step waits for.
+ * What a step waits for, or has failed with.
  *
  * @generated from message service.api.WorkflowRunReason
  */
@@ -1321,7 +1321,7 @@ export type WorkflowRunReason = Message<"service.api.WorkflowRunReason"> & {
   code: string;
 
   /**
-   * What it waits for.
+   * What it waits for or has failed with.
    *
    * @generated from field: string message = 3;
    */

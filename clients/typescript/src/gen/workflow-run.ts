@@ -370,17 +370,17 @@ export type WorkflowRunExplanation = {
   readonly status: string;
   /** One sentence that sums it up. */
   readonly summary: string;
-  /** What each step in progress waits for. */
+  /** What each step in progress waits for, or what the run has failed with. */
   readonly reasons: readonly WorkflowRunReason[];
 };
 
-/** What a step waits for. */
+/** What a step waits for, or has failed with. */
 export type WorkflowRunReason = {
   /** The step; empty for the run itself. */
   readonly step: string;
   /** A stable code, such as waiting_for_event or no_worker. */
   readonly code: string;
-  /** What it waits for. */
+  /** What it waits for or has failed with. */
   readonly message: string;
   /** What would move it. */
   readonly remedy: string;

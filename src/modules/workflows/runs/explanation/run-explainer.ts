@@ -1,10 +1,10 @@
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
-import { type ExplainedStep, type Explainer, linkTo } from "../../../explainer.ts";
+import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
 import type { HistoryEntry } from "../domain/engine/history-entry.ts";
 import type { RunState } from "../domain/engine/state.ts";
 import type { Run } from "../domain/run.ts";
 import { runStore } from "../storage/run-store.ts";
-import type { ExplainRun } from "./run-explanation.ts";
+import type { ExplainRun, RunReason } from "./run-explanation.ts";
 
 /** How many of the latest advances are shown. */
 const advancesMax = 50;
@@ -29,15 +29,16 @@ export function createRunExplainer(explainRun: ExplainRun): Explainer {
         steps: history.rows.flatMap(({ at, entries }) =>
           (entries as readonly HistoryEntry[]).map((entry) => ({ at, ...stepOf(entry) })),
         ),
-        waits: reasons.map(({ step, message, ...reason }) => ({
-          ...reason,
-          message: step === "" ? message : `Step ${step}: ${message}`,
-        })),
-        remedies: remediesOf(run),
+        waits: run.endedAt === null ? reasons.map(toWait) : [],
+        remedies: run.endedAt === null ? [] : reasons.map(({ remedy }) => remedy),
         links: linksOf(run),
       };
     },
   };
+}
+
+function toWait({ step, message, ...reason }: RunReason): ExplainedWait {
+  return { ...reason, message: step === "" ? message : `Step ${step}: ${message}` };
 }
 
 /** An entry of the history in words. Outputs and payloads are not repeated. */
@@ -89,11 +90,6 @@ const plainMessages = {
   wait_timed_out: "The wait timed out.",
   approval_requested: "An approval was requested.",
 } as const;
-
-function remediesOf({ id, status }: Run): readonly string[] {
-  if (status !== "failed" && status !== "timed_out") return [];
-  return [`Correct the cause, then replay the run: POST /api/workflow-runs/${id}/replay.`];
-}
 
 function linksOf(run: Run) {
   const { id, definitionId, parentRunId, status } = run;

@@ -1,6 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
 import type { ShownTask, Tasks } from "../../tasks/index.ts";
-import type { Activity, RunState } from "../domain/engine/state.ts";
+import { type Plan, type PlanWork, unitOf } from "../domain/engine/plan.ts";
+import type { Activity, RunError, RunState } from "../domain/engine/state.ts";
 import type { Run } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";
 
@@ -11,7 +12,7 @@ export interface RunExplanation {
   readonly reasons: readonly RunReason[];
 }
 
-/** What a step waits for, and what would move it. */
+/** What a step waits for or has failed with, and what would move it. */
 export interface RunReason {
   readonly step: string;
   readonly code: string;
@@ -32,15 +33,16 @@ export function createRunExplanation(plans: PlanCache, tasksOfRun: Tasks["tasksO
   return async ({ sql, tenantId }, run) => {
     const state = JSON.parse(run.stateJson) as RunState;
     const tasks = run.endedAt === null ? await tasksOfRun(sql, tenantId, run.id, tasksMax) : [];
-    const reasons = reasonsOf(run, state, new Map(tasks.map((task) => [task.id, task])));
     const plan = await plans.get(tenantId, run.definitionId, run.version);
+    const reasons = reasonsOf(run, state, plan, new Map(tasks.map((task) => [task.id, task])));
     const place = `version ${run.version} of ${plan.key}`;
     return { status: run.status, summary: summaryOf(run, state, reasons, place), reasons };
   };
 }
 
-function reasonsOf(run: Run, state: RunState, tasks: ReadonlyMap<string, ShownTask>): RunReason[] {
-  if (run.endedAt !== null) return [];
+function reasonsOf(run: Run, state: RunState, plan: Plan, tasks: ReadonlyMap<string, ShownTask>): RunReason[] {
+  if (run.endedAt !== null)
+    return failuresOf(run).map((failure) => ({ ...failure, since: run.endedAt!, until: undefined }));
   if (run.status === "paused") {
     const remedy = `Resume the run: POST /api/workflow-runs/${run.id}/resume.`;
     return [{ ...reason("", "paused", "The run is paused.", remedy), since: undefined, until: undefined }];
@@ -56,7 +58,7 @@ function reasonsOf(run: Run, state: RunState, tasks: ReadonlyMap<string, ShownTa
     ];
   }
   const reasons = Object.entries(state.active).flatMap(([step, activity]): RunReason[] => {
-    const found = reasonOf(run, step, activity, tasks);
+    const found = reasonOf(run, step, activity, plan, tasks);
     if (found === undefined) return [];
     const dueMs = Math.min(activity.dueMs ?? Number.POSITIVE_INFINITY, activity.totalMs ?? Number.POSITIVE_INFINITY);
     return [
@@ -81,11 +83,28 @@ const reason = (step: string, code: string, message: string, remedy: string): Re
   remedy,
 });
 
+/** What a run failed at: its step, and the compensations that failed after it. */
+function failuresOf({ id, status, error }: Run): Reason[] {
+  if (error === null) return [];
+  const replay = `Correct the cause, then replay the run: POST /api/workflow-runs/${id}/replay.`;
+  const own = reason(error.step, status, `${error.code}, ${error.message}`, replay);
+  const details = error.details as { readonly failed_compensations?: readonly RunError[] } | null;
+  return [
+    ...(status === "cancelled" ? [] : [own]),
+    ...(details?.failed_compensations ?? []).map(({ step, code, message }) =>
+      reason(step, undoFailed, `Its compensation failed: ${code}, ${message}`, `Undo the step ${step} by hand.`),
+    ),
+  ];
+}
+
+const undoFailed = "compensation_failed";
+
 /** The reason of one step; undefined for a block, which waits for the steps inside it. */
 function reasonOf(
   run: Run,
   step: string,
   activity: Activity,
+  plan: Plan,
   tasks: ReadonlyMap<string, ShownTask>,
 ): Reason | undefined {
   switch (activity.s) {
@@ -101,8 +120,9 @@ function reasonOf(
     case "timer":
       return reason(step, "waiting_for_time", "It waits for its time.", "It continues by itself.");
     case "approval": {
-      const message = `It waits for an approval; ${activity.decisions.length} so far.`;
-      const remedy = `Decide: POST /api/workflow-runs/${run.id}/approvals/${step}/decide.`;
+      const { by, quorum } = unitOf(plan, step).work as PlanWork & { readonly kind: "approval" };
+      const message = `It waits for ${quorum} of ${by.join(", ")} to approve; ${activity.decisions.length} so far.`;
+      const remedy = `Decide as ${by.join(" or ")}: POST /api/workflow-runs/${run.id}/approvals/${step}/decide.`;
       return reason(step, "waiting_for_approval", message, remedy);
     }
     case "effect":
@@ -166,8 +186,11 @@ function taskReason(step: string, task: ShownTask | undefined): Reason {
 function summaryOf(run: Run, state: RunState, reasons: readonly RunReason[], place: string): string {
   const what = `The run of ${place}`;
   if (run.endedAt !== null) {
+    const place = run.error === null || run.error.step === "" ? "" : ` at the step ${run.error.step}`;
     const cause = run.error === null ? "." : `: ${run.error.code}, ${run.error.message}`;
-    return `${what} has ended as ${run.status}${cause}`;
+    const steps = reasons.flatMap(({ step, code }) => (code === undoFailed ? [step] : []));
+    const undone = steps.length === 0 ? "" : ` The compensation of ${steps.join(", ")} failed.`;
+    return `${what} has ended as ${run.status}${place}${cause}${undone}`;
   }
   const doing =
     state.ending === undefined ? "" : ` It compensates because it is about to end as ${state.ending.status}.`;
