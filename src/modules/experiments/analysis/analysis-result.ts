@@ -122,9 +122,7 @@ export interface Analysis {
   variants: readonly VariantAnalysis[];
 }
 
-/** The smallest p-values of earlier analyses. Exact tests keep their minimum, so that a result never gets weaker again. */
+/** The smallest p-value of earlier analyses: a mismatch of the sample ratio never becomes valid again. */
 export interface EarlierMinima {
   sampleRatioP?: number | undefined;
-  /** Of the rare events, by variant and metric. */
-  rareEventP?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
 }

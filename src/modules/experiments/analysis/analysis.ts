@@ -11,9 +11,7 @@ import { describeAnalysis } from "./verdict/sentence.ts";
 /** Analyses the moments of all phases, oldest first. The plan must not change once the experiment has started. */
 export function analyse(plan: AnalysisPlan, phases: readonly PhaseSummary[], earlier: EarlierMinima = {}): Analysis {
   const sampleRatio = checkSampleRatio(plan.variants, phases, earlier.sampleRatioP);
-  const variants = plan.variants.map((variant) =>
-    analyseVariant(plan, phases, variant, earlier, sampleRatio.isMismatch),
-  );
+  const variants = plan.variants.map((variant) => analyseVariant(plan, phases, variant, sampleRatio.isMismatch));
   const treatments = variants.filter(({ isControl }) => !isControl);
   const verdict = judgeExperiment(sampleRatio.isMismatch, treatments);
   const analysis = {
@@ -29,7 +27,6 @@ function analyseVariant(
   plan: AnalysisPlan,
   phases: readonly PhaseSummary[],
   variant: string,
-  earlier: EarlierMinima,
   isMismatch: boolean,
 ): VariantAnalysis {
   const arms = phases.flatMap((phase) => phase.arms.filter((arm) => arm.variant === variant));
@@ -39,7 +36,7 @@ function analyseVariant(
   const comparisons = isControl
     ? []
     : plan.metrics.map((metric, i) => {
-        const comparison = compare(plan, phases, variant, metric, earlier.rareEventP?.[variant]?.[metric.key]);
+        const comparison = compare(plan, phases, variant, metric);
         const isIncomplete = metrics[i]!.missing > 0;
         return isIncomplete
           ? { ...comparison, notes: [...comparison.notes, "unscored_left_out" as const] }

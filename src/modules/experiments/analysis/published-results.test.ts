@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyse } from "./analysis.ts";
 import type { MetricComparison } from "./analysis-result.ts";
+import { estimateArm } from "./comparison/arm-estimate.ts";
 import { emptyMoments, type MetricMoments } from "./moments.ts";
 import type { MetricType } from "./plan.ts";
 import { checkSampleRatio } from "./sample-ratio.ts";
@@ -44,16 +45,30 @@ function momentsOfEvents(n: number, events: number): MetricMoments {
   return { ...emptyMoments(), n, mean: events / n, m2: events - events ** 2 / n, nonZero: events };
 }
 
-test("the interval of a lift of means, from GrowthBook's tests", () => {
-  const a = momentsOfSums(3000, 1396.87, 52377.9767);
-  const b = momentsOfSums(3461, 2422.7, 134698.29);
-  const { liftInterval } = compareTwo("mean", 1000, a, b);
-  assert.deepEqual([liftInterval!.lower.toFixed(5), liftInterval!.upper.toFixed(5)], ["-0.55844", "1.56516"]);
+/** The lift with its interval by the delta method, which the source uses, and the same sequence. */
+function deltaInterval(type: MetricType, plannedUnits: number, a: MetricMoments, b: MetricMoments): string[] {
+  const [one, other] = [estimateArm(type, a), estimateArm(type, b)];
+  const variance = other.meanVariance / one.mean ** 2 + (one.meanVariance * other.mean ** 2) / one.mean ** 4;
+  const halfWidth = Math.sqrt(variance) * criticalValue(createSequence(0.05, plannedUnits), a.n + b.n);
+  return [-halfWidth, halfWidth].map((side) => (other.mean / one.mean - 1 + side).toFixed(5));
+}
+
+test("the width of the sequence for means and proportions, from GrowthBook's tests", () => {
+  const [a, b] = [momentsOfSums(3000, 1396.87, 52377.9767), momentsOfSums(3461, 2422.7, 134698.29)];
+  assert.deepEqual(deltaInterval("mean", 1000, a, b), ["-0.55844", "1.56516"]);
+  const [c, d] = [momentsOfEvents(3000, 1396), momentsOfEvents(3461, 2422)];
+  assert.deepEqual(deltaInterval("proportion", 5000, c, d), ["0.40098", "0.60675"]);
 });
 
-test("the interval of a lift of proportions, from GrowthBook's tests", () => {
-  const { liftInterval } = compareTwo("proportion", 5000, momentsOfEvents(3000, 1396), momentsOfEvents(3461, 2422));
-  assert.deepEqual([liftInterval!.lower.toFixed(5), liftInterval!.upper.toFixed(5)], ["0.40098", "0.60675"]);
+test("both ends of the interval of a lift are where the sequence of b - r·a reaches 0", () => {
+  const [a, b] = [momentsOfEvents(3000, 1396), momentsOfEvents(3461, 2422)];
+  const { liftInterval } = compareTwo("proportion", 5000, a, b);
+  const [one, other] = [estimateArm("proportion", a), estimateArm("proportion", b)];
+  const critical = criticalValue(createSequence(0.05, 5000), a.n + b.n);
+  for (const ratio of [liftInterval!.lower + 1, liftInterval!.upper + 1]) {
+    const error = Math.sqrt(other.meanVariance + ratio ** 2 * one.meanVariance);
+    assert.ok(Math.abs(Math.abs(other.mean - ratio * one.mean) / error - critical) < 1e-9, `${ratio}`);
+  }
 });
 
 test("retention in Cookie Cats: the always-valid p-value is larger than the fixed one of .0016", () => {

@@ -3,7 +3,7 @@ import type { Database } from "../../../platform/db/index.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import { analyse } from "../analysis/index.ts";
 import { planOf } from "../experiments/index.ts";
-import { minimaAfter, pointOf } from "./domain/history.ts";
+import { pointOf } from "./domain/history.ts";
 import { insertPoint, lockDuePoint } from "./history-store.ts";
 import { readPhases } from "./moment-store.ts";
 
@@ -32,7 +32,7 @@ export function createHistoryWriter({ db, clock, events }: Parts): HistoryWriter
         await insertPoint(tx, experiment, {
           at: new Date(nowMs),
           point: pointOf(analysis),
-          minima: minimaAfter(minima, design, analysis),
+          minima: { sampleRatioP: analysis.sampleRatio.p },
           verdict: analysis.verdict,
         });
         const entries: EventEntry[] = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyse } from "../analysis.ts";
-import type { MetricComparison, PhaseSummary } from "../analysis-result.ts";
+import type { Interval, MetricComparison, PhaseSummary } from "../analysis-result.ts";
 import { addToMoments, emptyMoments, type MetricMoments, type UnitValue } from "../moments.ts";
 import type { AnalysisPlan, MetricPlan } from "../plan.ts";
 import { createSeededRandom } from "../testing/seeded-random.ts";
@@ -211,13 +211,28 @@ test("a rare event is compared exactly, as a relative rate", () => {
   assert.deepEqual(onlyTreatment.notes, ["interval_unbounded"]);
 });
 
-test("the smallest p-value of a rare event counts", () => {
-  const rare = plan({ metrics: [metric({ type: "rare_event" })] });
-  const phases = [phase(events(1000, 10), events(1000, 12))];
-  const now = analyse(rare, phases).variants[1]!.comparisons[0]!;
-  assert.equal(now.state, "inconclusive");
-  const later = analyse(rare, phases, { rareEventP: { b: { metric: 0.01 } } }).variants[1]!.comparisons[0]!;
-  assert.deepEqual([later.p, later.state], [0.01, "better"]);
+test("the interval that is shown decides: of the difference, of the lift and of a rare event", () => {
+  const around = (centre: number, spread: number) =>
+    momentsOf(Array.from({ length: 60 }, () => ({ value: centre + spread * random.normal() })));
+  const side = ({ lower, upper }: Interval) => (lower > 0 ? 1 : upper < 0 ? -1 : 0);
+  let decided = 0;
+  for (let shift = -20; shift <= 20; shift++) {
+    for (const level of [10, -10]) {
+      const { state, interval, liftInterval, lift } = compare(
+        metric(),
+        phase(around(level, 6), around(level + shift, 12)),
+      );
+      const expected = { better: 1, inconclusive: 0, worse: -1 }[state as "better"];
+      assert.equal(side(interval!), expected);
+      if (liftInterval === null) continue;
+      assert.equal(side(liftInterval), expected, `${state}: ${JSON.stringify(liftInterval)}`);
+      assert.ok(liftInterval.lower < lift! && lift! < liftInterval.upper);
+      if (expected !== 0) decided++;
+    }
+    const rare = compare(metric({ type: "rare_event" }), phase(events(500, 30), events(500, 30 + shift)));
+    assert.equal(side(rare.liftInterval!), { better: 1, inconclusive: 0, worse: -1 }[rare.state as "better"]);
+  }
+  assert.ok(decided > 30, `${decided} decided comparisons`);
 });
 
 test("alpha is shared by success metrics and treatments, and whole for guardrails", () => {

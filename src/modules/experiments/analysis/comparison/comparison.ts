@@ -8,7 +8,7 @@ import type {
 } from "../analysis-result.ts";
 import { emptyMoments, type MetricMoments } from "../moments.ts";
 import type { AnalysisPlan, MetricPlan } from "../plan.ts";
-import { alwaysValidP, createSequence, criticalValue, type Sequence } from "../significance/confidence-sequence.ts";
+import { alwaysValidP, createSequence, criticalValue } from "../significance/confidence-sequence.ts";
 import { type EventCounts, equalRatesP, relativeRate } from "../significance/exact-test.ts";
 import { type ArmEstimate, estimateArm, needsOf } from "./arm-estimate.ts";
 import { createAdjustment } from "./covariate.ts";
@@ -58,16 +58,15 @@ function pairsOf(plan: AnalysisPlan, phases: readonly PhaseSummary[], treatment:
   });
 }
 
-/** Compares a treatment with the control on one metric. `earlierP` is the smallest p-value so far of a rare event. */
+/** Compares a treatment with the control on one metric. The interval that is shown decides the state. */
 export function compare(
   plan: AnalysisPlan,
   phases: readonly PhaseSummary[],
   treatment: string,
   metric: MetricPlan,
-  earlierP = 1,
 ): MetricComparison {
   return metric.type === "rare_event"
-    ? compareRareEvents(plan, phases, treatment, metric, earlierP)
+    ? compareRareEvents(plan, phases, treatment, metric)
     : compareMeans(plan, phases, treatment, metric);
 }
 
@@ -108,9 +107,9 @@ function compareMeans(
   const sequence = createSequence(alpha, plannedUnitsOf(plan, phases, [plan.control, treatment]));
   const difference = b.mean - a.mean;
   const standardError = Math.sqrt(a.meanVariance + b.meanVariance);
-  const interval = around(difference, standardError * criticalValue(sequence, n));
-  const controlSequence = createSequence(alpha, plannedUnitsOf(plan, phases, [plan.control]));
-  const lift = liftOf(a, b, sequence, controlSequence);
+  const critical = criticalValue(sequence, n);
+  const interval = around(difference, standardError * critical);
+  const lift = liftOf(a, b, critical);
   if (lift === undefined) notes.push("control_may_be_zero");
   return {
     ...base,
@@ -143,18 +142,19 @@ function stratify(strata: readonly { weight: number; arm: ArmEstimate }[]): ArmE
   return { n, mean, meanVariance };
 }
 
-/** The relative difference, by the delta method. Undefined while the mean of the control may be 0. */
-function liftOf(
-  a: ArmEstimate,
-  b: ArmEstimate,
-  sequence: Sequence,
-  controlSequence: Sequence,
-): { lift: number; interval: Interval } | undefined {
-  if (Math.abs(a.mean) <= Math.sqrt(a.meanVariance) * criticalValue(controlSequence, a.n)) return undefined;
-  const variance = b.meanVariance / a.mean ** 2 + (a.meanVariance * b.mean ** 2) / a.mean ** 4;
+/**
+ * The relative difference with Fieller's interval: the ratios r that b - r·a does not exclude. A ratio of 1 is the difference
+ * of 0, so that both intervals exclude "no change" at the same look. Undefined while the control's mean may be 0: then the
+ * set of ratios is not an interval.
+ */
+function liftOf(a: ArmEstimate, b: ArmEstimate, critical: number): { lift: number; interval: Interval } | undefined {
+  const denominator = a.mean ** 2 - critical ** 2 * a.meanVariance;
+  if (!(denominator > 0)) return undefined;
+  const centre = (a.mean * b.mean) / denominator;
+  const halfWidth = (critical * Math.sqrt(denominator * b.meanVariance + b.mean ** 2 * a.meanVariance)) / denominator;
   // Relative to the size of the control, so that a lift is positive when the treatment is larger, even below 0.
-  const lift = (b.mean - a.mean) / Math.abs(a.mean);
-  return { lift, interval: around(lift, Math.sqrt(variance) * criticalValue(sequence, a.n + b.n)) };
+  const sign = Math.sign(a.mean);
+  return { lift: sign * (b.mean / a.mean - 1), interval: around(sign * (centre - 1), halfWidth) };
 }
 
 function compareRareEvents(
@@ -162,7 +162,6 @@ function compareRareEvents(
   phases: readonly PhaseSummary[],
   treatment: string,
   metric: MetricPlan,
-  earlierP: number,
 ): MetricComparison {
   const pairs = pairsOf(plan, phases, treatment, metric);
   const compared = pairs.filter(({ treatmentShare }) => treatmentShare > 0 && treatmentShare < 1);
@@ -181,17 +180,16 @@ function compareRareEvents(
   const interval = { lower: rate.lower - 1, upper: rate.upper - 1 };
   const isBounded = Number.isFinite(interval.upper);
   if (!isBounded) notes.push("interval_unbounded");
-  const p = Math.min(earlierP, equalRatesP(counts));
   return {
     ...base,
-    state: p <= alpha && rate.estimate !== 1 ? towards(metric, rate.estimate > 1) : "inconclusive",
+    state: stateOf(metric, interval),
     withinMargin: metric.role === "guardrail" ? isWithinMargin(metric, interval) : null,
     n: compared.reduce((sum, { control, treatment }) => sum + control.n + treatment.n, 0),
     difference: null,
     interval: null,
     lift: Number.isFinite(rate.estimate) ? rate.estimate - 1 : null,
     liftInterval: isBounded ? interval : null,
-    p,
+    p: equalRatesP(counts),
     notes,
     needs: null,
   };

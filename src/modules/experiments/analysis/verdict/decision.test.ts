@@ -45,7 +45,7 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
     metrics: [conversion],
     arms: { old: { conversion: events(5000, 0.1) }, new: { conversion: events(5000, 0.14) } },
     verdict: "winner",
-    sentence: 'Ship "new": conversion is 40 % higher (16.6 % to 63.4 % higher).',
+    sentence: 'Ship "new": conversion is 40 % higher (18.7 % to 66.1 % higher).',
   },
   {
     name: "a guardrail within its margin lets a treatment win",
@@ -56,7 +56,7 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
     },
     verdict: "winner",
     sentence:
-      'Ship "new": conversion is 40 % higher (16.6 % to 63.4 % higher), and every guardrail is within its margin.',
+      'Ship "new": conversion is 40 % higher (18.7 % to 66.1 % higher), and every guardrail is within its margin.',
   },
   {
     name: "a guardrail that is worse within its margin is what the margin allows",
@@ -67,7 +67,7 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
     },
     verdict: "winner",
     sentence:
-      'Ship "new": conversion is 40 % higher (16.6 % to 63.4 % higher), and every guardrail is within its margin.',
+      'Ship "new": conversion is 40 % higher (18.7 % to 66.1 % higher), and every guardrail is within its margin.',
   },
   {
     name: "a guardrail that is worse beyond its margin makes a loser of a better treatment",
@@ -88,14 +88,14 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
     },
     verdict: "inconclusive",
     sentence:
-      'Keep running: with "new", conversion is 40 % higher (16.6 % to 63.4 % higher), but latency may still be worse than the margin allows.',
+      'Keep running: with "new", conversion is 40 % higher (18.7 % to 66.1 % higher), but latency may still be worse than the margin allows.',
   },
   {
     name: "a success metric that is worse makes a loser",
     metrics: [conversion],
     arms: { old: { conversion: events(5000, 0.14) }, new: { conversion: events(5000, 0.1) } },
     verdict: "loser",
-    sentence: 'Keep the control: with "new", conversion is 28.6 % lower (16.6 % to 40.5 % lower).',
+    sentence: 'Keep the control: with "new", conversion is 28.6 % lower (15.7 % to 39.8 % lower).',
   },
   {
     name: "no clear difference before the planned units means to go on",
@@ -110,7 +110,7 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
     arms: { old: { conversion: events(6000, 0.1) }, new: { conversion: events(6000, 0.1) } },
     verdict: "inconclusive",
     sentence:
-      'Stop without a winner, or run longer for a smaller difference: after all 10,000 planned units, conversion of "new" is between 16.6 % lower and 16.6 % higher.',
+      'Stop without a winner, or run longer for a smaller difference: after all 10,000 planned units, conversion of "new" is between 15.4 % lower and 18.2 % higher.',
   },
   {
     name: "too few events are insufficient",
@@ -168,7 +168,7 @@ const cases: { name: string; metrics: MetricPlan[]; arms: Arms; verdict: Verdict
       bad: { conversion: events(5000, 0.05) },
     },
     verdict: "winner",
-    sentence: 'Ship "better": conversion is 70 % higher (39.2 % to 101 % higher).',
+    sentence: 'Ship "better": conversion is 70 % higher (42.4 % to 105 % higher).',
   },
   {
     name: "only guardrails: nothing can win",

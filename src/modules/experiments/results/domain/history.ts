@@ -1,5 +1,4 @@
-import type { Analysis, EarlierMinima, Interval } from "../../analysis/index.ts";
-import type { Design } from "../../experiments/index.ts";
+import type { Analysis, Interval } from "../../analysis/index.ts";
 
 /** A comparison with control at one time. */
 export interface PointComparison {
@@ -32,19 +31,6 @@ export function pointOf({ verdict, variants }: Analysis): Point {
       })),
     ),
   };
-}
-
-/** The smallest p-values after an analysis. */
-export function minimaAfter(earlier: EarlierMinima, { metrics }: Design, analysis: Analysis): EarlierMinima {
-  const rare = new Set(metrics.filter(({ type }) => type === "rare_event").map(({ key }) => key));
-  const rareEventP: Record<string, Record<string, number>> = {};
-  for (const { variant, comparisons } of analysis.variants) {
-    for (const { key, p } of comparisons) {
-      if (p === null || !rare.has(key)) continue;
-      rareEventP[variant] = { ...rareEventP[variant], [key]: Math.min(p, earlier.rareEventP?.[variant]?.[key] ?? 1) };
-    }
-  }
-  return { sampleRatioP: Math.min(analysis.sampleRatio.p, earlier.sampleRatioP ?? 1), rareEventP };
 }
 
 /** At most `count` points, spread evenly, with the first and the last. */
