@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "../routing/tenant-fixture.ts";
-import { assign, createDraft, results, startExperiment, twoVariants } from "./experiment-fixture.ts";
+import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
+import { assign, assignAll, createDraft, results, startExperiment, twoVariants } from "./experiment-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-experiments-"));
 const auditPath = join(folder, "audit.log");
@@ -266,4 +266,23 @@ test("every change of an experiment is audited with its experiment and outcome, 
   ]);
   assert.ok(entries.every(({ actor, request_id }) => actor !== "" && request_id !== ""));
   assert.ok(!log.includes(unit) && !log.includes("271828"));
+});
+
+test("omitted weights are equal weights, and all of them are given or none", async () => {
+  const variants = [{ key: "control" }, { key: "one" }, { key: "two" }];
+  const { id, phases } = await startExperiment(party, { variants });
+  assert.deepEqual(phases[0].weights, [1, 1, 1]);
+  const chosen = new Set(
+    (
+      await assignAll(
+        party,
+        id,
+        Array.from({ length: 50 }, (_, n) => `u${n}`),
+      )
+    ).map((each) => each.variant),
+  );
+  assert.deepEqual([...chosen].sort(), ["control", "one", "two"]);
+  const some = { key: `e-${freshName()}`, variants: [{ key: "control", weight: 50 }, { key: "one" }] };
+  const { body } = await party.refused("INVALID_ARGUMENT", "POST", "/api/experiments", some);
+  assert.equal(body.violations[0].field, "variants[1].weight");
 });

@@ -254,3 +254,22 @@ test("many workers count every unit exactly once", async () => {
   for (const { mean, variance } of sums) assert.deepEqual([mean, variance], [2, 0]);
   for (const other of others) await other.stop();
 });
+
+test("a value that cannot be summed is refused, and does not affect the others of its batch", async () => {
+  const metrics = [
+    { key: "revenue", type: "mean" },
+    { key: "rate", type: "ratio" },
+  ];
+  const { id } = await startExperiment(party, { metrics });
+  await assign(party, id, "ada");
+  const wrong = [{ value: 1e200 }, { value: -1e308 }, { value: 1e-200 }, { metric: "rate", denominator: 1e-100 }];
+  const scores = [{ value: 1e30 }, ...wrong].map((fields, at) => {
+    return { score_id: `s-${at}`, unit: "ada", metric: "revenue", ...fields };
+  });
+  const [right, ...refused] = await scoreAll(party, id, scores);
+  assert.equal(right!.error, "", JSON.stringify(right));
+  for (const { error } of refused)
+    assert.match(JSON.stringify(error), /must be 0 or between 1e-30 and 1e30 in magnitude/);
+  const covariates = { revenue: 1e200 };
+  await party.refused("INVALID_ARGUMENT", "POST", `/api/experiments/${id}/assign`, { unit: "bob", covariates });
+});

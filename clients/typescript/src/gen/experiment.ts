@@ -93,7 +93,7 @@ export function createExperimentService(transport: Transport): ExperimentService
 export type ExperimentVariantInput = {
   /** The key. */
   readonly key: string;
-  /** The share of new units, relative to the sum of all weights. 0 assigns no new units. */
+  /** The share of new units, relative to the sum of all weights. 0 assigns no new units. Leave out all weights for equal shares. */
   readonly weight?: number;
   /** What it is, for people. */
   readonly description?: string;
@@ -227,8 +227,8 @@ export type Experiment = {
 export type ExperimentVariant = {
   /** The key. */
   readonly key: string;
-  /** The share of new units, relative to the sum of all weights. 0 assigns no new units. */
-  readonly weight: number;
+  /** The share of new units, relative to the sum of all weights. 0 assigns no new units. Leave out all weights for equal shares. */
+  readonly weight?: number;
   /** What it is, for people. */
   readonly description: string;
   /** A value for callers, such as a colour or a configuration; assignments return it. */
@@ -570,9 +570,9 @@ export type RecordScoreRequest = {
   readonly unit?: string;
   /** The metric. */
   readonly metric: string;
-  /** The value; 1 by default. */
+  /** The value; 1 by default. 0 or between 1e-30 and 1e30 in magnitude. */
   readonly value?: number;
-  /** ratio: the denominator; 1 by default. */
+  /** ratio: the denominator; 1 by default. 0 or between 1e-30 and 1e30 in magnitude. */
   readonly denominator?: number;
   /** When it happened; now by default. */
   readonly observed_at?: string | Date;
@@ -614,9 +614,9 @@ export type ScoreToRecord = {
   readonly unit?: string;
   /** The metric. */
   readonly metric?: string;
-  /** The value; 1 by default. */
+  /** The value; 1 by default. 0 or between 1e-30 and 1e30 in magnitude. */
   readonly value?: number;
-  /** ratio: the denominator; 1 by default. */
+  /** ratio: the denominator; 1 by default. 0 or between 1e-30 and 1e30 in magnitude. */
   readonly denominator?: number;
   /** When it happened; now by default. */
   readonly observed_at?: string | Date;

@@ -66,7 +66,11 @@ function estimateMetric(
   const estimate = estimateArm(metric.type, moments);
   const sequence = createSequence(alphaOf(plan, metric), plannedUnitsOf(plan, phases, [variant]));
   const halfWidth = Math.sqrt(estimate.meanVariance) * criticalValue(sequence, n);
-  const hasInterval = metric.type !== "rare_event" && isEnough(needsOf(metric.type, moments, 0.5)) && halfWidth > 0;
+  const hasInterval =
+    metric.type !== "rare_event" &&
+    isEnough(needsOf(metric.type, moments, 0.5)) &&
+    halfWidth > 0 &&
+    halfWidth < Infinity;
   return {
     key: metric.key,
     n,

@@ -35,11 +35,13 @@ export {
 export {
   addToMoments,
   emptyMoments,
+  isSummable,
   type MetricMoments,
   mergeMoments,
   momentFields,
   momentsOfUnit,
   removeFromMoments,
+  summableRange,
   type UnitValue,
   winsorize,
 } from "./moments.ts";

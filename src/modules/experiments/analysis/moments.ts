@@ -189,6 +189,15 @@ function removeCovariate(whole: MetricMoments, part: MetricMoments): CovariateMo
   };
 }
 
+/** What callers are told about a value that cannot be summed. */
+export const summableRange = "must be 0 or between 1e-30 and 1e30 in magnitude, so that it can be squared and summed";
+
+/** Whether sums of the value, of its square and of its ratios neither overflow nor vanish. */
+export function isSummable(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= 1e-30 && size <= 1e30);
+}
+
 /** Limits a unit's value to ±cap. The cap is declared in the draft and applies to the whole value of a unit. */
 export function winsorize(value: number, cap: number | undefined): number {
   return cap === undefined ? value : Math.min(cap, Math.max(-cap, value));

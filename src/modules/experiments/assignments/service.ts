@@ -9,6 +9,7 @@ import { type EventLoopShares, runAtOnce, runInSlices } from "../../../platform/
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
+import { isSummable, summableRange } from "../analysis/index.ts";
 import { nextStatus } from "../experiments/index.ts";
 import { unitHashOf } from "./domain/unit-hash.ts";
 import { type CompiledExperiment, decideEligibility, type Exclusion } from "./eligibility.ts";
@@ -315,7 +316,7 @@ function checkCovariates({ experiment }: CompiledExperiment, units: readonly Uni
   for (const { covariates } of units) {
     for (const [metric, value] of Object.entries(covariates)) {
       if (!known.includes(metric)) throw unknownMetric("covariates", metric, known);
-      if (!Number.isFinite(value)) throw invalid(`covariates["${metric}"]`, "finite", "must be a finite number");
+      if (!isSummable(value)) throw invalid(`covariates["${metric}"]`, "range", summableRange);
     }
   }
 }

@@ -21,6 +21,7 @@ import {
   ValidateExperimentResponseSchema,
 } from "../../../../gen/service/api/experiment_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
@@ -130,7 +131,7 @@ function toNewExperiment(request: CreateExperimentRequest | ValidateExperimentRe
   const { key, name, description, environmentId, unit, variants, control, targeting, metrics, layer } = request;
   const design: Design = {
     unit: unit || "user",
-    variants: variants.map(toVariant),
+    variants: toVariants(variants),
     control: control || (variants[0]?.key ?? ""),
     allocationPct: request.allocationPct ?? 100,
     targeting,
@@ -152,7 +153,7 @@ function toChange(request: UpdateExperimentRequest): ExperimentChange {
     description,
     design: {
       unit,
-      variants: variantSet?.variants.map(toVariant),
+      variants: variantSet && toVariants(variantSet.variants),
       control,
       allocationPct,
       targeting,
@@ -167,8 +168,15 @@ function toChange(request: UpdateExperimentRequest): ExperimentChange {
   };
 }
 
-function toVariant({ key, weight, description, value }: ExperimentVariantMessage): Variant {
-  return { key, weight, description, ...(value !== undefined && { value: valueToJson(value) as Json }) };
+function toVariants(variants: readonly ExperimentVariantMessage[]): Variant[] {
+  const isEqual = variants.every(({ weight }) => weight === undefined);
+  return variants.map(({ key, weight = isEqual ? 1 : undefined, description, value }, at) => {
+    if (weight === undefined) {
+      const message = "is required, because another variant has one; leave out all weights for equal shares";
+      throw invalid(`variants[${at}].weight`, "required", message);
+    }
+    return { key, weight, description, ...(value !== undefined && { value: valueToJson(value) as Json }) };
+  });
 }
 
 function toMetric(metric: ExperimentMetricMessage): Metric {

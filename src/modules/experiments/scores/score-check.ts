@@ -1,4 +1,5 @@
 import { Failure, invalid } from "../../../errors/index.ts";
+import { isSummable, summableRange } from "../analysis/index.ts";
 import {
   type AssignmentService,
   type CompiledExperiment,
@@ -84,6 +85,9 @@ export function createScoreCheck(
     }
     if (denominator !== undefined && known.type !== "ratio") {
       throw invalid("denominator", "ratio_only", `must be left out: ${metric} is a ${known.type}`);
+    }
+    for (const [field, number] of Object.entries({ value, denominator: denominator ?? 1 })) {
+      if (!isSummable(number)) throw invalid(field, "range", summableRange);
     }
     const { unitHash: hash, exposure } = unitOf(compiled, input);
     return {

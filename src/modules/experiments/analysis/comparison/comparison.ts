@@ -99,14 +99,15 @@ function compareMeans(
       })),
     );
   const [a, b] = [estimate("control"), estimate("treatment")];
-  if (!(a.meanVariance > 0 && b.meanVariance > 0)) {
+  const standardError = Math.sqrt(a.meanVariance + b.meanVariance);
+  // Denominators that cancel each other out have no ratio.
+  if (!(a.meanVariance > 0 && b.meanVariance > 0 && Number.isFinite(standardError))) {
     return { ...base, ...insufficient([...notes, "no_variance"], null) };
   }
 
   const n = a.n + b.n;
   const sequence = createSequence(alpha, plannedUnitsOf(plan, phases, [plan.control, treatment]));
   const difference = b.mean - a.mean;
-  const standardError = Math.sqrt(a.meanVariance + b.meanVariance);
   const critical = criticalValue(sequence, n);
   const interval = around(difference, standardError * critical);
   const lift = liftOf(a, b, critical);
