@@ -90,6 +90,7 @@ test("a name that would be exported must not contain a credential or personal da
   const receipt = { type: "graph", result: "passed", subjects: [workflow] };
   for (const fields of [
     { cases: [{ id: "ghp_PlantedSecretValue0000", status: "passed" }] },
+    { cases: [{ id: "4111-1111-1111-1111", status: "passed" }] },
     { tool: { name: "glpat-PlantedSecretValue0000", version: "1" } },
   ]) {
     await party.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, { ...receipt, ...fields });

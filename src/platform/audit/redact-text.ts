@@ -3,8 +3,9 @@ import { isIPv6 } from "node:net";
 // Every repetition below is bounded or cannot backtrack, so the time is linear in the length of the text.
 
 // Most texts are ids or names that contain none of these, so a single test replaces eight patterns.
-const suspicious = /sk|pk|rk|whsec|xox|gh|glpat|bearer|basic|eyJ|:\/\/|pass|secret|token|key|BEGIN/i;
+const suspicious = /sk|pk|rk|whsec|xox|gh|glpat|bearer|basic|eyJ|AKIA|ASIA|:\/\/|pass|secret|token|key|BEGIN/i;
 const prefixedKey = /(?<![A-Za-z0-9])(sk|pk|rk|whsec|xox[abprs]|gh[opusr]|glpat)([_-])([A-Za-z0-9_+/=-]{8,})/g;
+const awsKey = /(?<![A-Za-z0-9])(AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
 const ownKey = /^([a-z]{1,16}_[A-Za-z0-9]{1,64}_)./;
 const bearer = /\b(bearer\s{1,8})[A-Za-z0-9._~+/=-]{8,}/gi;
 const basic = /\b(basic\s{1,8})[A-Za-z0-9+/=]{16,}/gi;
@@ -24,6 +25,7 @@ export function redactSecrets(text: string): string {
       .replace(prefixedKey, (_, prefix: string, mark: string, rest: string) => {
         return `${prefix}${mark}${(prefix === "sk" && ownKey.exec(rest)?.[1]) || ""}[redacted]`;
       })
+      .replace(awsKey, "$1[redacted]")
       .replace(jwt, "[redacted token]")
       .replace(bearer, "$1[redacted]")
       .replace(basic, "$1[redacted]")

@@ -15,6 +15,7 @@ test("credentials are always redacted, with or without redaction of personal dat
     ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_[redacted]"],
     ["Authorization: Bearer abc.def-ghi_123", "Authorization: Bearer [redacted]"],
     ["Basic dXNlcjpwYXNzd29yZA==", "Basic [redacted]"],
+    ["key AKIAIOSFODNN7EXAMPLE used", "key AKIA[redacted] used"],
     ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "[redacted token]"],
     ["postgres://user:hunter2@db:5432/x", "postgres://user:[redacted]@db:5432/x"],
     ["redis://:hunter2@cache", "redis://:[redacted]@cache"],
