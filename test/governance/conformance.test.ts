@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { before, describe, test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { CancelWorkflowRunResponseSchema } from "../../gen/service/api/workflow_run_pb.ts";
 import { Failure } from "../../src/errors/index.ts";
 import { canonicalJson } from "../../src/platform/crypto/index.ts";
 import { afterFile } from "../harness/after-file.ts";
@@ -10,7 +12,7 @@ import { newParty, type Party, type ResponseData, shown } from "../routing/tenan
 import { createBreakableAreas, type Fault, type Faults } from "./test-build.ts";
 
 const base = "/api/runtime-conformance";
-const suiteIds = ["admission", "bridge", "connector", "mcp", "runtime", "worker"];
+const suiteIds = ["admission", "bridge", "connector-lifecycle", "mcp", "runtime", "worker-protocol"];
 const faults: Faults = new Map();
 
 let service: TestService;
@@ -83,18 +85,21 @@ test("there are six suites, and their cases have stable ids", async () => {
   assert.deepEqual(ids.sort(), caseIds);
   const { data: mcp } = await own.ok("GET", `${base}/suites/mcp`);
   assert.ok(mcp.cases.every(({ capabilities, dry_run }: ResponseData) => capabilities.includes("mcp") && dry_run));
-  const unknown = await own.refused("NOT_FOUND", "GET", `${base}/suites/workers`);
-  assert.match(unknown.body.detail, /Did you mean worker\?/);
+  const unknown = await own.refused("NOT_FOUND", "GET", `${base}/suites/worker-protocols`);
+  assert.match(unknown.body.detail, /Did you mean worker-protocol\?/);
 });
 
 test("every guarantee holds, and the same build and state give the same report", async () => {
   const first = await Promise.all(suiteIds.map((suite) => report(suite)));
   for (const each of first) {
     assert.deepEqual(failures(each), [], each.suite_id);
-    assert.deepEqual([each.verdict, each.coverage.passed, each.coverage.decided_share], ["passed", 6, 1]);
+    assert.deepEqual(
+      [each.verdict, each.coverage.passed, each.coverage.decided_share],
+      ["passed", each.cases.length, 1],
+    );
     assert.equal(each.id, digestOf(each), "anybody can verify the id");
   }
-  const again = await Promise.all(["bridge", "worker"].map((suite) => report(suite)));
+  const again = await Promise.all(["bridge", "worker-protocol"].map((suite) => report(suite)));
   for (const { id, suite_id, produced_count } of again) {
     assert.equal(id, first.find((each) => each.suite_id === suite_id)!.id);
     assert.equal(produced_count, 2);
@@ -134,9 +139,9 @@ describe("a live environment", () => {
 
   test("gets a report of the cases that change nothing", async () => {
     const fields = { environment_id: environments.production, dry_run: true };
-    const [bridge, worker] = await Promise.all(["bridge", "worker"].map((suite) => report(suite, fields)));
+    const [bridge, worker] = await Promise.all(["bridge", "worker-protocol"].map((suite) => report(suite, fields)));
     assert.deepEqual([bridge.verdict, bridge.mode, bridge.coverage.passed], ["passed", "dry_run", 6]);
-    assert.deepEqual([worker.verdict, worker.coverage.blocked], ["incomplete", 6]);
+    assert.deepEqual([worker.verdict, worker.coverage.blocked], ["incomplete", worker.cases.length]);
     assert.ok(worker.cases.every(({ reason_code }: ResponseData) => reason_code === "needs_sandbox"));
     const changes = await sql`
       select distinct e.type from events e join tenants t on t.id = e.tenant_id
@@ -146,9 +151,10 @@ describe("a live environment", () => {
 });
 
 const secrets: string[] = [];
-/** A fault of each suite, with the case that notices it. */
-const brokenBuilds: Record<string, { case: string; faults: Record<string, Fault> }> = {
-  admission: {
+/** Faults of operations, each with the case that notices it. */
+const brokenBuilds: { suite: string; case: string; faults: Record<string, Fault> }[] = [
+  {
+    suite: "admission",
     case: "admission.preview-equals-enqueue",
     faults: {
       "AdmissionService/previewAdmission": async (_, original) => {
@@ -158,13 +164,15 @@ const brokenBuilds: Record<string, { case: string; faults: Record<string, Fault>
       },
     },
   },
-  bridge: {
+  {
+    suite: "bridge",
     case: "bridge.rest-connect-equal",
     faults: {
       "EnvironmentService/listEnvironments": numbered(({ environments: [first] }, n) => (first.name = `${n}`)),
     },
   },
-  connector: {
+  {
+    suite: "connector-lifecycle",
     case: "connector.secret-never-echoed",
     faults: {
       "ConnectionService/createConnection": (given, original) => {
@@ -178,11 +186,13 @@ const brokenBuilds: Record<string, { case: string; faults: Record<string, Fault>
       },
     },
   },
-  mcp: {
+  {
+    suite: "mcp",
     case: "mcp.call-equals-rest",
     faults: { "PoolService/listPools": numbered((response, n) => (response.totalSize = n)) },
   },
-  runtime: {
+  {
+    suite: "runtime",
     case: "runtime.version-pinned",
     faults: {
       "WorkflowRunService/getWorkflowRun": async (_, original) => {
@@ -192,7 +202,8 @@ const brokenBuilds: Record<string, { case: string; faults: Record<string, Fault>
       },
     },
   },
-  worker: {
+  {
+    suite: "worker-protocol",
     case: "worker.stale-token-refused",
     faults: {
       "WorkService/completeItem": async (given, original) => {
@@ -206,7 +217,22 @@ const brokenBuilds: Record<string, { case: string; faults: Record<string, Fault>
       },
     },
   },
-};
+  {
+    suite: "worker-protocol",
+    case: "worker.not-before",
+    faults: {
+      "RoutingService/route": (given, original) => {
+        given.notBefore = undefined;
+        return original();
+      },
+    },
+  },
+  {
+    suite: "runtime",
+    case: "runtime.cancel-stops-work",
+    faults: { "WorkflowRunService/cancelWorkflowRun": async () => create(CancelWorkflowRunResponseSchema) },
+  },
+];
 
 /** Makes every response different from the one before. */
 function numbered(change: (response: ResponseData, n: number) => unknown): Fault {
@@ -218,7 +244,7 @@ function numbered(change: (response: ResponseData, n: number) => unknown): Fault
   };
 }
 
-for (const [suite, { case: caseId, faults: broken }] of Object.entries(brokenBuilds)) {
+for (const { suite, case: caseId, faults: broken } of brokenBuilds) {
   test(`a build that breaks ${caseId} is found, and its report reveals nothing`, async () => {
     const failed = await whileBroken(broken, () => report(suite));
     assert.equal(failed.verdict, "failed");
@@ -229,7 +255,7 @@ for (const [suite, { case: caseId, faults: broken }] of Object.entries(brokenBui
     const found = data.cases.find(({ case_id }: ResponseData) => case_id === caseId);
     assert.ok(found.failed_checks.length > 0, JSON.stringify(data.cases));
     assert.equal(data.cases[0].status, "failed", "failed cases come first");
-    assert.match(data.summary, /of 6 applicable cases failed/);
+    assert.match(data.summary, /of \d+ applicable cases failed/);
     assert.ok(data.changes.some((each: ResponseData) => each.case_id === caseId && each.before === "passed"));
     const text = JSON.stringify([failed, data]);
     for (const planted of [...secrets, "ada@example.com", own.id, own.key, service.adminKey]) {
@@ -237,6 +263,25 @@ for (const [suite, { case: caseId, faults: broken }] of Object.entries(brokenBui
     }
   });
 }
+
+test("a build in which a repeated create runs again fails every suite that creates", async () => {
+  await sql`
+    create function forget_key() returns trigger language plpgsql as
+      $$ begin new.key = gen_random_uuid(); return new; end $$`;
+  await sql`create trigger forget_key before insert on idempotency_records for each row execute function forget_key()`;
+  try {
+    const found = await Promise.all(Object.keys(repeatCases).map((suite) => report(suite)));
+    for (const each of found) {
+      assert.equal(each.verdict, "failed");
+      assert.deepEqual(
+        failures(each).map(({ case_id }: ResponseData) => case_id),
+        [repeatCases[each.suite_id]],
+      );
+    }
+  } finally {
+    await sql`drop function forget_key cascade`;
+  }
+});
 
 describe("a run in progress", () => {
   /** Starts a run of which some cases hang, and waits until the others have ended. */
@@ -271,7 +316,7 @@ describe("a run in progress", () => {
 
   test("ends at its deadline", async () => {
     await whileHanging(async (run) => assert.equal((await ended(run)).state, "deadline_exceeded"), { timeout_s: 2 });
-    const { path, body } = request("worker", { timeout_s: 181 });
+    const { path, body } = request("worker-protocol", { timeout_s: 181 });
     const refused = await own.refused("INVALID_ARGUMENT", "POST", path, body);
     assert.match(refused.body.violations[0].message, /at most 180/);
   });
@@ -279,7 +324,7 @@ describe("a run in progress", () => {
   test("counts towards the tenant's limit until it ends", async () => {
     await whileHanging(async (run) => {
       const more = await Promise.all(suiteIds.slice(1).map(() => start("bridge")));
-      const { path, body } = request("worker");
+      const { path, body } = request("worker-protocol");
       const refused = await own.refused("FAILED_PRECONDITION", "POST", path, body);
       assert.match(refused.body.detail, /6 conformance runs have not ended yet/);
       for (const each of [run, ...more]) await own.ok("POST", `${pathOf(each)}:cancel`, {});
@@ -302,10 +347,10 @@ test("cases of capabilities that are off are not applicable, and show nothing", 
   const party = await newParty(off);
   const { staging } = await environmentsOf(party);
   const reports = await Promise.all(
-    ["mcp", "connector"].map((suite) => report(suite, { environment_id: staging }, party)),
+    ["mcp", "connector-lifecycle"].map((suite) => report(suite, { environment_id: staging }, party)),
   );
   for (const { verdict, coverage, cases } of reports) {
-    assert.deepEqual([verdict, coverage.not_applicable, coverage.decided_share], ["incomplete", 6, 0]);
+    assert.deepEqual([verdict, coverage.not_applicable, coverage.decided_share], ["incomplete", cases.length, 0]);
     assert.ok(cases.every(({ reason_code }: ResponseData) => reason_code === "capability_off"));
   }
   const { data } = await party.ok("POST", `${base}/reports/${staging}:explain`, {
@@ -315,17 +360,39 @@ test("cases of capabilities that are off are not applicable, and show nothing", 
   assert.match(data.cases[0].reason, /The capability mcp is off/);
 });
 
+test("a suite in which a setting turns a guarantee off does not pass", async () => {
+  const unguarded = await startService({ "egress.mode": "disabled" });
+  const party = await newParty(unguarded);
+  const { staging } = await environmentsOf(party);
+  const { verdict, cases } = await report("connector-lifecycle", { environment_id: staging }, party);
+  const [blocked] = failures({ cases });
+  assert.deepEqual([verdict, failures({ cases }).length], ["incomplete", 1]);
+  assert.deepEqual(
+    [blocked.case_id, blocked.status, blocked.reason_code, blocked.reason_subject],
+    ["connector.egress-guarded", "blocked", "setting_off", "egress.mode"],
+  );
+});
+
 /** The id of a report, computed from its REST form. */
 function digestOf({ environment_id, suite_id, suite_version, mode, build, cases }: ResponseData): string {
   const content = { format: 1, environment_id, suite_id, suite_version, mode, build, cases };
   return createHash("sha256").update(canonicalJson(content)).digest("hex");
 }
 
+/** The case of each suite that notices a repeated create. */
+const repeatCases: Record<string, string> = {
+  admission: "admission.repeated-route",
+  "connector-lifecycle": "connector.repeated-create",
+  runtime: "runtime.idempotent-replay",
+  "worker-protocol": "worker.repeated-create",
+};
+
 const caseIds = [
   "admission.concurrency-never-exceeded",
   "admission.debounce-survivor",
   "admission.preview-consumes-nothing",
   "admission.preview-equals-enqueue",
+  "admission.repeated-route",
   "admission.singleton-skip",
   "admission.throttle-gcra",
   "bridge.auth-before-decode",
@@ -338,6 +405,7 @@ const caseIds = [
   "connector.catalog-only-refused",
   "connector.draft-not-callable",
   "connector.egress-guarded",
+  "connector.repeated-create",
   "connector.secret-never-echoed",
   "connector.session-single-use",
   "mcp.bad-version-400",
@@ -346,6 +414,7 @@ const caseIds = [
   "mcp.initialize",
   "mcp.no-stream-payload-tools",
   "mcp.tools-list-authz",
+  "runtime.cancel-stops-work",
   "runtime.idempotent-replay",
   "runtime.kill-resume",
   "runtime.lease-fencing",
@@ -356,6 +425,8 @@ const caseIds = [
   "worker.dead-letter",
   "worker.heartbeat-extends",
   "worker.lease-exclusive",
+  "worker.not-before",
+  "worker.repeated-create",
   "worker.retry-ceiling",
   "worker.stale-token-refused",
 ];

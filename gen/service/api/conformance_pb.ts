@@ -66,7 +66,7 @@ export const ConformanceCaseSchema: GenMessage<ConformanceCase> = /*@__PURE__*/
  */
 export type ConformanceSuite = Message<"service.api.ConformanceSuite"> & {
   /**
-   * The stable id: runtime, bridge, worker, mcp, connector or admission.
+   * The stable id: runtime, bridge, worker-protocol, mcp, connector-lifecycle or admission.
    *
    * @generated from field: string id = 1;
    */
@@ -696,7 +696,7 @@ export type ConformanceCaseResult = Message<"service.api.ConformanceCaseResult">
   caseId: string;
 
   /**
-   * passed, failed, blocked (it could not be decided) or not_applicable (a capability that it needs is off).
+   * passed, failed, blocked (it could not be decided, or a setting turns its guarantee off) or not_applicable (a capability that it needs is off).
    *
    * @generated from field: string status = 2;
    */

@@ -63,7 +63,7 @@ export type ListConformanceSuitesRequest = {
 
 /** A suite of cases about one surface. */
 export type ConformanceSuite = {
-  /** The stable id: runtime, bridge, worker, mcp, connector or admission. */
+  /** The stable id: runtime, bridge, worker-protocol, mcp, connector-lifecycle or admission. */
   readonly id: string;
   /** The name. */
   readonly name: string;
@@ -211,7 +211,7 @@ export type ConformanceCoverage = {
 export type ConformanceCaseResult = {
   /** The id of the case. */
   readonly case_id: string;
-  /** passed, failed, blocked (it could not be decided) or not_applicable (a capability that it needs is off). */
+  /** passed, failed, blocked (it could not be decided, or a setting turns its guarantee off) or not_applicable (a capability that it needs is off). */
   readonly status: string;
   /** Why it did not pass: check_failed, unexpected_error, timed_out, needs_sandbox, refused (by a limit), capability_off or setting_off; empty if it passed. */
   readonly reason_code: string;

@@ -291,7 +291,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   SetWorkflowStreamLegalHoldRequest: { held: true, reason: "Case 2024-17" },
   RunConformanceSuiteRequest: { environment_id: exampleId("environment"), wait_s: 20 },
-  ExplainConformanceReportRequest: { suite_id: "worker", case_id: "worker.lease-exclusive" },
+  ExplainConformanceReportRequest: { suite_id: "worker-protocol", case_id: "worker.lease-exclusive" },
   CreateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
   ValidateExperimentRequest: { key: "checkout-button", environment_id: exampleId("environment"), ...experiment },
   UpdateExperimentRequest: { name: "Checkout button in Europe", targeting: "attributes.region == 'eu'" },

@@ -1,6 +1,6 @@
 import { catalogue } from "../../../../errors/index.ts";
 
-/** The status of a case: `blocked` could not be decided, `not_applicable` needs a capability that is off. */
+/** The status of a case: `blocked` could not be decided or is turned off, `not_applicable` needs a capability that is off. */
 export type CaseStatus = "passed" | "failed" | "blocked" | "not_applicable";
 
 /** Why a case did not pass. */
@@ -74,7 +74,7 @@ const statusByReason = {
   needs_sandbox: "blocked",
   refused: "blocked",
   capability_off: "not_applicable",
-  setting_off: "not_applicable",
+  setting_off: "blocked",
 } as const satisfies Partial<Record<ReasonCode, CaseStatus>>;
 
 /** The result of a case that did not run to its end. */

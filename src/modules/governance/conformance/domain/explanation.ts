@@ -76,9 +76,7 @@ function summaryOf({ verdict, mode, content: { cases } }: ConformanceReport): st
       return `${failed} of ${applicable} applicable cases failed.`;
     case "incomplete":
       if (applicable === 0) return "No case applies: the capabilities of the suite are off.";
-      return mode === "dry_run"
-        ? `${passed} of ${applicable} applicable cases passed; ${blocked} need a run in a sandbox environment.`
-        : `${passed} of ${applicable} applicable cases passed; ${blocked} could not be decided.`;
+      return `${passed} of ${applicable} applicable cases passed; ${blocked} could not be decided${mode === "dry_run" ? " without a sandbox environment" : ""}.`;
     default:
       return unreachable(verdict);
   }

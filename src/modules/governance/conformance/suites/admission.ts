@@ -1,5 +1,6 @@
 import type { CaseContext, ConformanceSuite } from "../sandbox/index.ts";
 import { completeItem, createPool, leaseAll, leaseOne, routeItem, routeItems } from "./pool-steps.ts";
+import { createTwice } from "./repeat-steps.ts";
 
 const hourS = 3600;
 const singleton = { key: "item.key" };
@@ -18,7 +19,7 @@ export const admissionSuite: ConformanceSuite = {
   id: "admission",
   name: "Admission",
   description: "Which items queues accept, hold, merge and reject.",
-  version: 1,
+  version: 2,
   cases: [
     {
       id: "admission.preview-equals-enqueue",
@@ -107,6 +108,18 @@ export const admissionSuite: ConformanceSuite = {
         await completeItem(context, leased[0]);
         const next = await leaseAll(context, poolId, 6, 1);
         context.expect("items leased after one has ended", next.length, 1);
+      },
+    },
+    {
+      id: "admission.repeated-route",
+      guarantee: "An item that is routed again with its idempotency key is the same item, and takes no second token.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const pool_id = await createPool(context, { admission: { throttle } });
+        const item = { pool_id, type: "task", key: "k" };
+        await createTwice(context, "/api/route", item, { type: "other" }, (data) => data?.queue_item_id);
+        context.expect("outcome of the next item", (await routeItem(context, pool_id)).outcome, "queued");
+        context.expect("outcome beyond the burst", (await routeItem(context, pool_id)).outcome, "rejected");
       },
     },
   ],

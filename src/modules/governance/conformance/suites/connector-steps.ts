@@ -48,14 +48,15 @@ export async function createProvider(context: CaseContext): Promise<string> {
   return key;
 }
 
+/** The fields of a connection to the provider. */
+export function connectionOf(context: CaseContext, providerKey: string, token: string): object {
+  const settings = { base_url: forbiddenUrl };
+  return { name: context.name(), provider_key: providerKey, settings, credentials: { token } };
+}
+
 /** Creates a connection to the provider, and returns its id. */
 export async function createConnection(context: CaseContext, providerKey: string, token: string): Promise<string> {
-  const { id } = await context.data("POST", `${base}/connections`, {
-    ...{ name: context.name(), provider_key: providerKey },
-    settings: { base_url: forbiddenUrl },
-    credentials: { token },
-  });
-  return id;
+  return (await context.data("POST", `${base}/connections`, connectionOf(context, providerKey, token))).id;
 }
 
 /** Creates a provider config as a draft, and returns its id. */

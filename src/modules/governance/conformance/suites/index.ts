@@ -5,17 +5,17 @@
 import type { ConformanceSuite } from "../sandbox/index.ts";
 import { admissionSuite } from "./admission.ts";
 import { bridgeSuite } from "./bridge.ts";
-import { connectorSuite } from "./connector.ts";
+import { connectorLifecycleSuite } from "./connector-lifecycle.ts";
 import { mcpSuite } from "./mcp.ts";
 import { runtimeSuite } from "./runtime.ts";
-import { workerSuite } from "./worker.ts";
+import { workerProtocolSuite } from "./worker-protocol.ts";
 
 /** All suites. */
 export const conformanceSuites: readonly ConformanceSuite[] = [
   runtimeSuite,
   bridgeSuite,
-  workerSuite,
+  workerProtocolSuite,
   mcpSuite,
-  connectorSuite,
+  connectorLifecycleSuite,
   admissionSuite,
 ];

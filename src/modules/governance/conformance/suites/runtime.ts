@@ -1,4 +1,5 @@
 import type { ConformanceSuite } from "../sandbox/index.ts";
+import { createTwice } from "./repeat-steps.ts";
 import { completeTask, pollTask, publish, readEndedRun, readHistory, signalRun, startRun } from "./workflow-steps.ts";
 
 const capabilities = ["workflows"];
@@ -10,7 +11,7 @@ export const runtimeSuite: ConformanceSuite = {
   id: "runtime",
   name: "Workflow runtime",
   description: "How workflow runs survive repeats, lost workers, early events and new versions.",
-  version: 1,
+  version: 2,
   cases: [
     {
       id: "runtime.idempotent-replay",
@@ -18,16 +19,7 @@ export const runtimeSuite: ConformanceSuite = {
       ...{ capabilities, dryRun: false },
       async run(context) {
         const definition = await publish(context, [waitForGo]);
-        const start = (body: object) =>
-          context.send("POST", "/api/workflow-runs", { body, headers: { "idempotency-key": context.name() } });
-        const first = await start({ definition });
-        const second = await start({ definition });
-        context.expect("status of the first start", first.status, 200);
-        context.expect("status of the repeated start", second.status, 200);
-        context.expect("it is the same run", first.body?.data?.run?.id === second.body?.data?.run?.id, true);
-        context.expect("the response says that it is a repeat", second.header("idempotency-replayed"), "true");
-        const other = await start({ definition, run_key: "other" });
-        context.expect("another request with the key", other.code, "IDEMPOTENCY_KEY_REUSED");
+        await createTwice(context, "/api/workflow-runs", { definition }, { run_key: "other" }, (data) => data?.run?.id);
       },
     },
     {
@@ -121,6 +113,20 @@ export const runtimeSuite: ConformanceSuite = {
         const run = await readEndedRun(context, id);
         context.expect("version of the earlier run", run.version, 1);
         context.expect("output of the earlier run", run.output ?? "", "first version");
+      },
+    },
+    {
+      id: "runtime.cancel-stops-work",
+      guarantee: "A cancelled run ends, and the report of a worker that still works for it changes nothing.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const queue = context.name();
+        const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m" } };
+        const { id } = await startRun(context, await publish(context, [step], "=steps.work.by"));
+        const task = await pollTask(context, queue, "late");
+        await context.send("POST", `/api/workflow-runs/${id}/cancel`, { body: {} });
+        context.expect("report after the cancellation", await completeTask(context, task, { by: "late" }), "stale");
+        context.expect("status of the run", (await readEndedRun(context, id)).status, "cancelled");
       },
     },
   ],

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ConformanceSuite } from "../sandbox/index.ts";
 import {
   changeConfig,
+  connectionOf,
   createConfig,
   createConnection,
   createProvider,
@@ -10,15 +11,16 @@ import {
   requestSession,
   showConnection,
 } from "./connector-steps.ts";
+import { createTwice } from "./repeat-steps.ts";
 
 const capabilities = ["connectors", "connections"];
 
 /** Cases about the life of connectors: provider configs, connections, sessions and actions. No request leaves the instance. */
-export const connectorSuite: ConformanceSuite = {
-  id: "connector",
+export const connectorLifecycleSuite: ConformanceSuite = {
+  id: "connector-lifecycle",
   name: "Connector lifecycle",
   description: "Which connectors can be used when, and what they never reveal or reach.",
-  version: 1,
+  version: 2,
   cases: [
     {
       id: "connector.draft-not-callable",
@@ -109,6 +111,16 @@ export const connectorSuite: ConformanceSuite = {
         context.expect("execution", refused.code, "CONNECTOR_FAILED");
         const record = await context.data("GET", `/api/v2/connector/executions/${refused.body?.execution_id}`);
         context.expect("why there was no answer", record.code ?? "", "denied");
+      },
+    },
+    {
+      id: "connector.repeated-create",
+      guarantee: "A connection that is created again with its idempotency key is the same connection.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const connection = connectionOf(context, await createProvider(context), "conformance");
+        const other = { name: context.name("other") };
+        await createTwice(context, "/api/v2/connector/connections", connection, other, (data) => data?.id);
       },
     },
   ],

@@ -9,7 +9,9 @@ import {
   readItem,
   routeItems,
 } from "./pool-steps.ts";
+import { createTwice } from "./repeat-steps.ts";
 
+const hourMs = 3_600_000;
 /** Retries follow at once. */
 const quickRetry = { initial_ms: 1, max_ms: 1, jitter: 0 };
 const capabilities = ["queues"];
@@ -28,11 +30,11 @@ const pathOf = ({ pool_id, queue_item_id }: Json, verb: string) =>
   `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`;
 
 /** Cases about the protocol by which workers lease items and report results. */
-export const workerSuite: ConformanceSuite = {
-  id: "worker",
+export const workerProtocolSuite: ConformanceSuite = {
+  id: "worker-protocol",
   name: "Worker protocol",
   description: "How workers lease items of queues, extend leases and report results.",
-  version: 1,
+  version: 2,
   cases: [
     {
       id: "worker.lease-exclusive",
@@ -128,6 +130,33 @@ export const workerSuite: ConformanceSuite = {
         context.expect("state after the retry", state, "completed");
         context.expect("dead letters left", (await listDeadLetters(context, poolId)).length, 0);
       },
+    },
+    {
+      id: "worker.not-before",
+      guarantee: "An item is not leased before its time, and does not hold back others.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const poolId = await createPool(context, {});
+        const not_before = new Date(Date.now() + hourMs).toISOString();
+        await context.data("POST", "/api/route", { pool_id: poolId, type: "task", key: "later", not_before });
+        const [due] = await routeItems(context, poolId, 1);
+        const leased = await leaseAll(context, poolId, 2, 1);
+        context.expect("items that are leased", leased.length, 1);
+        context.expect("it is the one that is due", leased[0]?.queue_item_id === due, true);
+      },
+    },
+    {
+      id: "worker.repeated-create",
+      guarantee: "A pool that is created again with its idempotency key is the same pool.",
+      ...{ capabilities: ["pools"], dryRun: false },
+      run: (context) =>
+        createTwice(
+          context,
+          "/api/pools",
+          { name: context.name() },
+          { name: context.name("other") },
+          (data) => data?.id,
+        ),
     },
   ],
 };
