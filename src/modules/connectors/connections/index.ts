@@ -113,7 +113,7 @@ export function createConnections(parts: Parts): Connections {
   const prepare = createRefreshPreparation({ openForTokens, tokens });
   const refresher = createRefresher({ ...parts, cache, prepare });
   const open = createConnectionOpener({ cache, clock, keyring, configs, refresher });
-  const markRejected = createRejection({ db, clock, refresher });
+  const markRejected = createRejection({ db, clock, cache, refresher });
   const probeAccount = createAccountProbe(http);
   const test = createConnectionTester({ db, clock, catalogue, open, probe: probeAccount, markRejected });
   const prover = createGrantProver({ configs, tokens, probeAccount });

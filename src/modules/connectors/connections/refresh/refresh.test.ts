@@ -156,6 +156,18 @@ test("a node that misses the signal of a refresh elsewhere still uses the new to
   assert.equal(refreshesOf(made), 1);
 });
 
+test("a node that was told that its token was rejected opens the token that another node has refreshed", async () => {
+  const deaf = await startNode(shared);
+  const made = await connect(600_000);
+  const { tenantId, id } = made;
+  await deaf.connections.open(tenantId, id);
+  await deaf.signals.stop();
+  await requestRefresh(made);
+  assert.equal(await deaf.connections.markRejected(tenantId, id, 1), "renewed");
+  assert.ok(server.isValid(tokenOf(await deaf.connections.open(tenantId, id))));
+  assert.equal(((await deaf.connections.open(tenantId, id)) as OpenConnection).credentialVersion, 2);
+});
+
 test("a refused grant makes the connection need reauthorization, with one event and no further requests", async () => {
   const made = await connect(-1);
   server.invalidate(made.refreshToken);
@@ -171,7 +183,8 @@ test("a refused grant makes the connection need reauthorization, with one event 
       type: "connection.needs_reauth",
       subject: made.id,
       data: {
-        ...{ name: "Acme", provider_key: "acme", provider_config_id: made.providerConfigId },
+        ...{ name: "Acme", environment_id: await insertProduction(db, made.tenantId) },
+        ...{ provider_key: "acme", provider_config_id: made.providerConfigId },
         ...{ end_user_id: "", reason: "grant_rejected" },
       },
     },

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
+import type { ConnectionCache } from "../connection-cache.ts";
 import { hasTokens } from "../domain/connection.ts";
 import { isFreshlyRefreshed } from "../domain/refresh-policy.ts";
 import { connectionStore } from "../store.ts";
@@ -15,22 +16,25 @@ export type Rejection = "renewed" | "needs_reauth" | "revoked" | "connection_mis
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly cache: Pick<ConnectionCache, "forget">;
   readonly refresher: Pick<Refresher, "refresh" | "giveUp">;
 }
 
 /** Creates the reaction to rejected credentials: they are refreshed once, else the connection needs reauthorization. */
-export function createRejection({ db, clock, refresher }: Parts) {
+export function createRejection({ db, clock, cache, refresher }: Parts) {
   return async function markRejected(
     tenantId: TenantId,
     connectionId: string,
     credentialVersion: number,
   ): Promise<Rejection> {
+    const ref = { tenantId, id: connectionId };
     const connection = await connectionStore(db.sql).find(tenantId, connectionId);
+    // The signal of the node that changed the connection may arrive later than its commit was seen.
+    if (connection?.status !== "active" || connection.credentialVersion > credentialVersion) cache.forget(ref);
     if (connection === undefined) return "connection_missing";
     if (connection.status !== "active") return connection.status;
     if (connection.credentialVersion > credentialVersion) return "renewed";
     if (connection.authMode === "") return "rejected";
-    const ref = { tenantId, id: connectionId };
     const isHopeless = hasTokens(connection.authMode) && isFreshlyRefreshed(connection.lastRefreshedAt, clock.now());
     return rejectionOf(
       isHopeless
