@@ -108,6 +108,7 @@ test("fields that the provider rejects, that are too large or that have expired 
     [{ settings: { text: "x".repeat(17_000) } }, /^settings:/],
     [{ credentials: Object.fromEntries([..."abcde"].map((name) => [name, "x".repeat(16_000)])) }, /^credentials:/],
     [{ expiresAt: past }, /^expires_at:/],
+    [{ authMode: "api_key" }, /^auth_mode: must be empty/],
   ];
   for (const [request, text] of refusals) {
     await assert.rejects(createConnection({ tenantId }, request), failsWith("INVALID_ARGUMENT", text));

@@ -68,9 +68,14 @@ export function createConnectionService(parts: ConnectionParts) {
     const provider = await catalogue.provider(tenantId, providerKey);
     const fit = provider && fitFields(provider, authMode, settings, credentials);
     if (fit !== undefined && "mode" in fit) return { ...fit, provider };
-    const violations = check(providerKey, settings, credentials);
-    if (violations.length === 0 && authMode === "") return { mode: "", settings, credentials, provider: undefined };
-    throw invalidFields(fit ?? violations);
+    const violations = fit ?? check(providerKey, settings, credentials);
+    if (violations.length > 0) throw invalidFields(violations);
+    if (authMode === "") return { mode: "", settings, credentials, provider: undefined };
+    throw invalid(
+      "auth_mode",
+      "unsupported",
+      "must be empty: the provider is not one of the catalogue and has no modes",
+    );
   }
 
   async function checkConfig(
