@@ -49,6 +49,17 @@ test("all other hosts, ports and schemes are refused", () => {
   }
 });
 
+test("a declared port counts for loopback hosts too", () => {
+  const local = createHostList(["127.0.0.1:20310", "[::1]:80", "{settings.own}"]);
+  const own = { own: "http://localhost:20312" };
+  for (const url of ["http://127.0.0.1:20310/", "http://[::1]/", "http://localhost:20312/next"]) {
+    assert.ok(local.allows(new URL(url), own), url);
+  }
+  for (const url of ["http://127.0.0.1:20311/", "http://127.0.0.1/", "https://[::1]/", "http://localhost:20313/"]) {
+    assert.ok(!local.allows(new URL(url), own), url);
+  }
+});
+
 test("a setting that is missing or not a host allows nothing", () => {
   for (const own of [undefined, "", 7, "not a host"]) {
     assert.ok(!hosts.allows(new URL("https://own.test:444/"), { own }));

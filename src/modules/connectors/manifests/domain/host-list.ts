@@ -7,6 +7,7 @@ export interface HostList {
 }
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const anyPort = "*";
 const settingPattern = /^\{settings\.([a-z][a-z0-9_]*)\}$/;
 
 /** The name of the setting that a pattern refers to; undefined if it is a host name. */
@@ -21,15 +22,15 @@ export function createHostList(patterns: readonly string[]): HostList {
   return {
     patterns,
     allows(url, settings) {
-      const { protocol, hostname, port, username, password } = url;
+      const { protocol, hostname, username, password } = url;
       if (username !== "" || password !== "") return false;
-      const isLoopback = loopback.has(hostname);
-      if (protocol !== "https:" && !(protocol === "http:" && isLoopback)) return false;
+      if (protocol !== "https:" && !(protocol === "http:" && loopback.has(hostname))) return false;
+      const isPort = (declared: string) => declared === anyPort || declared === portOf(url);
       return (
-        fixed.some((each) => each.labels.matches(hostname) && (isLoopback || each.port === port)) ||
+        fixed.some((each) => each.labels.matches(hostname) && isPort(each.port)) ||
         settingNames.some((name) => {
           const own = hostOfSetting(settings[name]);
-          return own !== undefined && own.hostname === hostname && (isLoopback || own.port === port);
+          return own !== undefined && own.hostname === hostname && isPort(own.port);
         })
       );
     },
@@ -37,14 +38,28 @@ export function createHostList(patterns: readonly string[]): HostList {
 }
 
 /** The host that a setting names, as a URL or as a bare name. */
-function hostOfSetting(value: unknown): URL | undefined {
+function hostOfSetting(value: unknown): { readonly hostname: string; readonly port: string } | undefined {
   if (typeof value !== "string" || value === "") return undefined;
-  return URL.parse(value.includes("://") ? value : `https://${value}`) ?? undefined;
+  const isUrl = value.includes("://");
+  const url = URL.parse(isUrl ? value : `https://${value}`);
+  if (url === null) return undefined;
+  const { hostname, port } = url;
+  return { hostname, port: isUrl ? portOf(url) : port || defaultPort(hostname) };
 }
 
 function parsePattern(pattern: string) {
-  const [, name = "", port = ""] = /^(.*?)(?::(\d+))?$/.exec(pattern)!;
-  return { labels: labelMatcher(name.toLowerCase()), port: port === "443" ? "" : port };
+  const [, written = "", port] = /^(.*?)(?::(\d+))?$/.exec(pattern)!;
+  const name = written.toLowerCase();
+  return { labels: labelMatcher(name), port: port ?? defaultPort(name) };
+}
+
+function portOf({ protocol, port }: URL): string {
+  return port || (protocol === "https:" ? "443" : "80");
+}
+
+/** Servers of a developer's own machine have changing ports. */
+function defaultPort(hostname: string): string {
+  return loopback.has(hostname) ? anyPort : "443";
 }
 
 function labelMatcher(name: string): { matches(hostname: string): boolean } {
