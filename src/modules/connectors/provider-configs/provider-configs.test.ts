@@ -233,7 +233,7 @@ test("updates change what is present; secrets are merged, and the client id is f
   await assert.rejects(update({ tenantId }, { id, name: "X" }), failsWith("FAILED_PRECONDITION", /archived/));
 });
 
-test("a config that connections use cannot be archived; an archived one has no secrets and cannot be opened", async () => {
+test("a config that connections or pending revocations use cannot be archived; an archived one has no secrets and cannot be opened", async () => {
   const { tenantId } = await newTenant();
   const { id } = await createConfig({ tenantId });
   const connection = ulid(nowMs);
@@ -243,7 +243,11 @@ test("a config that connections use cannot be archived; an archived one has no s
       created_at, updated_at)
     values (${tenantId}, ${connection}, ${tenantId}, 'production', 'c', 'acme', ${id}, 'needs_reauth', '', 'k1', now(), now())`;
   await assert.rejects(verb("archive", tenantId, id), failsWith("IN_USE", /Revoke them first/));
-  await db.sql`update connector_connections set status = 'revoked' where id = ${connection}`;
+  await db.sql`
+    update connector_connections set status = 'revoked', provider_revocation = 'pending' where id = ${connection}`;
+  await assert.rejects(verb("archive", tenantId, id), failsWith("IN_USE", /being revoked at the provider/));
+  assert.ok(typeof (await configs.open(tenantId, id)) === "object", "the pending revocation can use the secrets");
+  await db.sql`update connector_connections set provider_revocation = 'succeeded' where id = ${connection}`;
   const archived = await verb("archive", tenantId, id);
   assert.deepEqual([archived.status, archived.secretNames], ["archived", []]);
   assert.equal(await configs.open(tenantId, id), "config_archived");

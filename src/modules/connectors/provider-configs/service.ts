@@ -221,11 +221,8 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
         change = { status, activatedAt: now };
       }
       if (verb === "archive") {
-        if (await store.hasConnections(tenantId, id)) {
-          throw fail("IN_USE", {
-            public: "Connections that are not revoked use the provider config. Revoke them first.",
-          });
-        }
+        const use = await store.findUse(tenantId, id);
+        if (use !== undefined) throw fail("IN_USE", { public: useTexts[use] });
         change = { status, sealed: { secretNames: [], ciphertext: "", keyId: "" } };
       }
       const config = await store.update(tenantId, id, change, undefined, now);
@@ -235,6 +232,12 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
     },
   };
 }
+
+const useTexts = {
+  connections: "Connections that are not revoked use the provider config. Revoke them first.",
+  revocations:
+    "Grants of the provider config are still being revoked at the provider, which needs its secrets. Try again when provider_revocation of its connections is no longer pending.",
+};
 
 type Sealed = Pick<SealedProviderConfig, "secretNames" | "ciphertext" | "keyId">;
 

@@ -155,13 +155,14 @@ export function providerConfigStore(sql: Sql) {
       return row;
     },
 
-    /** Whether a connection that is not revoked belongs to a config. */
-    async hasConnections(tenantId: TenantId, id: string): Promise<boolean> {
-      const rows = await sql`
-        select from connector_connections
-        where tenant_id = ${tenantId} and provider_config_id = ${id} and provider_config_id <> '' and status <> 'revoked'
-        limit 1`;
-      return rows.length > 0;
+    /** What still needs the secrets of a config: its connections, or the revocation of their grants at the provider. */
+    async findUse(tenantId: TenantId, id: string): Promise<"connections" | "revocations" | undefined> {
+      const [row] = await sql<{ isRevoked: boolean }[]>`
+        select status = 'revoked' as is_revoked from connector_connections
+        where tenant_id = ${tenantId} and provider_config_id = ${id} and provider_config_id <> ''
+          and (status <> 'revoked' or provider_revocation = 'pending')
+        order by is_revoked limit 1`;
+      return row && (row.isRevoked ? "revocations" : "connections");
     },
 
     async list(tenantId: TenantId, filter: ProviderConfigFilter, page: Page): Promise<PageRows<ProviderConfig>> {
