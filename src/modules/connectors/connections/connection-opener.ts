@@ -38,7 +38,16 @@ export interface OpenOptions {
   readonly minValidMs?: number | undefined;
   /** Who uses it; undefined for the service itself. Throws PERMISSION_DENIED if the connection is of an environment they may not use. */
   readonly principal?: Principal | undefined;
+  /** Whether to open credentials that the provider rejected too, to ask it again. */
+  readonly isTest?: boolean | undefined;
 }
+
+/** Opens a connection, and refreshes it when it is due. Returns a fault if it cannot be used. */
+export type OpenConnections = (
+  tenantId: TenantId,
+  connectionId: string,
+  options?: OpenOptions,
+) => Promise<OpenConnection | ConnectionFault>;
 
 interface Parts {
   readonly cache: ConnectionCache;
@@ -64,7 +73,7 @@ export function createPinReader({ cache, configs }: Pick<Parts, "cache" | "confi
 }
 
 /** Creates a function that opens connections, and refreshes them when they are due. */
-export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Parts) {
+export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Parts): OpenConnections {
   // Decryption takes longer than everything else. A result lives as long as its cache entry, which a change replaces. It is in the
   // same memory as the master key.
   const opened = new WeakMap<
@@ -96,17 +105,18 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
   }
 
   return async function open(
-    tenantId: TenantId,
-    connectionId: string,
-    { minValidMs = minValidMsDefault, principal }: OpenOptions = {},
-  ): Promise<OpenConnection | ConnectionFault> {
+    tenantId,
+    connectionId,
+    { minValidMs = minValidMsDefault, principal, isTest = false } = {},
+  ) {
     const ref = { tenantId, id: connectionId };
     for (let refreshed = false; ; refreshed = true) {
       const found = cache.get(ref);
       const sealed = found instanceof Promise ? await found : found;
       if (sealed === undefined) return "connection_missing";
       if (principal !== undefined) requireEnvironmentAccess({ principal }, sealed.environmentKey);
-      if (sealed.status !== "active") return sealed.status;
+      if (sealed.status !== "active" && !(isTest && sealed.statusReason === "credentials_rejected"))
+        return sealed.status;
       const urgency = hasTokens(sealed.authMode)
         ? urgencyOf(sealed, minValidMs, clock.now())
         : isExpired(sealed, clock.now());

@@ -157,7 +157,7 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
             { keyring, cache },
           );
           const isVerified = grant.account.id !== "";
-          await store.recordTest(tenantId, id, isVerified ? "ok" : "unverified", undefined, now);
+          await store.recordTest(current, { class: isVerified ? "ok" : "unverified" }, now);
         }
       }
       if (name !== undefined || endUser !== undefined) await store.update(tenantId, id, { name, endUser }, now);

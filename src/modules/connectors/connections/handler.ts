@@ -72,9 +72,9 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
         return test(context.tenantId, id);
       },
       async run(context: Context, { id }: TestConnectionRequest, result: TestResult) {
-        await service.recordTest(context, id, result);
+        const { status } = await service.recordTest(context, id, result);
         const { account, ...rest } = result;
-        return create(TestConnectionResponseSchema, { ...rest, ...(account && { account }) });
+        return create(TestConnectionResponseSchema, { ...rest, status, ...(account && { account }) });
       },
     },
 

@@ -26,7 +26,7 @@ import {
   createConnectionOpener,
   createPinReader,
   type OpenConnection,
-  type OpenOptions,
+  type OpenConnections,
 } from "./connection-opener.ts";
 import { createConnectionUpdates } from "./connection-updates.ts";
 import { createSecretReader, type ReadSecrets } from "./credentials/known-secrets.ts";
@@ -62,7 +62,7 @@ export interface Connections {
   /** Whether a provider has connections that are not revoked. */
   hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
   /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
-  open(tenantId: TenantId, connectionId: string, options?: OpenOptions): Promise<OpenConnection | ConnectionFault>;
+  readonly open: OpenConnections;
   /** The version of a provider's manifest that the connection's actions are pinned to; undefined for the newest one. */
   actionVersion(tenantId: TenantId, connectionId: string, providerKey: string): Promise<string | undefined>;
   /** Reads the secrets of a connection, to remove them from what its provider sends. */
@@ -113,9 +113,10 @@ export function createConnections(parts: Parts): Connections {
   const prepare = createRefreshPreparation({ openForTokens, tokens });
   const refresher = createRefresher({ ...parts, cache, prepare });
   const open = createConnectionOpener({ cache, clock, keyring, configs, refresher });
-  const markRejected = createRejection({ db, clock, cache, refresher });
   const probeAccount = createAccountProbe(http);
-  const test = createConnectionTester({ db, clock, catalogue, open, probe: probeAccount, markRejected });
+  const asking = { clock, catalogue, open, probe: probeAccount };
+  const markRejected = createRejection({ ...asking, db, cache, refresher });
+  const test = createConnectionTester({ ...asking, markRejected });
   const prover = createGrantProver({ configs, tokens, probeAccount });
   const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
   const updates = createConnectionUpdates({ ...parts, cache, prover });
@@ -130,7 +131,7 @@ export function createConnections(parts: Parts): Connections {
     open,
     actionVersion: createPinReader({ cache, configs }),
     readSecrets: createSecretReader({ cache, keyring, configs }),
-    markRejected,
+    markRejected: (tenantId, connectionId, version) => markRejected(tenantId, connectionId, version),
     storeGrant: createGrantService({ ...parts, cache }),
     prover,
     sealed: sealedTable(db.sql, "connector_connections", bindingOf),

@@ -178,14 +178,18 @@ export function createConnectionService(parts: ConnectionParts) {
       }
     },
 
-    /** Records the result of a test. */
-    async recordTest(
-      { sql, tenantId, nowMs, afterCommit }: Context,
-      id: string,
-      { class: testClass, account }: TestResult,
-    ): Promise<void> {
-      await connectionStore(sql).recordTest(tenantId, id, testClass, account, new Date(nowMs));
-      afterCommit(() => cache.changed({ tenantId, id }));
+    /** Records the result of a test. Credentials that were rejected before and are accepted now can be used again. */
+    async recordTest(context: Context, id: string, { ok, class: testClass, account }: TestResult): Promise<Connection> {
+      const { sql, tenantId, nowMs, afterCommit } = context;
+      const store = connectionStore(sql);
+      const current = requireAccess(context, await store.lock(tenantId, id));
+      const isRepaired = ok && current.statusReason === "credentials_rejected";
+      const connection = await store.recordTest(current, { class: testClass, account, isRepaired }, new Date(nowMs));
+      if (isRepaired) {
+        await events.record(context, "connection.updated", id, { ...eventData(connection), fields: ["status"] });
+      }
+      afterCommit(() => cache.changed(current));
+      return connection;
     },
 
     /** Revokes a connection permanently. A second revocation changes nothing. */

@@ -48,6 +48,14 @@ export interface StoredReconnection extends StoredGrant, GrantEnd {
   readonly providerConfigId: string;
 }
 
+/** The result of a test. */
+export interface StoredTest {
+  readonly class: string;
+  readonly account?: Account | undefined;
+  /** Whether it makes the connection usable again. */
+  readonly isRepaired?: boolean | undefined;
+}
+
 /** Identifies a connection. */
 export interface ConnectionRef {
   readonly tenantId: TenantId;
@@ -207,19 +215,16 @@ export function connectionStore(sql: Sql) {
     },
 
     /** Records the result of a test. An account is stored only if none was known. */
-    async recordTest(
-      tenantId: TenantId,
-      id: string,
-      testClass: string,
-      account: Account | undefined,
-      now: Date,
-    ): Promise<void> {
-      await sql`
-        update connector_connections set last_tested_at = ${now}, last_test_class = ${testClass},
+    async recordTest({ tenantId, id }: ConnectionRef, tested: StoredTest, now: Date): Promise<Connection> {
+      const { account, isRepaired = false } = tested;
+      const [row] = await sql<Row[]>`
+        update connector_connections set last_tested_at = ${now}, last_test_class = ${tested.class},
           account_id = case when account_id = '' then ${account?.id ?? ""} else account_id end,
           account_label = case when account_id = '' then ${account?.label ?? ""} else account_label end,
+          ${isRepaired ? sql`status = 'active', status_reason = '',` : sql``}
           updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}`;
+        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
+      return toConnection(row!);
     },
 
     /** Erases the credentials of a revoked connection and records what became of its grant at the provider. */

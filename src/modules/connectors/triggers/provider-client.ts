@@ -127,6 +127,7 @@ export function createProviderClient({ connections, http, clock }: Parts): Provi
       const result = await attempt(call, account);
       if (result.class !== "auth_expired" || tries > 1) return result;
       const rejection = await connections.markRejected(tenantId, connectionId, account.credentialVersion);
+      if (rejection === "accepted") return { ...result, class: "permission_denied" };
       if (rejection !== "renewed") return result;
     }
   };

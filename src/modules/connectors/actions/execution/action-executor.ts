@@ -247,8 +247,12 @@ function unusablePage(reason: string): Refusal {
   };
 }
 
-/** Why credentials could not be renewed. */
-function unrenewed(reason: string): Pick<Refusal, "code" | "message"> {
+/** Why credentials were not renewed. */
+function unrenewed(reason: string): Pick<Refusal, "code" | "message"> & Partial<Pick<Refusal, "class">> {
+  if (reason === "accepted") {
+    const message = "The provider refused this request, but accepts the credentials: they lack access to the resource.";
+    return { class: "permission_denied", code: "credentials_accepted", message };
+  }
   const code = reason === "rejected" ? "credentials_rejected" : reason;
   if (reason === "refresh_failed")
     return { code, message: "The provider rejected the credentials, and renewing them failed." };

@@ -354,6 +354,11 @@ test("without a refresh token an expired connection needs reauthorization, and a
 
 test("rejected credentials are refreshed once; if the provider rejects fresh ones too, the end user is needed", async () => {
   const made = await connect(600_000);
+  server.script = ({ path }, response) => {
+    if (path !== "/me") return undefined;
+    json(response, 401, { message: "Bad credentials" });
+    return true;
+  };
   const { tenantId, id } = made;
   assert.equal(await connections.markRejected(tenantId, id, 1), "renewed");
   assert.equal(await connections.markRejected(tenantId, id, 1), "renewed");

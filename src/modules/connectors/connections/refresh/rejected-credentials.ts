@@ -1,31 +1,76 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import type { ConnectionCache } from "../connection-cache.ts";
+import type { Catalogue } from "../../manifests/index.ts";
+import { type ConnectionCache, topicOf } from "../connection-cache.ts";
+import type { OpenConnections } from "../connection-opener.ts";
 import { hasTokens } from "../domain/connection.ts";
 import { isFreshlyRefreshed } from "../domain/refresh-policy.ts";
 import { connectionStore } from "../store.ts";
+import type { ProbeAccount } from "../verification/connection-probe.ts";
 import type { Refresher, RefreshOutcome } from "./refresher.ts";
 
 /**
  * What became of a connection whose credentials a provider rejected. `renewed`: open it again, it has newer credentials.
- * `refresh_failed`: it may work later. `rejected`: the credentials belong to no manifest, and nothing was changed.
+ * `accepted`: the provider accepts them for its account request, so that only the one resource is refused. `refresh_failed`: it
+ * may work later. `rejected`: the credentials belong to no manifest, and nothing was changed.
  */
-export type Rejection = "renewed" | "needs_reauth" | "revoked" | "connection_missing" | "refresh_failed" | "rejected";
+export type Rejection =
+  | "renewed"
+  | "accepted"
+  | "needs_reauth"
+  | "revoked"
+  | "connection_missing"
+  | "refresh_failed"
+  | "rejected";
+
+/** What the provider says about credentials. `unclear`: it said nothing about them. */
+type Verdict = "accepted" | "rejected" | "unclear";
 
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cache: Pick<ConnectionCache, "forget">;
+  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly open: OpenConnections;
+  readonly probe: ProbeAccount;
   readonly refresher: Pick<Refresher, "refresh" | "giveUp">;
 }
 
-/** Creates the reaction to rejected credentials: they are refreshed once, else the connection needs reauthorization. */
-export function createRejection({ db, clock, cache, refresher }: Parts) {
+/**
+ * Creates the reaction to rejected credentials: the provider is asked for the account, and if it rejects that request too, the
+ * credentials are refreshed once, else the connection needs reauthorization.
+ */
+export function createRejection({ db, clock, cache, catalogue, open, probe, refresher }: Parts) {
+  const questions = new Map<string, Promise<Verdict>>();
+
+  async function ask(tenantId: TenantId, connectionId: string): Promise<Verdict> {
+    const opened = await open(tenantId, connectionId);
+    if (typeof opened === "string") return "unclear";
+    const provider = await catalogue.provider(tenantId, opened.providerKey);
+    if (provider === undefined) return "rejected";
+    const result = await probe(provider, opened, clock.now());
+    if (result.kind === "ok") return "accepted";
+    // Without an account request, the refused request is all that is known.
+    if (result.kind === "unverified" || result.class === "unusable" || result.class === "auth_expired")
+      return "rejected";
+    return "unclear";
+  }
+
+  /** Asks once for all callers that were refused at the same time. */
+  function askOnce(tenantId: TenantId, id: string): Promise<Verdict> {
+    const key = topicOf({ tenantId, id });
+    const asking = questions.get(key) ?? ask(tenantId, id).finally(() => questions.delete(key));
+    questions.set(key, asking);
+    return asking;
+  }
+
+  /** Reacts to a rejection. The verdict is the one of the account request, for a caller that has sent it. */
   return async function markRejected(
     tenantId: TenantId,
     connectionId: string,
     credentialVersion: number,
+    known?: Verdict,
   ): Promise<Rejection> {
     const ref = { tenantId, id: connectionId };
     const connection = await connectionStore(db.sql).find(tenantId, connectionId);
@@ -35,11 +80,18 @@ export function createRejection({ db, clock, cache, refresher }: Parts) {
     if (connection.status !== "active") return connection.status;
     if (connection.credentialVersion > credentialVersion) return "renewed";
     if (connection.authMode === "") return "rejected";
+    const verdict = known ?? (await askOnce(tenantId, connectionId));
+    if (verdict === "accepted") return "accepted";
     const isHopeless = hasTokens(connection.authMode) && isFreshlyRefreshed(connection.lastRefreshedAt, clock.now());
+    if (isHopeless && verdict === "unclear") return "refresh_failed";
     return rejectionOf(
       isHopeless
         ? await refresher.giveUp(ref, credentialVersion, "credentials_rejected")
-        : await refresher.refresh(ref, { spentVersion: credentialVersion, cause: "rejected" }),
+        : // A rejection that the provider did not confirm condemns no credentials that cannot be refreshed.
+          await refresher.refresh(ref, {
+            spentVersion: credentialVersion,
+            cause: verdict === "rejected" ? "rejected" : "due",
+          }),
     );
   };
 }

@@ -19,7 +19,7 @@ import {
   providerOn,
   startNode,
 } from "../testing/connection-nodes.ts";
-import { json, startTokenServer } from "../testing/token-server.ts";
+import { json, type Script, startTokenServer } from "../testing/token-server.ts";
 
 const url = await nodesDatabase();
 const server = await startTokenServer();
@@ -76,6 +76,11 @@ const rowOf = async (id: string) =>
       select ciphertext, key_id, provider_revocation, status from connector_connections where id = ${id}`
   )[0]!;
 
+const accept: Script = (_request, response) => {
+  json(response, 200, { id: 42, login: "ada" });
+  return true;
+};
+
 test("a test reports the account that the provider confirms", async () => {
   const tenantId = freshTenant();
   const { id } = await grant(tenantId);
@@ -100,8 +105,34 @@ test("a test refreshes rejected credentials once, and reports credentials that s
     [result.ok, result.class, result.message, result.status],
     [false, "auth_expired", "Bad credentials", "needs_reauth"],
   );
+});
+
+test("a test asks the provider about rejected credentials too, and what it accepts again can be used again", async () => {
+  const tenantId = freshTenant();
+  const key = await create(tenantId, { credentials: { token: "token" } });
+  assert.equal((await testConnection(tenantId, key)).status, "needs_reauth");
   const again = await testConnection(tenantId, key);
-  assert.deepEqual([again.class, again.code], ["unusable", "needs_reauth"]);
+  assert.deepEqual([again.class, again.status, server.requests.length], ["auth_expired", "needs_reauth", 2]);
+  server.script = accept;
+  const accepted = await testConnection(tenantId, key);
+  assert.deepEqual([accepted.ok, accepted.status], [true, "active"]);
+  assert.ok(typeof (await connections.open(tenantId, key)) === "object");
+});
+
+test("one rejected request does not disable a connection whose account the provider still returns", async () => {
+  const tenantId = freshTenant();
+  const key = await create(tenantId, { credentials: { token: "token" } });
+  server.script = accept;
+  const rejections = await Promise.all([1, 2, 3].map(() => connections.markRejected(tenantId, key, 1)));
+  assert.deepEqual([new Set(rejections), server.requests.length], [new Set(["accepted"]), 1]);
+  server.script = (_request, response) => {
+    response.writeHead(503).end();
+    return true;
+  };
+  assert.equal(await connections.markRejected(tenantId, key, 1), "refresh_failed");
+  assert.equal((await rowOf(key)).status, "active");
+  server.script = undefined;
+  assert.equal(await connections.markRejected(tenantId, key, 1), "needs_reauth");
 });
 
 test("a test says what failed: no answer, an answer of the wrong form, or an error without secrets", async () => {

@@ -1,11 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import { type Database, notFound } from "../../../../platform/db/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
-import type { ConnectionFault, OpenConnection, OpenOptions } from "../connection-opener.ts";
-import type { Account, ConnectionStatus } from "../domain/connection.ts";
-import type { Rejection } from "../refresh/rejected-credentials.ts";
-import { connectionStore } from "../store.ts";
+import type { ConnectionFault, OpenConnections } from "../connection-opener.ts";
+import type { Account } from "../domain/connection.ts";
+import type { createRejection } from "../refresh/rejected-credentials.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
 
 /** The result of a test. */
@@ -15,17 +13,15 @@ export interface TestResult {
   readonly code: string;
   readonly message: string;
   readonly account: Account | undefined;
-  readonly status: ConnectionStatus;
   readonly durationMs: number;
 }
 
 interface Parts {
-  readonly db: Database;
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "provider">;
-  readonly open: (tenantId: TenantId, id: string, options?: OpenOptions) => Promise<OpenConnection | ConnectionFault>;
+  readonly open: OpenConnections;
   readonly probe: ProbeAccount;
-  readonly markRejected: (tenantId: TenantId, id: string, credentialVersion: number) => Promise<Rejection>;
+  readonly markRejected: ReturnType<typeof createRejection>;
 }
 
 const faultTexts: Readonly<Record<ConnectionFault, string>> = {
@@ -38,10 +34,10 @@ const faultTexts: Readonly<Record<ConnectionFault, string>> = {
 };
 
 /** Creates the test of connections: it opens the connection and requests its account at the provider. */
-export function createConnectionTester({ db, clock, catalogue, open, probe, markRejected }: Parts) {
-  async function attempt(tenantId: TenantId, id: string): Promise<Omit<TestResult, "status" | "durationMs">> {
+export function createConnectionTester({ clock, catalogue, open, probe, markRejected }: Parts) {
+  async function attempt(tenantId: TenantId, id: string): Promise<Omit<TestResult, "durationMs">> {
     for (let isRepeat = false; ; isRepeat = true) {
-      const opened = await open(tenantId, id);
+      const opened = await open(tenantId, id, { isTest: true });
       if (typeof opened === "string") return failed("unusable", opened, faultTexts[opened]);
       const provider = await catalogue.provider(tenantId, opened.providerKey);
       if (provider === undefined || provider.auth(opened.mode) === undefined) return unverified;
@@ -54,7 +50,7 @@ export function createConnectionTester({ db, clock, catalogue, open, probe, mark
         case "failed": {
           const { class: answerClass, code, message } = result;
           if (answerClass !== "auth_expired") return failed(answerClass, code, message);
-          const rejection = await markRejected(tenantId, id, opened.credentialVersion);
+          const rejection = await markRejected(tenantId, id, opened.credentialVersion, "rejected");
           if (rejection !== "renewed" || isRepeat) return failed(answerClass, code, message);
         }
       }
@@ -64,9 +60,7 @@ export function createConnectionTester({ db, clock, catalogue, open, probe, mark
   return async function testConnection(tenantId: TenantId, id: string): Promise<TestResult> {
     const startedAtMs = performance.now();
     const result = await attempt(tenantId, id);
-    const connection = await connectionStore(db.sql).find(tenantId, id);
-    if (connection === undefined) throw notFound("connection");
-    return { ...result, status: connection.status, durationMs: Math.round(performance.now() - startedAtMs) };
+    return { ...result, durationMs: Math.round(performance.now() - startedAtMs) };
   };
 }
 
