@@ -334,6 +334,22 @@ test("an end user who denies access ends the session with access_denied", async 
   assert.deepEqual(await statusOf(session.id), { status: "failed", code: "access_denied", isConnected: false });
 });
 
+test("an answer that no token endpoint gives ends the session, which says what came", async () => {
+  for (const [status, detail] of [
+    [302, "http_302"],
+    [400, "http_400"],
+    [200, "empty_answer"],
+  ] as const) {
+    const { session, browser, callback } = await authorized();
+    issuer.tokenStatus = status;
+    const page = await browser.open(callback);
+    issuer.tokenStatus = undefined;
+    assert.match(page.text, /answer could not be used/);
+    const { error_code, error_detail } = await tenant.session(session.id);
+    assert.deepEqual([error_code, error_detail], ["provider_malformed", detail]);
+  }
+});
+
 test("a provider that cannot exchange the code lets the end user start again", async () => {
   const { session, browser, callback } = await authorized();
   issuer.tokenStatus = 503;

@@ -137,8 +137,8 @@ export type ConnectSession = Message<"service.api.ConnectSession"> & {
 
   /**
    * Why it failed: cancelled, access_denied, account_mismatch, end_user_mismatch, issuer_mismatch, redirect_mismatch,
-   * provider_refused, provider_unavailable, provider_changed, connection_unusable, too_many_connections or
-   * too_many_attempts; empty otherwise.
+   * provider_refused, provider_unavailable, provider_malformed, provider_changed, connection_unusable, too_many_connections
+   * or too_many_attempts; empty otherwise.
    *
    * @generated from field: string error_code = 17;
    */
@@ -194,7 +194,8 @@ export type ConnectSession = Message<"service.api.ConnectSession"> & {
   connectUrl?: string | undefined;
 
   /**
-   * The provider's error code behind error_code (for example: invalid_client); empty if there is none.
+   * The provider's error code behind error_code (for example: invalid_client), or what came instead of
+   * an answer (http_302, empty_answer); empty if there is none.
    *
    * @generated from field: string error_detail = 25;
    */

@@ -107,7 +107,7 @@ export type ConnectSession = {
   readonly connection_name: string;
   /** The connection that the session created or reconnected. */
   readonly result_connection_id: string;
-  /** Why it failed: cancelled, access_denied, account_mismatch, end_user_mismatch, issuer_mismatch, redirect_mismatch, provider_refused, provider_unavailable, provider_changed, connection_unusable, too_many_connections or too_many_attempts; empty otherwise. */
+  /** Why it failed: cancelled, access_denied, account_mismatch, end_user_mismatch, issuer_mismatch, redirect_mismatch, provider_refused, provider_unavailable, provider_malformed, provider_changed, connection_unusable, too_many_connections or too_many_attempts; empty otherwise. */
   readonly error_code: string;
   /** When it expires. */
   readonly expires_at?: string;
@@ -123,7 +123,7 @@ export type ConnectSession = {
   readonly token?: string;
   /** The link for the end user, with the token in its fragment. Only the response that creates the session contains it. */
   readonly connect_url?: string;
-  /** The provider's error code behind error_code (for example: invalid_client); empty if there is none. */
+  /** The provider's error code behind error_code (for example: invalid_client), or what came instead of an answer (http_302, empty_answer); empty if there is none. */
   readonly error_detail: string;
 };
 

@@ -27,6 +27,7 @@ export type SessionError =
   | "redirect_mismatch"
   | "provider_refused"
   | "provider_unavailable"
+  | "provider_malformed"
   | "provider_changed"
   | "connection_unusable"
   | "too_many_connections"

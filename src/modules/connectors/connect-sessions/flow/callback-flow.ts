@@ -9,7 +9,7 @@ import { hashOf, matchesHash, type OpenSession, type SessionError } from "../dom
 import { hasEnded, statusAt } from "../domain/session-status.ts";
 import type { SessionMetrics } from "../session-metrics.ts";
 import { connectSessionStore } from "../store.ts";
-import type { Completion } from "./completion.ts";
+import { type Completion, errorOf } from "./completion.ts";
 import type { PageView } from "./page-view.ts";
 import { type AuthorizationValues, type HeldCallback, openValues } from "./sealed-values.ts";
 import { refused } from "./session-flow.ts";
@@ -115,7 +115,7 @@ export function createCallbackFlow(parts: Parts) {
     }
     return proven.fault === "unavailable"
       ? startAgain(session, `${provider.name} could not be reached (${safeCode(proven.code)}). Try again in a moment.`)
-      : failedView(session, "provider_refused", safeCode(proven.code));
+      : failedView(session, ...errorOf(proven));
   }
 
   return async function receive(callback: ProviderCallback): Promise<CallbackResult> {

@@ -158,8 +158,15 @@ export function createCompletion({ db, clock, log, keyring, catalogue, connectio
   };
 }
 
-function errorOf({ fault, code }: ProofFault): [SessionError, string] {
-  return [fault === "unavailable" ? "provider_unavailable" : "provider_refused", safeCode(code)];
+const proofErrors: Readonly<Record<ProofFault["fault"], SessionError>> = {
+  rejected: "provider_refused",
+  unavailable: "provider_unavailable",
+  malformed: "provider_malformed",
+};
+
+/** The error of a session whose access was not proven. */
+export function errorOf({ fault, code }: ProofFault): [SessionError, string] {
+  return [proofErrors[fault], safeCode(code)];
 }
 
 function ownedBy({ tenantId }: Context) {

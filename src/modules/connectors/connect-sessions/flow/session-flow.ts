@@ -203,7 +203,13 @@ export function refused(reason: RefusalReason): PageView {
 
 /** What an end user is told about credentials that were not accepted. */
 function problemOf({ fault, code }: ProofFault, providerName: string): string {
-  return fault === "unavailable"
-    ? `${providerName} could not be reached (${safeCode(code)}). Try again in a moment.`
-    : `${providerName} did not accept these values (${safeCode(code)}). Check them and try again.`;
+  const detail = safeCode(code);
+  switch (fault) {
+    case "unavailable":
+      return `${providerName} could not be reached (${detail}). Try again in a moment.`;
+    case "malformed":
+      return `${providerName} gave an answer that could not be used (${detail}). Check the values and try again.`;
+    case "rejected":
+      return `${providerName} did not accept these values (${detail}). Check them and try again.`;
+  }
 }

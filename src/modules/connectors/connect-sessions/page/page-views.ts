@@ -52,6 +52,7 @@ const failures: Readonly<Record<Exclude<EndView["errorCode"], "">, string>> = {
   redirect_mismatch: "The answer came from another provider than expected.",
   provider_refused: "The provider refused access.",
   provider_unavailable: "The provider could not be reached.",
+  provider_malformed: "The provider's answer could not be used.",
   provider_changed: "The connection to the provider was changed in the meantime.",
   connection_unusable: "The connection does not exist any more.",
   too_many_connections: "The application cannot connect more accounts.",

@@ -169,6 +169,8 @@ export function createRefresher(parts: Parts): Refresher {
         if (reason === undefined) return recordFailure(ref, lease, result.code, undefined, isRepeat);
         return markNeedsReauth(ref, fence, version, reason);
       }
+      case "malformed":
+        return recordFailure(ref, lease, result.code, undefined, true);
       case "unavailable":
         return recordFailure(ref, lease, result.code, result.retryAfterMs, result.mayHaveArrived || isRepeat);
     }

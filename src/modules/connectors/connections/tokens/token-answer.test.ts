@@ -100,11 +100,13 @@ test("a provider that cannot answer now is unavailable, and what is no token ans
     });
   }
   assert.deepEqual(read(503, "<html>"), { kind: "unavailable", code: "http_503", retryAfterMs: undefined });
-  assert.deepEqual(read(403, "<html>"), { kind: "unavailable", code: "http_403", retryAfterMs: undefined });
-  assert.deepEqual(read(200, "<html>"), { kind: "malformed" });
-  assert.deepEqual(read(200, '"text"'), { kind: "malformed" });
-  assert.deepEqual(read(200, { token: "a" }), { kind: "malformed" });
-  assert.deepEqual(read(200, { access_token: 7 }), { kind: "malformed" });
+  assert.deepEqual(read(403, "<html>"), { kind: "malformed", code: "http_403" });
+  assert.deepEqual(read(302, ""), { kind: "malformed", code: "http_302" });
+  assert.deepEqual(read(200, ""), { kind: "malformed", code: "empty_answer" });
+  assert.deepEqual(read(200, "<html>"), { kind: "malformed", code: "not_json" });
+  assert.deepEqual(read(200, '"text"'), { kind: "malformed", code: "not_json" });
+  assert.deepEqual(read(200, { token: "a" }), { kind: "malformed", code: "token_missing" });
+  assert.deepEqual(read(200, { access_token: 7 }), { kind: "malformed", code: "token_not_text" });
 });
 
 test("error codes are kept only if they are codes, because texts may contain tokens", () => {

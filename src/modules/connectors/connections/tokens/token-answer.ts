@@ -11,8 +11,8 @@ export type StandardAnswer =
   | { readonly kind: "standard"; readonly status: 200 | 400; readonly body: StandardBody; readonly original: Json }
   /** The provider cannot answer now. */
   | { readonly kind: "unavailable"; readonly code: string; readonly retryAfterMs: number | undefined }
-  /** The answer is not one of a token endpoint. */
-  | { readonly kind: "malformed" };
+  /** The answer is not one of a token endpoint. The code says what came. */
+  | { readonly kind: "malformed"; readonly code: string };
 
 interface StandardBody {
   readonly access_token?: string;
@@ -40,12 +40,14 @@ export function standardAnswer(
   const original = parseBody(headers["content-type"] ?? "", body.toString("utf8"));
   const isSuccess = status >= 200 && status < 300;
   if (original === undefined) {
-    return isSuccess ? { kind: "malformed" } : { kind: "unavailable", code: `http_${status}`, retryAfterMs: undefined };
+    return malformed(!isSuccess ? `http_${status}` : body.length === 0 ? "empty_answer" : "not_json");
   }
   const error = isSuccess ? errorInSuccess(original, errorIn2xx) : (errorCode(original) ?? `http_${status}`);
   if (error !== undefined) return { kind: "standard", status: 400, body: { error: standardError(error) }, original };
   const accessToken = textAt(original, pointers.accessToken);
-  if (accessToken === undefined) return { kind: "malformed" };
+  if (accessToken === undefined) {
+    return malformed(valueAt(original, pointers.accessToken) === undefined ? "token_missing" : "token_not_text");
+  }
   const refreshToken = textAt(original, pointers.refreshToken);
   const expiresIn = Number(valueAt(original, pointers.expiresIn) ?? Number.NaN);
   const scope = scopeText(valueAt(original, pointers.scope));
@@ -63,6 +65,10 @@ export function standardAnswer(
     },
     original,
   };
+}
+
+function malformed(code: string): StandardAnswer {
+  return { kind: "malformed", code };
 }
 
 function parseBody(contentType: string, text: string): Json | undefined {

@@ -215,7 +215,7 @@ test("every failure says whether the provider may have spent the grant", async (
     response.end("<html>");
     return true;
   };
-  assert.deepEqual(await refresh(), ["malformed", true]);
+  assert.deepEqual(await refresh(), { kind: "malformed", code: "not_json" });
   const closed = providerOn(1, { auth: { oauth2: oauth2On(1) } });
   const result = await tokens.refresh(closed.auth("oauth2") as OAuth2Auth, callOf(closed, "oauth2", {}), "rt-1");
   assert.deepEqual(result, {

@@ -7,7 +7,9 @@ import type { StandardAnswer } from "./token-answer.ts";
 export type TokenFault =
   /** The provider answered that it grants nothing. */
   | { readonly kind: "refused"; readonly what: "grant" | "client" | "request"; readonly code: string }
-  /** There is no usable answer. `mayHaveArrived`: the provider may have spent the grant nevertheless. */
+  /** What answered is no token endpoint, or a faulty one. The grant may be spent nevertheless. The code says what came. */
+  | { readonly kind: "malformed"; readonly code: string }
+  /** The provider gave no answer. `mayHaveArrived`: the provider may have spent the grant nevertheless. */
   | {
       readonly kind: "unavailable";
       readonly code: string;
@@ -41,7 +43,7 @@ function faultOf(error: unknown): TokenFault {
     const { reason: code, mayHaveArrived } = error;
     return { kind: "unavailable", code, mayHaveArrived, retryAfterMs: undefined };
   }
-  return { kind: "unavailable", code: "malformed", mayHaveArrived: true, retryAfterMs: undefined };
+  return { kind: "malformed", code: "malformed" };
 }
 
 /** The refusal that a standard error code means. */
@@ -52,11 +54,7 @@ export function refusal(code: string): TokenFault {
 
 /** The error of an answer that is not one of a token endpoint. */
 export function unusableAnswer(answer: Exclude<StandardAnswer, { readonly kind: "standard" }>): TokenRequestError {
-  if (answer.kind === "malformed") {
-    return new TokenRequestError({
-      ...{ kind: "unavailable", code: "malformed", mayHaveArrived: true, retryAfterMs: undefined },
-    });
-  }
+  if (answer.kind === "malformed") return new TokenRequestError(answer);
   const { code, retryAfterMs } = answer;
   // A limited request was not carried out.
   return new TokenRequestError({

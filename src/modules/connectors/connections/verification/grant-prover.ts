@@ -22,8 +22,8 @@ export interface CallbackValues extends Pick<AccountValues, "settings" | "captur
 
 /** Why access could not be proven. Texts are redacted. */
 export interface ProofFault {
-  /** rejected: the provider answered and refused. unavailable: it may accept a repetition. */
-  readonly fault: "rejected" | "unavailable";
+  /** rejected: the provider answered and refused. unavailable: it may accept a repetition. malformed: its answer is none. */
+  readonly fault: "rejected" | "unavailable" | "malformed";
   readonly code: string;
   readonly message: string;
 }
@@ -69,8 +69,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
     const proof = await probeAccount(provider, values, nowMs);
     if (proof.kind === "failed") {
       const { class: answerClass, code, message } = proof;
-      const isTemporary = temporary.has(answerClass);
-      return { fault: isTemporary ? "unavailable" : "rejected", code, message };
+      return { fault: probeFaults[answerClass] ?? "rejected", code, message };
     }
     const known = proof.kind === "ok" ? proof : { account: values.account, captured: {} };
     return {
@@ -154,7 +153,12 @@ export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
 }
 
 const noAccount = { id: "", label: "" };
-const temporary: ReadonlySet<string> = new Set(["unreachable", "unavailable", "rate_limited", "malformed"]);
+const probeFaults: Readonly<Record<string, ProofFault["fault"]>> = {
+  unreachable: "unavailable",
+  unavailable: "unavailable",
+  rate_limited: "unavailable",
+  malformed: "malformed",
+};
 
 function fetchesToken(auth: AuthSpec): auth is FetchedTokenAuth {
   return auth.mode === "oauth2_cc" || auth.mode === "two_step" || auth.mode === "jwt";
@@ -166,6 +170,8 @@ function tokenOrFault(result: TokenResult): TokenGrant | ProofFault {
       return result;
     case "refused":
       return rejected(result.code, "The provider refused to issue a token.");
+    case "malformed":
+      return { fault: "malformed", code: result.code, message: "The answer is not one of a token endpoint." };
     case "unavailable":
       return { fault: "unavailable", code: result.code, message: "The provider could not issue a token." };
   }
