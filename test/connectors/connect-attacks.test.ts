@@ -240,6 +240,24 @@ test("a confirmed end user is connected once, and a repeated confirmation return
   assert.equal(issuer.tokenRequests.length, requests + 1);
 });
 
+test("a session whose completion was cut off with its node can be completed a minute later", async () => {
+  const uri = "https://app.example/connected";
+  const { session, browser, callback } = await authorized({ require_completion: true, success_redirect_uri: uri });
+  const landing = await browser.open(callback, {}, uri);
+  const body = { completion_code: new URL(landing.url).searchParams.get("completion_code")!, end_user_id: "u1" };
+  const complete = () => tenant.call("POST", `/connect-sessions/${session.id}/complete`, body);
+  // What a node leaves that ends after it has taken the callback.
+  const leave = (agoS: number) => sql`
+    update connector_connect_sessions set awaiting_completion = false, updated_at = now() - make_interval(secs => ${agoS})
+    where id = ${session.id}`;
+  await leave(30);
+  assert.match((await complete()).text, /Another request is completing the connect session/);
+  await leave(61);
+  const { status, text } = await complete();
+  assert.equal(status, 200, text);
+  assert.equal((await statusOf(session.id)).status, "completed");
+});
+
 test("an expired session is not continued, not even by its callback", async () => {
   const { session, browser, callback } = await authorized({ error_redirect_uri: "https://app.example/bad" });
   await sql`update connector_connect_sessions set expires_at = now() where id = ${session.id}`;

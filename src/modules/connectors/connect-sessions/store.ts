@@ -144,9 +144,8 @@ export function connectSessionStore(sql: Sql) {
           ciphertext = ${held.ciphertext}, state_hash = null, state_expires_at = null`,
       ),
 
-    /** Takes what awaits completion, so that it is used once. */
-    takeHeld: (session: OpenSession, now: Date) =>
-      update(session, now, sql`awaiting_completion = false, ciphertext = ''`),
+    /** Takes the callback that awaits completion. It stays until the session ends, for the case that the node ends before. */
+    takeHeld: (session: OpenSession, now: Date) => update(session, now, sql`awaiting_completion = false`),
 
     /** Lets the end user start again. */
     retry: (session: OpenSession, now: Date) =>

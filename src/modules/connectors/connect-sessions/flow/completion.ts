@@ -37,6 +37,9 @@ const grantErrors: Readonly<Record<GrantRefusal, SessionError>> = {
   too_many_connections: "too_many_connections",
 };
 
+/** Longer than a completion takes. One that has not ended by then was cut off with its node, and is repeated. */
+const completionMs = 60_000;
+
 /** Completes sessions: at once, or after a backend has confirmed the end user. */
 export type Completion = ReturnType<typeof createCompletion>;
 
@@ -107,15 +110,15 @@ export function createCompletion({ db, clock, log, keyring, catalogue, connectio
 
   async function completeHeld(session: OpenSession): Promise<void> {
     const values = openValues(keyring, session);
+    if (values?.kind === "grant") {
+      const { tenantId, providerKey, manifestDigest } = session;
+      const provider = await catalogue.providerByDigest(tenantId, providerKey, manifestDigest);
+      await finish(session, values.grant, provider?.name ?? providerKey);
+      return;
+    }
     // Taken before it is used, so that two callers cannot send a code twice.
     const taken = await connectSessionStore(db.sql).takeHeld(session, new Date(clock.now()));
     if (taken === undefined) throw beingCompleted();
-    if (values?.kind === "grant") {
-      const { tenantId, providerKey, manifestDigest } = taken;
-      const provider = await catalogue.providerByDigest(tenantId, providerKey, manifestDigest);
-      await finish(taken, values.grant, provider?.name ?? providerKey);
-      return;
-    }
     const exchanged = values?.kind === "callback" ? await exchange(taken, values) : undefined;
     if (exchanged === undefined) await failWith(taken, "provider_changed");
     else if (isProofFault(exchanged.proven)) await failWith(taken, ...errorOf(exchanged.proven));
@@ -150,7 +153,8 @@ export function createCompletion({ db, clock, log, keyring, catalogue, connectio
       if (hasEnded(status)) throw invalidSession(`The connect session is ${status}. Create another one.`);
       const running = completing.get(id);
       if (running !== undefined) return running;
-      if (!session.awaitingCompletion) throw beingCompleted();
+      const isAbandoned = session.updatedAt.getTime() + completionMs <= nowMs;
+      if (!session.awaitingCompletion && !isAbandoned) throw beingCompleted();
       const flight = completeHeld(session).finally(() => completing.delete(id));
       completing.set(id, flight);
       await flight;
