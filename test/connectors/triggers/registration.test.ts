@@ -259,6 +259,27 @@ test("a node that lost its claim removes the webhook that it has just registered
   assert.equal((await stage.get(ref.tenantId, ref.id)).registration!.state, "pending");
 });
 
+test("a webhook is registered once although the database fails while its id is stored", async () => {
+  await db.sql`create sequence lost_ids`;
+  await db.sql`
+    create function lose_id() returns trigger language plpgsql as $$
+    begin
+      if nextval('lost_ids') <= 2 then raise exception 'lost' using errcode = '08006'; end if;
+      return new;
+    end $$`;
+  await db.sql`
+    create trigger lose_id before update on connector_trigger_registrations for each row
+    when (old.external_id = '' and new.external_id <> '') execute function lose_id()`;
+  const from = requestsOf("register:item.changed").length;
+  try {
+    const ref = await subscription();
+    await ready(ref);
+  } finally {
+    await db.sql`drop trigger lose_id on connector_trigger_registrations`;
+  }
+  assert.equal(requestsOf("register:item.changed").length, from + 1);
+});
+
 test("secrets are re-encrypted when the master key changes, and cannot be opened for another record", async () => {
   const ref = await subscription();
   await ready(ref);

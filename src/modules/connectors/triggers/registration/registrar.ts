@@ -1,7 +1,8 @@
 import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import { type Database, writePersistently } from "../../../../platform/db/index.ts";
+import type { Log } from "../../../../platform/log/log.ts";
 import { storableText } from "../../../../platform/text/index.ts";
 import { type Catalogue, type Provider, type RegistrationSpec, type Trigger, valueAt } from "../../manifests/index.ts";
 import { callbackPath, registrationBinding, type Secrets, urlKeyParameter } from "../domain/subscription.ts";
@@ -14,6 +15,7 @@ import { type Registration, registrationStore } from "./registration-store.ts";
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Log;
   readonly keyring: Keyring | undefined;
   readonly catalogue: Pick<Catalogue, "trigger">;
   readonly send: ProviderClient;
@@ -42,7 +44,7 @@ export type Registrar = (registration: Registration, signal: AbortSignal) => Pro
 
 /** Creates the registrar of webhooks at providers. */
 export function createRegistrar(parts: Parts): Registrar {
-  const { db, clock, keyring, catalogue, send, storeStatus, metrics, publicUrl } = parts;
+  const { db, clock, log, keyring, catalogue, send, storeStatus, metrics, publicUrl } = parts;
   const store = registrationStore(db.sql);
 
   async function findTrigger(registration: Registration): Promise<Registered | string> {
@@ -104,10 +106,12 @@ export function createRegistrar(parts: Parts): Registrar {
         ? sealSecrets(keyring, changed, registrationBinding(registration))
         : undefined;
     const expiresAt = expiryOf(spec, body, clock.now());
-    const state = await store.storeRegistered(registration, {
-      ...{ externalId, expiresAt, sealed },
-      dueAt: expiresAt === null ? null : renewalTime(expiresAt, clock.now()),
-    });
+    const dueAt = expiresAt === null ? null : renewalTime(expiresAt, clock.now());
+    // A webhook whose id is not stored is registered again, and can never be removed.
+    const state = await writePersistently(
+      () => store.storeRegistered(registration, { externalId, expiresAt, sealed, dueAt }),
+      (error) => log.warn({ err: error, registration: registration.id }, "storing a registered webhook failed"),
+    );
     metrics.registration(operation, "done");
     if (state === undefined && !isRenewal) {
       // Another node has registered it meanwhile. This registration is not known to anyone else.

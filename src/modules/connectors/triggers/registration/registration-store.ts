@@ -84,7 +84,7 @@ export function registrationStore(sql: Sql) {
           external_id, ciphertext, expires_at, failures, claim`;
     },
 
-    /** Stores a successful registration or renewal; undefined if the claim is lost. */
+    /** Stores a successful registration or renewal, possibly for the second time; undefined if the claim is lost. */
     async storeRegistered(
       registration: Registration,
       { externalId, expiresAt, dueAt, sealed }: Registered,
@@ -96,7 +96,9 @@ export function registrationStore(sql: Sql) {
           -- A registration that is to be removed meanwhile can be removed now that its id is known.
           due_at = case when state = 'removing' then now() else ${dueAt}::timestamptz end,
           state = case when state = 'removing' then state else 'active' end
-        where ${own(registration)} returning state`;
+        where ${own(registration)}
+          or (tenant_id = ${registration.tenantId} and id = ${registration.id} and claim = '' and external_id = ${externalId})
+        returning state`;
       return row?.state;
     },
 
