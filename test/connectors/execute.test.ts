@@ -279,6 +279,18 @@ test("rejected credentials are renewed once, and the refused request is sent aga
   assert.deepEqual([record.status, record.class], ["failed", "auth_expired"]);
 });
 
+test("an action that starts after a revocation sends nothing, also on a node that has not heard of it", async (t) => {
+  const connection_id = await own.connect({});
+  assert.equal((await own.execute("note.get", { id: "n1" }, { connection_id })).status, 200);
+  const from = mock.requests.length;
+  const sql = connect(service.databaseUrl, 1);
+  t.after(() => sql.end({ timeout: 1 }));
+  await sql`update connector_connections set status = 'revoked' where id = ${connection_id}`;
+  const { status, body } = await own.execute("note.get", { id: "n1" }, { connection_id });
+  assert.deepEqual([status, body.errorCode], [412, "CONNECTION_UNUSABLE"]);
+  assert.equal(mock.requests.length, from);
+});
+
 test("pages are read up to the manifest's maximum", async (t) => {
   const paged = await startAcme();
   t.after(() => paged.close().catch(() => {}));

@@ -210,7 +210,8 @@ export function createActionService(parts: Parts) {
     const begun = await writer.begin({ execution, record, quota }, keyed);
     if (begun === "duplicate") return begun;
     rateLimits.block(tenantId, execution.limitScope, begun.blockedUntilMs);
-    const ended = endedExecution(execution, await executor(prepared, request, deadlineMs), clock.now());
+    const outcome = begun.isRevoked ? revokedOutcome : await executor(prepared, request, deadlineMs);
+    const ended = endedExecution(execution, outcome, clock.now());
     await settle(execution, ended, keyed, toResponse);
     return toResponse({ execution: ended });
   }
@@ -313,6 +314,16 @@ interface EndedExecution extends Execution {
   readonly endedAt: Date;
   readonly outcome: ExecutionOutcome;
 }
+
+const revokedOutcome: ExecutionOutcome = {
+  ...{
+    status: "failed",
+    class: "auth_expired",
+    code: "revoked",
+    message: "The connection is revoked. Nothing was sent.",
+  },
+  ...{ attempts: [], output: undefined, pagesTruncated: false, retryAtMs: undefined },
+};
 
 interface Planned {
   readonly id: string;

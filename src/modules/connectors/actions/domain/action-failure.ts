@@ -83,7 +83,7 @@ export function executionFailure(execution: Execution, nowMs: number): Failure |
       });
     case "auth_expired":
       return fail(code === "refresh_failed" ? "CONNECTOR_UNAVAILABLE" : "CONNECTION_UNUSABLE", {
-        public: `The provider rejected the connection's credentials. ${more}`,
+        public: `The connection is revoked, or the provider rejected its credentials. ${more}`,
         extra,
       });
     default:

@@ -29,8 +29,16 @@ export interface Beginning {
   readonly record: IdempotencyRecord | undefined;
 }
 
-/** What the database says about a beginning: until when its provider wants no requests, or that its key was used. */
-export type Begun = { readonly blockedUntilMs: number } | "duplicate";
+/** What the database says about a beginning that it stored. */
+interface StoredBeginning {
+  /** Until when the provider wants no requests. */
+  readonly blockedUntilMs: number;
+  /** Whether the connection is revoked, which this node may not have heard of yet. */
+  readonly isRevoked: boolean;
+}
+
+/** What the database says about a beginning, or that its key was used. */
+export type Begun = StoredBeginning | "duplicate";
 
 /** Stores executions as running, with their idempotency records, in one statement. */
 export async function insertExecutions(sql: Sql, beginnings: readonly Beginning[]): Promise<readonly Begun[]> {
@@ -57,7 +65,7 @@ export async function insertExecutions(sql: Sql, beginnings: readonly Beginning[
     record === undefined ? [] : [{ batchIndex, record }],
   );
   const isKeyed = records.length > 0;
-  const begun = await sql<{ batchIndex: number; blockedUntilMs: number }[]>`
+  const begun = await sql<(StoredBeginning & { readonly batchIndex: number })[]>`
     with ${isKeyed ? sql`${claimBatch(sql, records)},` : sql``} input as (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
         batch_index int, tenant_id text, id text, action_key text, provider_key text, manifest_version text,
@@ -72,9 +80,12 @@ export async function insertExecutions(sql: Sql, beginnings: readonly Beginning[
         now() + make_interval(secs => lease_ms / 1000)
       from input
     )
-    select input.batch_index, coalesce(extract(epoch from blocked_until) * 1000, 0)::float8 as blocked_until_ms
+    select input.batch_index, coalesce(extract(epoch from blocked_until) * 1000, 0)::float8 as blocked_until_ms,
+      coalesce(connection.status = 'revoked', false) as is_revoked
     from input left join connector_rate_limits blocked
-      on blocked.tenant_id = input.tenant_id and blocked.scope = input.scope and blocked.blocked_until > now()`;
-  const byIndex = new Map(begun.map(({ batchIndex, blockedUntilMs }) => [batchIndex, { blockedUntilMs }]));
+      on blocked.tenant_id = input.tenant_id and blocked.scope = input.scope and blocked.blocked_until > now()
+    left join connector_connections connection
+      on connection.tenant_id = input.tenant_id and connection.id = input.connection_id`;
+  const byIndex = new Map(begun.map(({ batchIndex, ...stored }) => [batchIndex, stored]));
   return beginnings.map((_, at) => byIndex.get(at) ?? "duplicate");
 }
