@@ -75,7 +75,7 @@ const advanceOf = (id: string): RunWrite => ({
   ...{ tenantId, id, environmentId, inProduction: true, revision: 1, status: "running", stateJson: "{}", unread: 0 },
   ...{ wakeAtMs: undefined, end: undefined, historyJson: "[]", newTasks: [], retriedTasks: [], endedTasks: [id] },
   ...{ hold: undefined, newMail: [], consumedMail: [], cancelledRuns: [], events: [] },
-  ...{ newApprovals: [], decidedApprovals: [], closedApprovals: [], record: undefined, epoch: undefined },
+  ...{ newApprovals: [], decidedApprovals: [], closedApprovals: [], records: [], epoch: undefined },
 });
 const noShards = (sql: Sql) => sql`select 0 as shard`;
 const accepted = {
