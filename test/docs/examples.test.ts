@@ -52,6 +52,7 @@ const references = [
   "item",
   "workflow_key",
   "group",
+  "lease_token",
 ];
 
 /** Replaces names in an example with those of existing records, which are created if there are any to replace. */

@@ -68,9 +68,10 @@ export function createConnectionService(parts: ConnectionParts) {
     const provider = await catalogue.provider(tenantId, providerKey);
     const fit = provider && fitFields(provider, authMode, settings, credentials);
     if (fit !== undefined && "mode" in fit) return { ...fit, provider };
-    const violations = fit ?? check(providerKey, settings, credentials);
-    if (violations.length > 0) throw invalidFields(violations);
-    if (authMode === "") return { mode: "", settings, credentials, provider: undefined };
+    // A provider of messages may also take settings of its own, whatever its manifest says.
+    const violations = check(providerKey, settings, credentials);
+    if (violations.length === 0 && authMode === "") return { mode: "", settings, credentials, provider: undefined };
+    if (fit !== undefined || violations.length > 0) throw invalidFields(fit ?? violations);
     throw invalid(
       "auth_mode",
       "unsupported",
