@@ -221,6 +221,8 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.ConformanceService/ExplainConformanceReport.suite_id",
   "service.api.ConformanceService/ExplainConformanceReport.case_id",
   "service.api.ExperimentService/RecordScore.score_id",
+  // Only a runtime receipt names a report; that of another tenant is unknown (test/governance/evidence-runs.test.ts).
+  "service.api.RolloutEvidenceService/AddEvidenceReceipt.report_id",
   "service.api.ExperimentService/RecordScoreBatch.scores.score_id",
 ]);
 
@@ -239,7 +241,7 @@ export const refusals: Readonly<Record<string, ErrorCode>> = {
 
 /** Fields that restrict an operation to one list of its request, by operation. */
 export const itemsOnly: Readonly<Record<string, Json>> = {
-  "service.api.WorkService/LeaseItems": { report_only: true, completed: [], failed: [] },
+  "service.api.WorkService/LeaseItems": { report_only: true, completed: [], failed: [], released: [] },
 };
 
 /** Fields of which a request names exactly one, with the substitute for each. */

@@ -103,16 +103,16 @@ export function usageStore(sql: Sql) {
       const { serviceFed, aggregation } = wanted[0]!.meter;
       const [table, time] = serviceFed ? ["billing_service_usage", "window_start"] : ["billing_usage", "at"];
       // A gauge has its measured value in the whole window, so a range starts with the value of the window before it.
-      const leadMs = serviceFed && aggregation === "max" ? gaugeWindowMs - 1 : 0;
+      const leadS = serviceFed && aggregation === "max" ? (gaugeWindowMs - 1) / 1000 : 0;
       const rows = await sql<{ quantity: string; events: string }[]>`
         select found.quantity, found.events from unnest(${wanted.map(({ meter }) => meter.key)}::text[],
-          ${wanted.map(({ from }) => new Date(from.getTime() - leadMs).toISOString())}::timestamptz[],
+          ${wanted.map(({ from }) => from.toISOString())}::timestamptz[],
           ${wanted.map(({ until }) => until.toISOString())}::timestamptz[]) with ordinality
           as wanted(key, since, until, nth)
         cross join lateral (
           select ${aggregateOf(aggregation)} as quantity, count(*)::text as events from ${sql(table!)}
           where tenant_id = ${tenantId} and meter_key = wanted.key
-            and ${sql(time!)} >= wanted.since and ${sql(time!)} < wanted.until) found
+            and ${sql(time!)} >= wanted.since - make_interval(secs => ${leadS}) and ${sql(time!)} < wanted.until) found
         order by wanted.nth`;
       return rows.map(({ quantity, events }) => ({ quantity: BigInt(quantity), events: BigInt(events) }));
     },
