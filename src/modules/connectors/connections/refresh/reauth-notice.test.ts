@@ -17,7 +17,7 @@ import {
   providerOn,
   startNode,
 } from "../testing/connection-nodes.ts";
-import { startTokenServer } from "../testing/token-server.ts";
+import { json, startTokenServer } from "../testing/token-server.ts";
 
 const dayMs = 86_400_000;
 const url = await nodesDatabase();
@@ -153,6 +153,11 @@ test("nothing is announced about a connection that is revoked or already needs r
     id: revoked,
   });
   await db.sql`update connector_connections set last_refreshed_at = ${new Date(nowMs)} where id = ${rejected}`;
+  server.script = ({ path }, response) => {
+    if (path !== "/me") return undefined;
+    json(response, 401, { message: "Bad credentials" });
+    return true;
+  };
   assert.equal(await connections.markRejected(tenantId, rejected, 1), "needs_reauth");
   nowMs += 364 * dayMs;
   await run();
