@@ -313,7 +313,7 @@ test("payloads keep no credentials of a connection that cannot be used, and noth
       ({ payload }) => JSON.stringify(payload),
     );
   const states = [
-    sql`status = 'needs_reauth', status_reason = 'credentials_rejected'`,
+    sql`status = 'needs_reauth', status_reason = 'grant_rejected'`,
     sql`status = 'active', status_reason = '', expires_at = now() - interval '1 second'`,
   ];
   const change = (columns: (typeof states)[number]) =>
