@@ -70,8 +70,11 @@ function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
     const startedAt = performance.now();
     const counts = { tests: 0, passed: 0, failed: 0, skipped: 0 };
     const finished = Promise.withResolvers();
+    const running = new Set();
     child.on("message", (event) => {
       if (event.type === "test:summary") return finished.resolve(event.data);
+      if (event.type === "test:dequeue") running.add(event.data.name);
+      else if (event.type !== "test:start") running.delete(event.data.name);
       if (event.type === "test:pass" && !event.data.isSuite) counts.passed++;
       if (event.type === "test:fail" && !event.data.isSuite) counts.failed++;
       onEvent(event);
@@ -95,8 +98,11 @@ function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
       : isLate
         ? `the file did not end within ${Math.round(fileMsMax / 1000)} s`
         : `the process ended with ${summary} before the file did`;
-    const error = previous === undefined ? name : `The file before it in this process: ${previous}`;
-    onEvent({ type: "test:fail", data: { name, file, nesting: 0, error } });
+    const error = [
+      running.size > 0 && `Unfinished: ${[...running].join(", ")}`,
+      previous !== undefined && `The file before it in this process: ${previous}`,
+    ];
+    onEvent({ type: "test:fail", data: { name, file, nesting: 0, error: error.filter(Boolean).join("\n") } });
     counts.failed++;
     counts.tests = counts.passed + counts.failed;
     return { file, success: false, counts, duration_ms: performance.now() - startedAt, usable: false };

@@ -9,8 +9,9 @@ import { inspect } from "node:util";
 import { ulid, ulidMs } from "../src/platform/ids/ulid.ts";
 import { onCleanedUp } from "../test/harness/after-file.ts";
 
-const { run } = await loadTestRunner();
-const forwarded = new Set(["test:start", "test:pass", "test:fail"]);
+const { mock, run } = await loadTestRunner();
+/** A test is dequeued when it starts to run; "test:start" comes in the order of the file, often later. */
+const forwarded = new Set(["test:dequeue", "test:start", "test:pass", "test:fail"]);
 const harness = new URL("../test/harness/after-file.ts", import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), "switchyard-test-worker-"));
 let entries = 0;
@@ -55,10 +56,13 @@ process.on("message", async ({ file, lingerMsMax }) => {
     if (type === "test:diagnostic") remarks.push(data.message);
     if (!forwarded.has(type)) continue;
     send(type, { ...plain(data), name: data.name, file });
-    if (type === "test:start" || (data.details?.type === "suite" && data.skip === undefined)) continue;
+    if (type === "test:dequeue" || type === "test:start" || (data.details?.type === "suite" && data.skip === undefined))
+      continue;
     counts[data.skip !== undefined ? "skipped" : type === "test:pass" ? "passed" : "failed"]++;
   }
   clearTimeout(linger);
+  // The next file runs in this process too.
+  mock.reset();
   // Besides a diagnostic message, this is the only sign of an error outside every test.
   if (process.exitCode && counts.failed === 0) fail("an error outside of the tests", remarks.join("\n"));
   finish(!idsAreAhead());

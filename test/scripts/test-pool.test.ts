@@ -69,6 +69,13 @@ test("files share a process, unless they request their own", async (t) => {
   assert.notEqual(own, first);
 });
 
+test("a file does not see what the file before it has mocked", async (t) => {
+  const mocks = 'import { mock } from "node:test"; mock.method(Date, "now", () => 0); test("t", () => {});';
+  const reads = 'import assert from "node:assert"; test("t", () => assert.ok(Date.now() > 0));';
+  const { success, output } = await runFiles(t, { first: mocks, last: reads });
+  assert.equal(success, true, output);
+});
+
 test("hooks and cleanups of a file run only for that file, cleanups last", async (t) => {
   const file = (name: string) => `
     import { after, before } from "node:test";
@@ -124,7 +131,7 @@ test("a file that exceeds its time limit is ended and fails", async (t) => {
   const endless = 'test("hangs", () => new Promise(() => setInterval(() => {}, 1000)));';
   const { success, output } = await runFiles(t, { endless }, { fileMsMax: 1000 });
   assert.equal(success, false);
-  assert.match(output, /^FAIL endless.*: the file did not end within 1 s$/m);
+  assert.match(output, /^FAIL endless.*: the file did not end within 1 s\n +Unfinished: hangs$/m);
   assert.match(output, /^\[1\/1\] FAIL endless\.test/m);
 });
 
