@@ -1,6 +1,7 @@
 import { readRunOptions } from "../run-options.mjs";
 
-// Command line options: --seconds, --rounds, --only <section>, --without <participant>, --database-url <url>, --quick.
+// Command line options: --seconds, --rounds, --only <section>, --without <participant>, --database-url <url>, --nodes <number of
+// our nodes>, --quick.
 
 const full = {
   seconds: 5,
@@ -28,5 +29,5 @@ const quick = {
 
 /** The options of one run. */
 export function readOptions(args, sections) {
-  return readRunOptions(args, { full, quick, sections });
+  return readRunOptions(args, { full, quick, sections, numbers: ["nodes"] });
 }

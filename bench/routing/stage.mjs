@@ -11,7 +11,7 @@ import { participants } from "./participants.mjs";
 const processFile = new URL("./participant.mjs", import.meta.url);
 
 /** Starts PostgreSQL and every selected participant that can run here. */
-export async function openStage({ without, waitingAtFirst, databaseUrl: external }) {
+export async function openStage({ without, waitingAtFirst, nodes, databaseUrl: external }) {
   const unknown = without.find((name) => !(name in participants));
   if (unknown !== undefined) throw new Error(`--without must be one of ${Object.keys(participants).join("; ")}`);
   const folder = mkdtempSync(join(tmpdir(), "switchyard-bench-"));
@@ -57,7 +57,7 @@ export async function openStage({ without, waitingAtFirst, databaseUrl: external
       const own = join(folder, `participant-${i}`);
       mkdirSync(own);
       const databaseUrl = what.database && (await createDatabase(sql, database.url, what.database));
-      const settings = { ...what.settings, folder: own, databaseUrl };
+      const settings = { ...what.settings, folder: own, databaseUrl, ...(what.kind === "us" && { nodes }) };
       const participant = {
         name,
         kind: what.kind,

@@ -1,5 +1,5 @@
 // Switchyard, over HTTP with a key and the whole chain: this process is the caller, the service is another process.
-import { connection, connections } from "../http-connection.mjs";
+import { connection } from "../http-connection.mjs";
 import { nextItem, nextItems } from "../item.mjs";
 import { inBatches, lanes } from "../lanes.mjs";
 import { drainInLoops, pause } from "../pacing.mjs";
@@ -15,20 +15,25 @@ import {
 } from "./api.mjs";
 import { authorized, startService } from "./service.mjs";
 
-export async function open(settings) {
-  const service = await startService(settings);
+export async function open({ nodes: count = 1, ...settings }) {
+  const nodes = [];
+  const stop = () => Promise.all(nodes.map((node) => node.stop()));
   try {
-    return await participant(service);
+    // The first node migrates the database.
+    while (nodes.length < count) nodes.push(await startService(settings));
+    return await participant(nodes, stop);
   } catch (error) {
-    await service.stop();
+    await stop();
     throw error;
   }
 }
 
-async function participant(service) {
+async function participant(nodes, stop) {
   const headers = { headers: authorized };
-  const api = management(connection(service.port, headers));
-  const callers = connections(lanes.single.callers, service.port, headers);
+  const api = management(connection(nodes[0].port, headers));
+  const callers = Array.from({ length: lanes.single.callers }, (_, i) =>
+    connection(nodes[i % nodes.length].port, headers),
+  );
   let poolId = await api.createPool();
   const own = () => poolId;
   await tryOnce(callers[0], poolId);
@@ -69,7 +74,7 @@ async function participant(service) {
     waiting: () => api.unfinished(poolId),
     async close() {
       for (const each of callers) each.close();
-      await service.stop();
+      await stop();
     },
   };
 }
