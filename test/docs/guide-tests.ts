@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { promisify } from "node:util";
+import { afterFile } from "../harness/after-file.ts";
 import { sampled, seed } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { startResidentCli } from "./resident-cli.ts";
 import { assertShows } from "./shown-json.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -24,6 +26,7 @@ interface Step {
 type Target = Pick<TestService, "baseUrl" | "adminKey"> & { readonly approverLink?: string };
 
 let service: TestService;
+let residentCli: Promise<string> | undefined;
 
 /** Guides with a test of their own: one changes the sources, one needs a second person, one needs a Prometheus. */
 const testedElsewhere = new Set(["add-an-operation.md", "promote-a-change.md", "query-analytics.md"]);
@@ -105,8 +108,12 @@ async function outputsOf(steps: readonly Step[], target: Target): Promise<string
   return stdout.split(marker);
 }
 
-function bash(script: string, { baseUrl, adminKey, approverLink = "" }: Target) {
-  return run("bash", ["-c", `set -euo pipefail\n${script}`], {
+async function bash(script: string, { baseUrl, adminKey, approverLink = "" }: Target) {
+  if (residentCli === undefined) {
+    residentCli = startResidentCli();
+    afterFile(() => (residentCli = undefined));
+  }
+  return run("bash", ["-c", `set -euo pipefail\n${await residentCli}\n${script}`], {
     cwd: root,
     env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: baseUrl, KEY: adminKey, APPROVER_LINK: approverLink },
   });
