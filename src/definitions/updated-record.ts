@@ -37,8 +37,9 @@ export function findUpdatedRecord(operation: Operation, operations: readonly Ope
   const { input } = operation.method;
   const readers = operations.flatMap((each) => {
     const read = each.service === operation.service && !each.streaming ? readerField(each, type) : undefined;
+    if (read === undefined) return [];
     const isNamed = each.method.input.fields.every(({ name }) => input.fields.some((field) => field.name === name));
-    return read !== undefined && isNamed ? [{ reader: each, read }] : [];
+    return isNamed ? [{ reader: each, read }] : [];
   });
   const samePath = readers.find(({ reader }) => reader.bindings.some(({ path }) => path === binding!.path));
   const found = samePath ?? readers[0];

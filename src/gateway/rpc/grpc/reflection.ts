@@ -19,9 +19,16 @@ export const reflectionPaths: readonly string[] = [
 /** Creates the gRPC reflection protocol. It returns the definitions of exactly these methods and of itself. */
 export function createReflectionProcedure(methods: readonly DescMethod[]): Procedure {
   const method = ServerReflection.method.serverReflectionInfo;
-  const files = collectVisibleFiles([...methods, method]);
+  // Most nodes are never asked.
+  let files: VisibleFiles | undefined;
   const procedure = createProtocolProcedure(method, () => Promise.reject(fail("INTERNAL")));
-  return { ...procedure, handleStream: (requests) => reply(files, requests) };
+  return {
+    ...procedure,
+    handleStream: (requests) => {
+      files ??= collectVisibleFiles([...methods, method]);
+      return reply(files, requests);
+    },
+  };
 }
 
 async function* reply(files: VisibleFiles, requests: AsyncIterable<Message>): AsyncGenerator<Message> {
