@@ -1,13 +1,16 @@
+import { createHash } from "node:crypto";
 import { BoundedCache } from "./cache.ts";
 import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
 import { type CelExpression, PlannedExpression, type WorkMeter } from "./expression.ts";
+import type { StaticType } from "./syntax/static-type.ts";
 
 // About 25 MB, or thousands of typical conditions. Callers that evaluate often hold on to the expression and need no cache.
 const CACHED_WEIGHT_MAX = 500_000;
 
 const cache = new BoundedCache<PlannedExpression>(CACHED_WEIGHT_MAX);
 const signatures = new WeakMap<CelVariables, string>();
+const digests = new WeakMap<StaticType, string>();
 
 /** Compiles an expression and type-checks it against its variables. Results are cached. Throws CelError of kind syntax, type or limit. */
 export function compileCel(source: string, variables: CelVariables, expected?: CelType): CelExpression {
@@ -43,7 +46,18 @@ function isAssignable(type: CelType, expected: CelType): boolean {
 function signatureOf(variables: CelVariables): string {
   const known = signatures.get(variables);
   if (known !== undefined) return known;
-  const signature = JSON.stringify(Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const types = Object.entries(variables).map(([name, type]) => [
+    name,
+    typeof type === "string" ? type : digestOf(type),
+  ]);
+  const signature = JSON.stringify(types.sort(([a], [b]) => (a! < b! ? -1 : 1)));
   signatures.set(variables, signature);
   return signature;
+}
+
+/** A short form of a type for keys of the cache, because the type of a large schema is large. */
+function digestOf(type: StaticType): string {
+  const digest = digests.get(type) ?? createHash("sha256").update(JSON.stringify(type)).digest("base64");
+  digests.set(type, digest);
+  return digest;
 }

@@ -8,7 +8,7 @@ import { planNode } from "./plan/planner.ts";
 import { parse } from "./syntax/parse.ts";
 import { positionAt } from "./syntax/position.ts";
 import { referencesOf } from "./syntax/references.ts";
-import type { StaticType } from "./syntax/static-type.ts";
+import { DYN, elementOf, isJsonType, type StaticType } from "./syntax/static-type.ts";
 import { toResult } from "./values/result.ts";
 import { Failure, type Value } from "./values/values.ts";
 
@@ -17,6 +17,8 @@ export interface CelExpression {
   readonly source: string;
   /** The statically determined type of the result. */
   readonly type: CelType;
+  /** The type of the elements if the result is a list of JSON values, as it is after the list was stored as JSON. */
+  readonly elementType: StaticType;
   /** The root variables that it uses, sorted. */
   readonly variables: readonly string[];
   /** The dotted paths that it reads, as far as they are static, sorted; for example "item.attributes.region". */
@@ -58,6 +60,11 @@ export class PlannedExpression implements CelExpression {
     const references = referencesOf(tree, (name) => context.declared(name) !== undefined);
     this.variables = references.variables;
     this.paths = references.paths;
+  }
+
+  get elementType(): StaticType {
+    const element = elementOf(this.#plan.type);
+    return this.type === "list" && isJsonType(element) ? element : DYN;
   }
 
   evaluate(values: Readonly<Record<string, unknown>>, meter?: WorkMeter): unknown {

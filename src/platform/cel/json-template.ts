@@ -3,6 +3,7 @@ import { CelError } from "./cel-error.ts";
 import type { CelVariables } from "./cel-type.ts";
 import { compileCel } from "./compile.ts";
 import type { CelExpression, WorkMeter } from "./expression.ts";
+import { DYN, type StaticType } from "./syntax/static-type.ts";
 
 /** The values of the variables. */
 export type TemplateValues = Readonly<Record<string, unknown>>;
@@ -48,6 +49,17 @@ export function compileTemplate(template: Json, declared: CelVariables): Templat
   const evaluate: Template["evaluate"] = (values, meter) =>
     compiled === undefined ? template : compiled(values, meter, { bytes: resultBytesMax });
   return { paths: [...paths], variables: [...roots], evaluate };
+}
+
+/** The type of the elements of the list that a template gives; dynamic if it is no expression, or an invalid one. */
+export function elementTypeOf(template: Json, declared: CelVariables): StaticType {
+  if (typeof template !== "string" || !template.startsWith("=") || template.startsWith("==")) return DYN;
+  try {
+    return compileCel(template.slice(1), declared).elementType;
+  } catch (error) {
+    if (error instanceof CelError) return DYN;
+    throw error;
+  }
 }
 
 /** Returns a function, or undefined if the template has no expression. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { CelError, type CelErrorKind, compileCel, evaluateCondition } from "./index.ts";
+import { CelError, type CelErrorKind, compileCel, evaluateCondition, typeOfSchema } from "./index.ts";
 
 const VARIABLES = { item: "map", recipient: "map", now: "timestamp", tags: "list", any: "any" } as const;
 
@@ -101,7 +101,9 @@ suite("expressions", () => {
       ["nobody == 1", /no variable 'nobody'/],
       ["true || nofunction(1)", /no function nofunction/],
       ["1 == 'a'", /int and string/],
-      ["1 + 1.5", /int and double/],
+      ["1.5 % 1", /double and int/],
+      ["tags[1.5]", /indexed with double/],
+      ["timestamp(1.5)", /cannot be applied to \(double\)/],
       ["'a' && true", /needs a bool/],
       ["!1", /needs a bool/],
       ["size(1)", /cannot be applied to \(int\)/],
@@ -176,7 +178,8 @@ suite("numbers", () => {
       assert.equal(evaluate(source), true, source);
   });
 
-  test("a dynamic int and a dynamic double give a double", () => {
+  test("an int and a double give a double", () => {
+    assert.equal(evaluate("1 + 1.5"), 2.5);
     assert.equal(evaluate("item.attributes.amount * 1.5"), 7.5);
     assert.equal(evaluate("item.attributes.amount + item.attributes.price"), 10.5);
     assert.equal(evaluate("item.attributes.price - item.attributes.amount"), 0.5);
@@ -194,6 +197,46 @@ suite("numbers", () => {
     ] as const)
       assert.equal(evaluate(source), result, source);
     assertFails("item.attributes.amount / 0", "evaluation");
+  });
+
+  test("a number that a schema declares as a number is a double, and one that it declares as an integer an int", () => {
+    const line = { type: "object", properties: { price: { type: "number" }, count: { type: "integer" } } };
+    const schema = {
+      type: "object",
+      properties: {
+        ...line.properties,
+        lines: { type: "array", items: line },
+        rates: { type: "object", additionalProperties: { type: "number" } },
+        either: { type: ["integer", "null"] },
+      },
+    };
+    const variables = { input: typeOfSchema(schema) };
+    const input = { price: 99, count: 99, lines: [{ price: 99, count: 99 }], rates: { a: 99 }, either: 99, other: 99 };
+    for (const [source, result] of [
+      ["input.price / 2", 49.5],
+      ["input.count / 2", 49],
+      ["input.count % 2", 1],
+      ["input['price'] / 2", 49.5],
+      ["input['count'] / 2", 49],
+      ["input.?count.orValue(1) / 2", 49],
+      ["input.?price.value() / 2", 49.5],
+      ["input[?'price'].orValue(1.0) / 2", 49.5],
+      ["input.lines[0].price / 2", 49.5],
+      ["input.lines.map(l, l.count / 2)", [49]],
+      ["input.lines.map(l, l.price).map(p, p / 2)", [49.5]],
+      ["input.rates.a / 2", 49.5],
+      ["input.rates.map(name, input.rates[name] / 2)", [49.5]],
+      ["[type(input.price) == double, type(input.count) == int]", [true, true]],
+      ["[input.price == 99, input.count == 99.0, input.price in [99]]", [true, true, true]],
+      ["(input.count > 1 ? input.price : 0) / 2", 49.5],
+      ["string(input.count) + ' at ' + string(input.price)", "99 at 99"],
+      ["input.count * 0.5", 49.5],
+      // Without one type, the quotient is not truncated.
+      ["[input.either / 2, input.other / 2, input.either / input.count]", [49.5, 49.5, 1]],
+    ] as const)
+      assert.deepEqual(compileCel(source, variables).evaluate({ input }), result, source);
+    for (const source of ["input.price % 2", "input.lines[input.price]", "input.count + 'a'", "input.lines.price"])
+      assert.equal(failure(() => compileCel(source, variables)).kind, "type", source);
   });
 
   test("int overflow is an error, double overflow is infinity", () => {

@@ -59,7 +59,7 @@ function planOverloads(
 ): Plan {
   const candidates = overloads.filter(
     (candidate) =>
-      candidate.args.length === args.length && candidate.args.every((type, i) => compatible(type, args[i]!.type)),
+      candidate.args.length === args.length && candidate.args.every((type, i) => accepts(type, args[i]!.type)),
   );
   const [only] = candidates;
   if (only === undefined) throw noOverload(node, name, args, context);
@@ -81,6 +81,9 @@ function foldConstant(name: string, args: readonly Plan[], plan: Plan): Plan {
 
 const isCertain = (wanted: StaticType, found: StaticType): boolean =>
   wanted.kind === "dyn" || found.kind === wanted.kind;
+
+const accepts = (wanted: StaticType, found: StaticType): boolean =>
+  found.kind === "dyn" || (isCertain(wanted, found) && compatible(wanted, found));
 
 type Apply = (frame: Frame, at: number, ...args: Value[]) => Value;
 

@@ -8,6 +8,7 @@ import {
   elementOf,
   formatType,
   INT,
+  isNumeric,
   join,
   LIST,
   STRING,
@@ -85,13 +86,11 @@ function equalityWithConstant(run: Run, constant: Value | undefined, wanted: boo
 }
 
 const ORDERED: ReadonlySet<string> = new Set(["bool", "int", "double", "string", "timestamp", "duration", "dyn"]);
-const isNumeric = (type: StaticType): boolean => type.kind === "int" || type.kind === "double";
 
 /** Plans `<`, `<=`, `>` and `>=`. */
 export function planOrder(node: Binary<OrderOperator>, context: PlanContext): Plan {
   const [left, right] = operands(node, context);
-  const comparable = compatible(left.type, right.type) || (isNumeric(left.type) && isNumeric(right.type));
-  if (!comparable || !ORDERED.has(left.type.kind) || !ORDERED.has(right.type.kind))
+  if (!compatible(left.type, right.type) || !ORDERED.has(left.type.kind) || !ORDERED.has(right.type.kind))
     throw mismatch(node, left, right, context);
   const { op, start: at } = node;
   return { type: BOOL, run: binary(loosely(left), loosely(right), (frame, a, b) => order(frame, op, a, b, at)) };
@@ -152,10 +151,10 @@ function arithmeticType(op: ArithmeticOperator, a: StaticType, b: StaticType): S
       return a;
     case "list + list":
       return join(a, b);
-    case "double % double":
-      return undefined;
     default:
-      return isNumeric(a) && a.kind === b.kind ? a : undefined;
+      if (!isNumeric(a) || !isNumeric(b)) return undefined;
+      if (a.kind === "int" && b.kind === "int") return INT;
+      return op === "%" ? undefined : DOUBLE;
   }
 }
 

@@ -1,7 +1,16 @@
 import type { CelType } from "../cel-type.ts";
 import { BOOL, DOUBLE, DYN, INT, LIST, MAP, STRING, type StaticType, TIMESTAMP } from "../syntax/static-type.ts";
-import { Failure, fromData, fromDataLoosely, fromDate, isInt64, isWholeInt64, type Value } from "../values/values.ts";
-import type { Plan } from "./plan.ts";
+import {
+  Failure,
+  fromData,
+  fromDataLoosely,
+  fromDate,
+  isInt64,
+  isWholeInt64,
+  Optional,
+  type Value,
+} from "../values/values.ts";
+import type { Plan, Run } from "./plan.ts";
 
 /** The static type of each declared type. */
 export const DECLARED_TYPES: Readonly<Record<CelType, StaticType>> = {
@@ -36,16 +45,29 @@ const READERS: Readonly<Record<CelType, Read>> = {
 };
 
 /** Plans a root variable. */
-export function planVariable(name: string, declared: CelType, at: number): Plan {
-  const reading = (read: Read) => {
-    return (frame: { readonly values: Readonly<Record<string, unknown>> }): Value => {
+export function planVariable(name: string, declared: CelType | StaticType, at: number): Plan {
+  const [kind, type] = typeof declared === "string" ? [declared, DECLARED_TYPES[declared]] : ["any" as const, declared];
+  const reading = (read: Read): Run => {
+    return (frame) => {
       const value = read(frame.values[name]);
-      return value === undefined ? new Failure(`'${name}' has no value of the type ${declared}`, at) : value;
+      return value === undefined ? new Failure(`'${name}' has no value of the type ${kind}`, at) : value;
     };
   };
   return {
-    type: DECLARED_TYPES[declared],
-    run: reading(READERS[declared]),
-    runLoosely: declared === "any" ? reading(fromDataLoosely) : undefined,
+    type,
+    run: readAs(type, reading(READERS[kind])),
+    runLoosely: kind === "any" ? reading(fromDataLoosely) : undefined,
   };
 }
+
+/** Reads a number that is declared as a double. `fromData` knows only its value, and takes a whole number for an int. */
+export function readAs(type: StaticType, run: Run): Run {
+  if (type.kind === "double") return (frame) => toDouble(run(frame));
+  if (type.kind !== "optional" || type.element?.kind !== "double") return run;
+  return (frame) => {
+    const value = run(frame);
+    return value instanceof Optional && value.value !== undefined ? new Optional(toDouble(value.value)) : value;
+  };
+}
+
+const toDouble = (value: Value): Value => (typeof value === "bigint" ? Number(value) : value);

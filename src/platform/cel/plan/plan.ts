@@ -1,5 +1,5 @@
 import { CelError } from "../cel-error.ts";
-import type { CelType } from "../cel-type.ts";
+import type { CelType, CelVariables } from "../cel-type.ts";
 import { compilePattern, type Pattern } from "../functions/pattern.ts";
 import { patternCost } from "../functions/pattern-cost.ts";
 import { LIMITS } from "../limits.ts";
@@ -36,7 +36,7 @@ interface Local {
 /** The state while one expression is planned. */
 export class PlanContext {
   readonly source: string;
-  readonly variables: Readonly<Record<string, CelType>>;
+  readonly variables: CelVariables;
   /** Plans a child node. */
   readonly plan: (node: ASTNode) => Plan;
   slotCount = 0;
@@ -45,11 +45,7 @@ export class PlanContext {
   #instructionsLeft: number = LIMITS.patternInstructions;
   #wideClassesLeft: number = LIMITS.patternWideClasses;
 
-  constructor(
-    source: string,
-    variables: Readonly<Record<string, CelType>>,
-    plan: (node: ASTNode, context: PlanContext) => Plan,
-  ) {
+  constructor(source: string, variables: CelVariables, plan: (node: ASTNode, context: PlanContext) => Plan) {
     this.source = source;
     this.variables = variables;
     this.plan = (node) => plan(node, this);
@@ -61,7 +57,7 @@ export class PlanContext {
   }
 
   /** The declared type of a root variable. */
-  declared(name: string): CelType | undefined {
+  declared(name: string): CelType | StaticType | undefined {
     return Object.hasOwn(this.variables, name) ? this.variables[name] : undefined;
   }
 

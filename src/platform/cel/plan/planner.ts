@@ -6,6 +6,7 @@ import {
   DOUBLE,
   DYN,
   elementOf,
+  fieldOf,
   formatType,
   INT,
   join,
@@ -25,7 +26,7 @@ import { planCall } from "./plan-call.ts";
 import { planArithmetic, planEquality, planIn, planNegation, planOrder } from "./plan-compare.ts";
 import { planChain, planConditional, planNot } from "./plan-logic.ts";
 import { isComprehension, planComprehension } from "./plan-macro.ts";
-import { planVariable } from "./plan-variable.ts";
+import { planVariable, readAs } from "./plan-variable.ts";
 
 /** Type-checks a node and creates its plan. Throws CelError of kind type or limit. */
 export function planNode(node: ASTNode, context: PlanContext): Plan {
@@ -94,7 +95,7 @@ function planLiteral(node: ASTNode & { op: "value" }, context: PlanContext): Pla
 function planIdentifier(node: ASTNode & { op: "id" }, context: PlanContext): Plan {
   const name = node.args;
   const local = context.local(name);
-  if (local !== undefined) return { type: local.type, run: (frame) => frame.slots[local.slot]! };
+  if (local !== undefined) return { type: local.type, run: readAs(local.type, (frame) => frame.slots[local.slot]!) };
   const declared = context.declared(name);
   if (declared !== undefined) return planVariable(name, declared, node.start);
   const type = NAMED_TYPES.get(name);
@@ -112,7 +113,7 @@ function planSelect(node: ASTNode & { op: "." }, context: PlanContext): Plan {
   const at = node.pos;
   return {
     type,
-    run: (frame) => select(run(frame), field, at),
+    run: readAs(type, (frame) => select(run(frame), field, at)),
     runLoosely: (frame) => selectLoosely(run(frame), field, at),
   };
 }
@@ -130,12 +131,12 @@ function dottedName(node: ASTNode): string | undefined {
   return parent === undefined ? undefined : `${parent}.${(node as ASTNode & { op: "." }).args[1]}`;
 }
 
-function fieldType(operand: StaticType, node: ASTNode, context: PlanContext): StaticType {
+function fieldType(operand: StaticType, node: ASTNode & { op: "." | ".?" }, context: PlanContext): StaticType {
   switch (operand.kind) {
     case "dyn":
       return DYN;
     case "map":
-      if (compatible(operand.key ?? DYN, STRING)) return elementOf(operand);
+      if (compatible(operand.key ?? DYN, STRING)) return fieldOf(operand, node.args[1]);
       break;
     case "optional":
       return optionalOf(fieldType(elementOf(operand), node, context));
@@ -151,12 +152,13 @@ function planOptionalSelect(node: ASTNode & { op: ".?" }, context: PlanContext):
   const operand = context.plan(operandNode);
   const { run } = operand;
   const at = node.pos;
+  const type = asOptional(fieldType(operand.type, node, context));
   return {
-    type: asOptional(fieldType(operand.type, node, context)),
-    run: (frame) => {
+    type,
+    run: readAs(type, (frame) => {
       const value = run(frame);
       return value instanceof Failure ? value : selectOptional(value, field, at);
-    },
+    }),
   };
 }
 
@@ -175,37 +177,39 @@ function planHas(node: ASTNode & { op: "call" }, context: PlanContext): Plan {
 function planIndex(node: ASTNode & { op: "[]" | "[?]" }, context: PlanContext): Plan {
   const operand = context.plan(node.args[0]);
   const key = context.plan(node.args[1]);
-  const element = indexedType(operand.type, key.type, node, context);
+  const element = indexedType(operand.type, key, node, context);
+  const type = node.op === "[]" ? element : asOptional(element);
   const access = node.op === "[]" ? index : indexOptional;
   const at = node.args[1].start;
   return {
-    type: node.op === "[]" ? element : asOptional(element),
-    run: (frame) => {
+    type,
+    run: readAs(type, (frame) => {
       const container = operand.run(frame);
       if (container instanceof Failure) return container;
       const value = key.run(frame);
       if (value instanceof Failure) return value;
       chargeKey(frame, value);
       return access(container, value, at);
-    },
+    }),
   };
 }
 
-function indexedType(operand: StaticType, key: StaticType, node: ASTNode, context: PlanContext): StaticType {
+function indexedType(operand: StaticType, key: Plan, node: ASTNode, context: PlanContext): StaticType {
   switch (operand.kind) {
     case "dyn":
       return DYN;
     case "list":
-      if (compatible(key, INT)) return elementOf(operand);
+      if (key.type.kind === "int" || key.type.kind === "dyn") return elementOf(operand);
       break;
     case "map":
-      if (compatible(key, operand.key ?? DYN)) return elementOf(operand);
+      if (compatible(key.type, operand.key ?? DYN))
+        return typeof key.constant === "string" ? fieldOf(operand, key.constant) : elementOf(operand);
       break;
     case "optional":
       return optionalOf(indexedType(elementOf(operand), key, node, context));
     default:
   }
-  throw context.error(`A ${formatType(operand)} cannot be indexed with ${formatType(key)}.`, node);
+  throw context.error(`A ${formatType(operand)} cannot be indexed with ${formatType(key.type)}.`, node);
 }
 
 function planList(node: ASTNode & { op: "list" }, context: PlanContext): Plan {

@@ -7,6 +7,8 @@ export interface StaticType {
   readonly element?: StaticType;
   /** The key type of a map. */
   readonly key?: StaticType;
+  /** The types of the members of a map that are declared by name. */
+  readonly fields?: Readonly<Record<string, StaticType>>;
 }
 
 export const DYN: StaticType = { kind: "dyn" };
@@ -29,9 +31,30 @@ export const optionalOf = (element: StaticType): StaticType => ({ kind: "optiona
 /** The element type of a list, a map or an optional; `dyn` if it is unknown. */
 export const elementOf = (type: StaticType): StaticType => type.element ?? DYN;
 
-/** Whether a value can be of both types; `dyn` is compatible with every type. */
+/** The type of a member of a map. */
+export const fieldOf = (type: StaticType, name: string): StaticType =>
+  type.fields !== undefined && Object.hasOwn(type.fields, name) ? type.fields[name]! : elementOf(type);
+
+export const isNumeric = (type: StaticType): boolean => type.kind === "int" || type.kind === "double";
+
+/** Whether the values of a type stay of that type when they are stored as JSON; a timestamp becomes a string, an int key too. */
+export function isJsonType(type: StaticType): boolean {
+  switch (type.kind) {
+    case "list":
+      return isJsonType(elementOf(type));
+    case "map":
+      // Only a JSON Schema declares members.
+      return type.fields !== undefined || (type.key?.kind === "string" && isJsonType(elementOf(type)));
+    default:
+      return JSON_KINDS.has(type.kind);
+  }
+}
+
+const JSON_KINDS: ReadonlySet<string> = new Set(["dyn", "null", "bool", "int", "double", "string"]);
+
+/** Whether values of both types can be equal; `dyn` is compatible with every type, and ints are with doubles. */
 export function compatible(a: StaticType, b: StaticType): boolean {
-  if (a === b || a.kind === "dyn" || b.kind === "dyn") return true;
+  if (a === b || a.kind === "dyn" || b.kind === "dyn" || (isNumeric(a) && isNumeric(b))) return true;
   if (a.kind !== b.kind) return false;
   return compatible(a.element ?? DYN, b.element ?? DYN) && compatible(a.key ?? DYN, b.key ?? DYN);
 }

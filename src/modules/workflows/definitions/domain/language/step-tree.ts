@@ -1,6 +1,6 @@
 import { unreachable } from "../../../../../errors/index.ts";
 import { memberPath } from "../../../../../platform/document/index.ts";
-import type { Definition, Step } from "./definition.ts";
+import type { Definition, MapWork, Step } from "./definition.ts";
 
 /** A list of steps inside a step. */
 export interface Block {
@@ -66,10 +66,8 @@ export class StepScope {
   readonly parent: StepScope | undefined;
   /** The step that contains this one; undefined at the top. */
   readonly container: Step | undefined;
-  /** Whether `item` and `index` exist. */
-  readonly hasItem: boolean;
-  /** Whether `err` exists. */
-  readonly hasError: boolean;
+  /** The part of that step that this one is in. */
+  readonly role: Block["role"];
   /** The positions of the steps of its list; the same object for all steps of a list. */
   readonly list: ReadonlyMap<string, number>;
   readonly #position: number;
@@ -77,16 +75,31 @@ export class StepScope {
   constructor(
     parent: StepScope | undefined,
     container: Step | undefined,
+    role: Block["role"],
     list: ReadonlyMap<string, number>,
     position: number,
-    { hasItem, hasError }: { readonly hasItem: boolean; readonly hasError: boolean },
   ) {
     this.parent = parent;
     this.container = container;
+    this.role = role;
     this.list = list;
     this.#position = position;
-    this.hasItem = hasItem;
-    this.hasError = hasError;
+  }
+
+  /** The map that runs this step for each element; undefined if another step contains it, or none. */
+  get map(): MapWork | undefined {
+    const work = this.role === "body" ? this.container?.work : undefined;
+    return work?.kind === "map" ? work : undefined;
+  }
+
+  /** Whether `item` and `index` exist. */
+  get hasItem(): boolean {
+    return this.map !== undefined || (this.parent?.hasItem ?? false);
+  }
+
+  /** Whether `err` exists. */
+  get hasError(): boolean {
+    return this.role === "catch" || (this.parent?.hasError ?? false);
   }
 
   /** Whether the output of a step is visible: it comes before this step, or before a step that contains this one. */
@@ -112,27 +125,20 @@ export interface PlacedStep {
 
 /** All steps of a definition in document order, with their paths and scopes. */
 export function* stepsOf({ steps }: Pick<Definition, "steps">): Generator<PlacedStep> {
-  yield* listSteps(steps, "steps", undefined, undefined, { hasItem: false, hasError: false });
+  yield* listSteps({ steps, path: "steps", role: "body" }, undefined, undefined);
 }
 
 function* listSteps(
-  steps: readonly Step[],
-  path: string,
+  { steps, path, role }: Block,
   parent: StepScope | undefined,
   container: Step | undefined,
-  variables: { readonly hasItem: boolean; readonly hasError: boolean },
 ): Generator<PlacedStep> {
   const positions = positionsOf(steps);
   for (const [at, step] of steps.entries()) {
-    const scope = new StepScope(parent, container, positions, at, variables);
+    const scope = new StepScope(parent, container, role, positions, at);
     const stepPath = `${path}[${at}]`;
     yield { step, path: stepPath, scope };
-    for (const block of blocksOf(step, stepPath)) {
-      yield* listSteps(block.steps, block.path, scope, step, {
-        hasItem: variables.hasItem || (step.work.kind === "map" && block.role === "body"),
-        hasError: variables.hasError || block.role === "catch",
-      });
-    }
+    for (const block of blocksOf(step, stepPath)) yield* listSteps(block, scope, step);
   }
 }
 
@@ -155,5 +161,5 @@ export function visibleSteps(definition: Pick<Definition, "steps">): ReadonlyMap
 
 /** What the output of a definition can see: all steps of the top level. */
 export function outputScope({ steps }: Pick<Definition, "steps">): StepScope {
-  return new StepScope(undefined, undefined, positionsOf(steps), steps.length, { hasItem: false, hasError: false });
+  return new StepScope(undefined, undefined, "body", positionsOf(steps), steps.length);
 }

@@ -10,6 +10,7 @@ import {
   transform,
 } from "../../../../../../test/workflows/definition-builders.ts";
 import { type Definition, defaultRetry, type Json } from "../../../definitions/index.ts";
+import { planOf, simulateRun } from "../replay/testing/simulated-run.ts";
 import { Advance } from "./advance.ts";
 import type { AdvanceBudget } from "./execution.ts";
 import { createPlan, type Plan } from "./plan.ts";
@@ -413,4 +414,27 @@ test("a timer ends at a whole millisecond, and a time without a zone is refused"
   for (const until of ["2026-01-01T00:00:05", "2026-01-01T", "2026-01-01", "tomorrow"]) {
     assert.equal(timerOf({ until }).last.ended?.error?.code, "expression_error", until);
   }
+});
+
+test("what the input schema declares as an integer is computed as an int, and a number as a double, also in maps", () => {
+  const line = { type: "object", properties: { price: { type: "number" }, count: { type: "integer" } } };
+  const inputSchema = { type: "object", properties: { ...line.properties, lines: { type: "array", items: line } } };
+  const halves = (of: string) => [`=${of}.price / 2`, `=${of}.count / 2`, `=${of}.other / 2`];
+  const each = step("each", {
+    ...{ kind: "map", in: "=input.lines", maxItems: 10, maxParallel: 10, onError: "fail" },
+    steps: [transform("half", halves("item"))],
+  });
+  const times = step("times", {
+    ...{ kind: "map", in: "=[timestamp('2026-01-01T00:00:00Z')]", maxItems: 10, maxParallel: 10, onError: "fail" },
+    steps: [transform("text", "=item + '!'")],
+  });
+  const definition = define([task("a", { with: halves("input") }), transform("kept", "=input.count"), each, times], {
+    inputSchema,
+    output: ["=steps.each", "=steps.kept / 2", "=steps.times"],
+  });
+  const numbers = { price: 99, count: 99, other: 99 };
+  const { requests, output } = simulateRun(planOf(definition), { input: { ...numbers, lines: [numbers] } });
+  assert.deepEqual(requests, { a: [49.5, 49, 49.5] });
+  // The output of a step has no schema, so it is not truncated.
+  assert.deepEqual(output, [[[49.5, 49, 49.5]], 49.5, ["2026-01-01T00:00:00.000Z!"]]);
 });

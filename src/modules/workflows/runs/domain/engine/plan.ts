@@ -1,3 +1,4 @@
+import { type CelVariables, elementTypeOf } from "../../../../../platform/cel/index.ts";
 import type {
   Compensation,
   Definition,
@@ -10,7 +11,7 @@ import type {
   Work,
 } from "../../../definitions/index.ts";
 import { parseStepKey, type StepKey } from "./step-key.ts";
-import { compileTemplate, type Template } from "./template.ts";
+import { compileTemplate, expressionVariables, type Template } from "./template.ts";
 
 /** A published version of a definition, compiled for execution. */
 export interface Plan {
@@ -143,10 +144,16 @@ export function createPlan(
   const steps = new Map<string, PlanStep>();
   const { retry = defaultRetry } = definition;
 
-  function planList(list: readonly Step[], owner: ListOwner, ancestors: readonly PlanStep[], depth: number): PlanList {
+  function planList(
+    list: readonly Step[],
+    owner: ListOwner,
+    ancestors: readonly PlanStep[],
+    depth: number,
+    variables: CelVariables,
+  ): PlanList {
     const planned: PlanStep[] = [];
     const planList = { steps: planned, owner };
-    for (const step of list) planned.push(planStep(step, planList, planned.length, ancestors, depth));
+    for (const step of list) planned.push(planStep(step, planList, planned.length, ancestors, depth, variables));
     return planList;
   }
 
@@ -156,16 +163,17 @@ export function createPlan(
     position: number,
     ancestors: readonly PlanStep[],
     depth: number,
+    variables: CelVariables,
   ): PlanStep {
     // Lists inside a step refer to it, so it is completed after it exists.
     const planned = {
       ...{ id: step.id, list, position, depth, ancestors, timeout: step.timeout, map: mapAround(list.owner) },
       retry: retryOf(step.work, step.retry, retry),
-      compensate: step.compensate && planCompensation(step.id, step.compensate, retry),
+      compensate: step.compensate && planCompensation(step.id, step.compensate, retry, variables),
     } as { -readonly [name in keyof PlanStep]: PlanStep[name] };
-    const inside = (steps: readonly Step[], owner: ListOwner, deeper = 0) =>
-      planList(steps, owner, [...ancestors, planned], depth + deeper);
-    planned.work = planWork(step.work, planned, inside);
+    const inside: PlanInside = (steps, owner, deeper = 0, own = variables) =>
+      planList(steps, owner, [...ancestors, planned], depth + deeper, own);
+    planned.work = planWork(step.work, planned, inside, variables);
     planned.catches = step.catch.map(({ on, steps }) => ({
       on: new Set(on),
       list: inside(steps, { kind: "catch", step: planned }),
@@ -174,11 +182,12 @@ export function createPlan(
     return planned;
   }
 
-  const root = planList(definition.steps, { kind: "run" }, [], 0);
+  const variables = expressionVariables(definition);
+  const root = planList(definition.steps, { kind: "run" }, [], 0, variables);
   return {
     ...{ definitionId, version, key: definition.key, timeoutMs: definition.timeoutMs, onFailure: definition.onFailure },
     ...{ root, steps },
-    output: definition.output === undefined ? undefined : compileTemplate(definition.output),
+    output: definition.output === undefined ? undefined : compileTemplate(definition.output, variables),
   };
 }
 
@@ -191,18 +200,23 @@ function retryOf(work: Work, own: RetryPolicy | undefined, common: RetryPolicy):
   return own ?? (retriedKinds.includes(work.kind) ? common : undefined);
 }
 
-function planCompensation(stepId: string, { work, retry, timeout }: Compensation, common: RetryPolicy): PlanUnit {
-  return { id: `~${stepId}`, work: planLeaf(work), retry: retryOf(work, retry, common), timeout };
+function planCompensation(
+  stepId: string,
+  { work, retry, timeout }: Compensation,
+  common: RetryPolicy,
+  variables: CelVariables,
+): PlanUnit {
+  return { id: `~${stepId}`, work: planLeaf(work, variables), retry: retryOf(work, retry, common), timeout };
 }
 
-type PlanInside = (steps: readonly Step[], owner: ListOwner, deeper?: number) => PlanList;
+type PlanInside = (steps: readonly Step[], owner: ListOwner, deeper?: number, variables?: CelVariables) => PlanList;
 
-function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
+function planWork(work: Work, step: PlanStep, inside: PlanInside, variables: CelVariables): PlanWork {
   switch (work.kind) {
     case "branch": {
       const arm = (steps: readonly Step[]) => inside(steps, { kind: "arm", step });
       const arms: { when: Template | undefined; list: PlanList }[] = work.arms.map(({ when, steps }) => ({
-        when: compileTemplate(when),
+        when: compileTemplate(when, variables),
         list: arm(steps),
       }));
       if (work.otherwise !== undefined) arms.push({ when: undefined, list: arm(work.otherwise) });
@@ -216,10 +230,11 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
     }
     case "map": {
       const { maxItems, maxParallel } = work;
-      const list = inside(work.steps, { kind: "map", step }, 1);
+      const item = elementTypeOf(work.in, variables);
+      const list = inside(work.steps, { kind: "map", step }, 1, { ...variables, item });
       return {
         kind: "map",
-        in: compileTemplate(work.in),
+        in: compileTemplate(work.in, variables),
         maxItems,
         maxParallel,
         list,
@@ -227,27 +242,27 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
       };
     }
     case "wait_event": {
-      const any = work.any.map(({ event, scope }) => ({ event, scope: compileTemplate(scope) }));
+      const any = work.any.map(({ event, scope }) => ({ event, scope: compileTemplate(scope, variables) }));
       const onTimeout = work.onTimeout && inside(work.onTimeout, { kind: "timeout", step });
       return { kind: "wait_event", any, timeoutMs: work.timeoutMs, onTimeout };
     }
     case "approval": {
       const { by, quorum, timeoutMs, commentRequired, title, details } = work;
       const onTimeout = work.onTimeout && inside(work.onTimeout, { kind: "timeout", step });
-      const request = compileTemplate({ title, details });
+      const request = compileTemplate({ title, details }, variables);
       return { kind: "approval", by, quorum, timeoutMs, commentRequired, onTimeout, request };
     }
     case "wait_timer":
       return {
         kind: "wait_timer",
         forMs: work.forMs,
-        for: work.for === undefined ? undefined : compileTemplate(work.for),
-        until: work.until === undefined ? undefined : compileTemplate(work.until),
+        for: work.for === undefined ? undefined : compileTemplate(work.for, variables),
+        until: work.until === undefined ? undefined : compileTemplate(work.until, variables),
       };
     case "transform":
-      return { kind: "transform", value: compileTemplate(work.value) };
+      return { kind: "transform", value: compileTemplate(work.value, variables) };
     case "fail":
-      return { kind: "fail", code: work.code, message: compileTemplate(work.message) };
+      return { kind: "fail", code: work.code, message: compileTemplate(work.message, variables) };
     case "task":
     case "route":
     case "notify":
@@ -255,54 +270,60 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside): PlanWork {
     case "subworkflow":
     case "stream_append":
     case "stream_read":
-      return planLeaf(work);
+      return planLeaf(work, variables);
     case "experiment": {
       const { key, unit, attributes, covariates } = work;
-      return { kind: "experiment", request: compileRequest({ key, unit, attributes, covariates }) };
+      return { kind: "experiment", request: compileRequest(variables, { key, unit, attributes, covariates }) };
     }
   }
 }
 
-function planLeaf(work: Compensation["work"] | StreamAppendWork | StreamReadWork): PlanWork {
+function planLeaf(work: Compensation["work"] | StreamAppendWork | StreamReadWork, variables: CelVariables): PlanWork {
   switch (work.kind) {
     case "task": {
       const { queue, type, version } = work;
-      return { kind: "task", queue, type, version, request: compileTemplate(work.with) };
+      return { kind: "task", queue, type, version, request: compileTemplate(work.with, variables) };
     }
     case "route": {
       const { pool, type, key, attributes, requirements, payload, priority } = work;
       return {
         kind: "route",
-        request: compileRequest({ pool, type, key, attributes, requirements, payload, priority }),
+        request: compileRequest(variables, { pool, type, key, attributes, requirements, payload, priority }),
       };
     }
     case "notify": {
       const { workflowKey, to, channels, payload } = work;
-      return { kind: "notify", request: compileRequest({ workflow_key: workflowKey, to, channels, payload }) };
+      return {
+        kind: "notify",
+        request: compileRequest(variables, { workflow_key: workflowKey, to, channels, payload }),
+      };
     }
     case "action": {
       const { action, connection } = work;
-      return { kind: "action", request: compileRequest({ action, connection, input: work.with }) };
+      return { kind: "action", request: compileRequest(variables, { action, connection, input: work.with }) };
     }
     case "subworkflow": {
       const { key, version, input } = work;
-      return { kind: "subworkflow", request: compileRequest({ key, version, input }) };
+      return { kind: "subworkflow", request: compileRequest(variables, { key, version, input }) };
     }
     case "stream_append": {
       const { stream, value, contentClass, schemaRef, pins } = work;
       const request = { stream, value, content_class: contentClass, schema_ref: schemaRef };
       // Pins are constants, so they are not evaluated.
-      return { kind: "stream_append", request: compileRequest({ ...request, pins: pins && JSON.stringify(pins) }) };
+      return {
+        kind: "stream_append",
+        request: compileRequest(variables, { ...request, pins: pins && JSON.stringify(pins) }),
+      };
     }
     case "stream_read": {
       const { stream, cursor, limit } = work;
-      return { kind: "stream_read", request: compileRequest({ stream, cursor, limit }) };
+      return { kind: "stream_read", request: compileRequest(variables, { stream, cursor, limit }) };
     }
   }
 }
 
 /** Compiles the request of an effect, without the fields that the definition leaves out. */
-function compileRequest(fields: Readonly<Record<string, Json | undefined>>): Template {
+function compileRequest(variables: CelVariables, fields: Readonly<Record<string, Json | undefined>>): Template {
   const present = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined);
-  return compileTemplate(Object.fromEntries(present));
+  return compileTemplate(Object.fromEntries(present), variables);
 }

@@ -2,20 +2,16 @@ import {
   type CelVariables,
   compileTemplate as compile,
   type Template as JsonTemplate,
+  typeOfSchema,
 } from "../../../../../platform/cel/index.ts";
-import type { Json } from "../../../definitions/index.ts";
+import type { Definition, Json } from "../../../definitions/index.ts";
 
 export type { TemplateValues as Values } from "../../../../../platform/cel/index.ts";
 
 /** The variables of all expressions of a definition. */
-const variables: CelVariables = {
-  input: "any",
-  steps: "map",
-  item: "any",
-  index: "int",
-  err: "map",
-  run: "map",
-};
+export function expressionVariables({ inputSchema }: Pick<Definition, "inputSchema">): CelVariables {
+  return { input: typeOfSchema(inputSchema), steps: "map", item: "any", index: "int", err: "map", run: "map" };
+}
 
 /** A compiled template: a JSON value with expressions in it. */
 export interface Template extends JsonTemplate {
@@ -23,8 +19,8 @@ export interface Template extends JsonTemplate {
   readonly reads: readonly string[];
 }
 
-/** Compiles a template, by default one of a definition. Throws CelError if an expression is invalid. */
-export function compileTemplate(template: Json, declared: CelVariables = variables): Template {
+/** Compiles a template. Throws CelError if an expression is invalid. */
+export function compileTemplate(template: Json, declared: CelVariables): Template {
   const compiled = compile(template, declared);
   const reads = new Set<string>();
   for (const path of compiled.paths) {

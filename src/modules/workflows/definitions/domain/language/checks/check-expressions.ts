@@ -5,6 +5,8 @@ import {
   type CelType,
   type CelVariables,
   compileCel,
+  elementTypeOf,
+  typeOfSchema,
 } from "../../../../../../platform/cel/index.ts";
 import {
   isJsonObject,
@@ -19,12 +21,10 @@ import { expressionsOf, isExpression, type PlacedExpression, sourceOf } from "..
 
 /** The variables that exist only inside of some blocks, with the block that has them. */
 const blockVariables = {
-  item: { type: "any", block: "map", has: (scope: StepScope) => scope.hasItem },
-  index: { type: "int", block: "map", has: (scope: StepScope) => scope.hasItem },
-  err: { type: "map", block: "catch", has: (scope: StepScope) => scope.hasError },
-} as const satisfies Record<string, { type: CelType; block: string; has: (scope: StepScope) => boolean }>;
-
-const everywhere: CelVariables = { input: "any", steps: "map", run: "map" };
+  item: { block: "map", has: (scope: StepScope) => scope.hasItem },
+  index: { block: "map", has: (scope: StepScope) => scope.hasItem },
+  err: { block: "catch", has: (scope: StepScope) => scope.hasError },
+} as const;
 
 /** The members of variables whose members are known. */
 const members: Readonly<Record<string, readonly string[]>> = {
@@ -32,20 +32,32 @@ const members: Readonly<Record<string, readonly string[]>> = {
   err: ["code", "message", "step", "details"],
 };
 
-/** The variables of expressions in a scope. */
-function expressionVariables({ hasItem, hasError }: Pick<StepScope, "hasItem" | "hasError">): CelVariables {
-  return variableSets[hasItem ? (hasError ? 3 : 1) : hasError ? 2 : 0]!;
-}
+const inMap = { item: "any", index: "int" } as const;
+const inCatch = { err: "map" } as const;
 
-// Shared objects, because compiled expressions are cached by their variables.
-const inMap = { item: blockVariables.item.type, index: blockVariables.index.type };
-const inCatch = { err: blockVariables.err.type };
-const variableSets: readonly CelVariables[] = [
-  everywhere,
-  { ...everywhere, ...inMap },
-  { ...everywhere, ...inCatch },
-  { ...everywhere, ...inMap, ...inCatch },
-];
+/** The variables of the expressions of a definition. */
+class ScopeVariables {
+  readonly #everywhere: CelVariables;
+  // One object for all steps of a list, because compiled expressions are cached by their variables.
+  readonly #lists = new Map<StepScope["list"], CelVariables>();
+
+  constructor({ inputSchema }: Definition) {
+    this.#everywhere = { input: typeOfSchema(inputSchema), steps: "map", run: "map" };
+  }
+
+  in(scope: StepScope | undefined): CelVariables {
+    if (scope === undefined) return this.#everywhere;
+    const variables = this.#lists.get(scope.list) ?? this.#create(scope);
+    this.#lists.set(scope.list, variables);
+    return variables;
+  }
+
+  #create({ parent, map, role }: StepScope): CelVariables {
+    const outside = this.in(parent);
+    if (map !== undefined) return { ...outside, ...inMap, item: elementTypeOf(map.in, outside) };
+    return role === "catch" ? { ...outside, ...inCatch } : outside;
+  }
+}
 
 /** An expression with what it may read and return. */
 interface ExpressionCheck extends PlacedExpression {
@@ -60,13 +72,14 @@ interface ExpressionCheck extends PlacedExpression {
 /** Checks all expressions of a definition. It yields after each one, so that a large definition can be checked in slices. */
 export function* checkExpressions(definition: Definition, violations: Violations): Generator<void> {
   const places = new Map<string, PlacedStep>();
+  const variables = new ScopeVariables(definition);
   for (const placed of stepsOf(definition)) {
     if (!places.has(placed.step.id)) places.set(placed.step.id, placed);
     checkPlainText(placed, violations);
   }
   for (const check of expressionChecks(definition)) {
     if (violations.isFull) return;
-    checkExpression(check, definition.inputSchema, places, violations);
+    checkExpression(check, definition.inputSchema, variables.in(check.scope), places, violations);
     yield;
   }
 }
@@ -174,17 +187,18 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
 function checkExpression(
   check: ExpressionCheck,
   inputSchema: JsonObject | undefined,
+  variables: CelVariables,
   places: ReadonlyMap<string, PlacedStep>,
   violations: Violations,
 ): void {
-  const { path, text, scope, types } = check;
+  const { path, text, types } = check;
   const source = sourceOf(text);
   let expression: CelExpression;
   try {
-    expression = compileCel(source, expressionVariables(scope));
+    expression = compileCel(source, variables);
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
-    if (!reportBlockVariables(check, source, violations)) {
+    if (!reportBlockVariables(check, source, variables, violations)) {
       violations.add(path, `cel_${error.kind}`, error.message, positionOf(error));
     }
     return;
@@ -243,10 +257,16 @@ function closedMembers(schema: Json | undefined): JsonObject | undefined {
 }
 
 /** Reports the variables of blocks that an expression uses outside of such a block; false if that is not what is wrong. */
-function reportBlockVariables({ path, scope }: ExpressionCheck, source: string, violations: Violations): boolean {
+function reportBlockVariables(
+  { path, scope }: ExpressionCheck,
+  source: string,
+  variables: CelVariables,
+  violations: Violations,
+): boolean {
+  const all = { ...inMap, ...inCatch, ...variables };
   let used: readonly string[];
   try {
-    used = compileCel(source, variableSets[3]!).variables;
+    used = compileCel(source, all).variables;
   } catch {
     return false;
   }
@@ -255,13 +275,13 @@ function reportBlockVariables({ path, scope }: ExpressionCheck, source: string, 
     if (has(scope) || !used.includes(name)) continue;
     found = true;
     const message = `${name} exists only in the steps of a ${block}: use input or an earlier step, for example =input.id`;
-    violations.add(path, "scope", message, findVariable(source, name));
+    violations.add(path, "scope", message, findVariable(source, name, all));
   }
   return found;
 }
 
-function findVariable(source: string, name: string): TextPosition | undefined {
-  const { [name]: _, ...others } = variableSets[3]!;
+function findVariable(source: string, name: string, all: CelVariables): TextPosition | undefined {
+  const { [name]: _, ...others } = all;
   try {
     compileCel(source, others);
     return undefined;

@@ -19,6 +19,12 @@ const closedInput: JsonObject = {
   additionalProperties: false,
 };
 
+const line: JsonObject = { type: "object", properties: { price: { type: "number" }, count: { type: "integer" } } };
+const orderInput: JsonObject = {
+  type: "object",
+  properties: { ...(line.properties as JsonObject), lines: { type: "array", items: line } },
+};
+
 /** Every rule that concerns several parts of a document, with a document that breaks only it. */
 export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "ids are unique at any depth": {
@@ -38,6 +44,26 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].approval.title",
     message:
       'is plain text, in which {{…}} is not replaced; begin with = for an expression, for example ="Ship " + input.order',
+  },
+  "a number of the input has no remainder, because it is no integer": {
+    document: documentOf([noteStep("a", "=[input.count % 2, input.price % 2]")], { input_schema: orderInput }),
+    path: "steps[0].transform",
+    message: "'%' cannot be applied to double and int.",
+    position: [1, 20],
+  },
+  "a number in an element of a list of the input has no remainder": {
+    document: documentOf(
+      [
+        {
+          id: "m",
+          map: { in: "=input.lines", max_items: 9, steps: [noteStep("a", "=[item.count % 2, item.price % 2]")] },
+        },
+      ],
+      { input_schema: orderInput },
+    ),
+    path: "steps[0].map.steps[0].transform",
+    message: "'%' cannot be applied to double and int.",
+    position: [1, 19],
   },
   "a step cannot read a later step": {
     document: documentOf([noteStep("a", "=steps.b"), noteStep("b")]),
