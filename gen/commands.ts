@@ -621,8 +621,8 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "workflow-approval",
     description: "An approval that a run waits for.",
     isGroup: true,
-    verbs: {"service.api.WorkflowApprovalService/ListWorkflowApprovals":"list","service.api.WorkflowRunService/DecideWorkflowApproval":"decide"},
-    services: () => Promise.all([import("./service/api/workflow_approval_pb.ts").then((file) => file.WorkflowApprovalService), import("./service/api/workflow_run_pb.ts").then((file) => file.WorkflowRunService)]),
+    verbs: {"service.api.WorkflowApprovalService/ListWorkflowApprovals":"list","service.api.WorkflowApprovalService/DecideWorkflowApproval":"decide"},
+    services: () => Promise.all([import("./service/api/workflow_approval_pb.ts").then((file) => file.WorkflowApprovalService)]),
   },
   {
     word: "workflow-dead-letter",

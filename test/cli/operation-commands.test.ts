@@ -101,6 +101,14 @@ test("each resource has one noun: no noun is the plural or a part of another, an
   assert.deepEqual([...new Set(descriptions)], descriptions);
 });
 
+test("open approvals are listed and decided by one service", () => {
+  const approvals = operations.filter((operation) => nameOf(operation).noun === "workflow-approval");
+  assert.deepEqual(
+    approvals.map(({ id }) => id),
+    ["ListWorkflowApprovals", "DecideWorkflowApproval"].map((name) => `service.api.WorkflowApprovalService/${name}`),
+  );
+});
+
 test("the help lists commands in alphabetical order, with the service's own commands apart", async () => {
   const { out } = await cli(["--help"]);
   const sections = out.split(/^(?=\S)/m).filter((section) => /^(Server commands|API commands)/.test(section));

@@ -2,14 +2,16 @@ import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import {
+  DecideWorkflowApprovalRequestSchema,
+  type DecideWorkflowApprovalResponse,
+} from "../../gen/service/api/workflow_approval_pb.ts";
+import {
   CreateWorkflowDefinitionRequestSchema,
   PublishWorkflowDefinitionRequestSchema,
 } from "../../gen/service/api/workflow_definition_pb.ts";
 import {
   CancelWorkflowRunRequestSchema,
   type CancelWorkflowRunResponse,
-  DecideWorkflowApprovalRequestSchema,
-  type DecideWorkflowApprovalResponse,
   GetWorkflowRunRequestSchema,
   type GetWorkflowRunResponse,
   PauseWorkflowRunRequestSchema,
@@ -67,6 +69,7 @@ export async function startWorkflowNode(databaseUrl: string) {
   const handlers = workflows.handlers as unknown as Readonly<Record<string, ServiceHandlers>>;
   const definitions = handlers["service.api.WorkflowDefinitionService"]!;
   const runs = handlers["service.api.WorkflowRunService"]!;
+  const approvals = handlers["service.api.WorkflowApprovalService"]!;
   const tasks = handlers["service.api.WorkflowTaskService"]!;
   const grouped = <I extends DescMessage, O>(handler: unknown, schema: I) => {
     return (tenant: TestTenant, request: MessageInitShape<I>, caller: Pick<ContextChoice, "subject" | "roles"> = {}) =>
@@ -92,7 +95,7 @@ export async function startWorkflowNode(databaseUrl: string) {
       SignalWorkflowRunByKeyRequestSchema,
     ),
     decide: grouped<typeof DecideWorkflowApprovalRequestSchema, DecideWorkflowApprovalResponse>(
-      runs.decideWorkflowApproval,
+      approvals.decideWorkflowApproval,
       DecideWorkflowApprovalRequestSchema,
     ),
     pause: grouped<typeof PauseWorkflowRunRequestSchema, PauseWorkflowRunResponse>(

@@ -8,6 +8,8 @@ import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { WorkflowRun } from "./workflow_run_pb.ts";
+import { file_service_api_workflow_run } from "./workflow_run_pb.ts";
 import { file_service_options_governance } from "../options/governance_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/workflow_approval.proto.
  */
 export const file_service_api_workflow_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiNzZXJ2aWNlL2FwaS93b3JrZmxvd19hcHByb3ZhbC5wcm90bxILc2VydmljZS5hcGki0wMKEFdvcmtmbG93QXBwcm92YWwSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhYKDmVudmlyb25tZW50X2lkGAMgASgJEhUKDWRlZmluaXRpb25faWQYBCABKAkSFgoOZGVmaW5pdGlvbl9rZXkYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB3J1bl9rZXkYByABKAkSDAoEc3RlcBgIIAEoCRINCgV0aXRsZRgJIAEoCRInCgdkZXRhaWxzGAogASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhcKD2RldGFpbHNfb21pdHRlZBgLIAEoCBIKCgJieRgMIAMoCRIOCgZxdW9ydW0YDSABKAUSGAoQY29tbWVudF9yZXF1aXJlZBgOIAEoCBI4CglkZWNpc2lvbnMYDyADKAsyJS5zZXJ2aWNlLmFwaS5Xb3JrZmxvd0FwcHJvdmFsRGVjaXNpb24SDgoGcGF1c2VkGBAgASgIEi0KCW9wZW5lZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZHVlX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJxChhXb3JrZmxvd0FwcHJvdmFsRGVjaXNpb24SCgoCYnkYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSDwoHY29tbWVudBgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAioAEKHExpc3RXb3JrZmxvd0FwcHJvdmFsc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIMCgRtaW5lGAQgASgIEhwKCmRlZmluaXRpb24YBSABKAlCCLpIBXIDGIABEh8KDmVudmlyb25tZW50X2lkGAYgASgJQge6SARyAhhAIpQBCh1MaXN0V29ya2Zsb3dBcHByb3ZhbHNSZXNwb25zZRIwCglhcHByb3ZhbHMYASADKAsyHS5zZXJ2aWNlLmFwaS5Xb3JrZmxvd0FwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCDL/AQoXV29ya2Zsb3dBcHByb3ZhbFNlcnZpY2US4wEKFUxpc3RXb3JrZmxvd0FwcHJvdmFscxIpLnNlcnZpY2UuYXBpLkxpc3RXb3JrZmxvd0FwcHJvdmFsc1JlcXVlc3QaKi5zZXJ2aWNlLmFwaS5MaXN0V29ya2Zsb3dBcHByb3ZhbHNSZXNwb25zZSJzyvMYNggBEAIYASABKgx3b3JrZmxvd19ydW4yBHJlYWRQAoIBFRITTGlzdCBvcGVuIGFwcHJvdmFsc9LzGBZ3b3JrZmxvdy1hcHByb3ZhbCBsaXN0gtPkkwIZEhcvYXBpL3dvcmtmbG93LWFwcHJvdmFsc2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("CiNzZXJ2aWNlL2FwaS93b3JrZmxvd19hcHByb3ZhbC5wcm90bxILc2VydmljZS5hcGki0wMKEFdvcmtmbG93QXBwcm92YWwSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhYKDmVudmlyb25tZW50X2lkGAMgASgJEhUKDWRlZmluaXRpb25faWQYBCABKAkSFgoOZGVmaW5pdGlvbl9rZXkYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB3J1bl9rZXkYByABKAkSDAoEc3RlcBgIIAEoCRINCgV0aXRsZRgJIAEoCRInCgdkZXRhaWxzGAogASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhcKD2RldGFpbHNfb21pdHRlZBgLIAEoCBIKCgJieRgMIAMoCRIOCgZxdW9ydW0YDSABKAUSGAoQY29tbWVudF9yZXF1aXJlZBgOIAEoCBI4CglkZWNpc2lvbnMYDyADKAsyJS5zZXJ2aWNlLmFwaS5Xb3JrZmxvd0FwcHJvdmFsRGVjaXNpb24SDgoGcGF1c2VkGBAgASgIEi0KCW9wZW5lZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZHVlX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJxChhXb3JrZmxvd0FwcHJvdmFsRGVjaXNpb24SCgoCYnkYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSDwoHY29tbWVudBgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAioAEKHExpc3RXb3JrZmxvd0FwcHJvdmFsc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIMCgRtaW5lGAQgASgIEhwKCmRlZmluaXRpb24YBSABKAlCCLpIBXIDGIABEh8KDmVudmlyb25tZW50X2lkGAYgASgJQge6SARyAhhAIpQBCh1MaXN0V29ya2Zsb3dBcHByb3ZhbHNSZXNwb25zZRIwCglhcHByb3ZhbHMYASADKAsyHS5zZXJ2aWNlLmFwaS5Xb3JrZmxvd0FwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCKbAQodRGVjaWRlV29ya2Zsb3dBcHByb3ZhbFJlcXVlc3QSGQoGcnVuX2lkGAEgASgJQgm6SAZyBBABGEASGAoEc3RlcBgCIAEoCUIKukgHcgUQARiAARIdCghhcHByb3ZlZBgDIAEoCEIGukgDyAEBSACIAQESGQoHY29tbWVudBgEIAEoCUIIukgFcgMY6AdCCwoJX2FwcHJvdmVkIkcKHkRlY2lkZVdvcmtmbG93QXBwcm92YWxSZXNwb25zZRIlCgNydW4YASABKAsyGC5zZXJ2aWNlLmFwaS5Xb3JrZmxvd1J1bjKIBAoXV29ya2Zsb3dBcHByb3ZhbFNlcnZpY2US4wEKFUxpc3RXb3JrZmxvd0FwcHJvdmFscxIpLnNlcnZpY2UuYXBpLkxpc3RXb3JrZmxvd0FwcHJvdmFsc1JlcXVlc3QaKi5zZXJ2aWNlLmFwaS5MaXN0V29ya2Zsb3dBcHByb3ZhbHNSZXNwb25zZSJzyvMYNggBEAIYASABKgx3b3JrZmxvd19ydW4yBHJlYWRQAoIBFRITTGlzdCBvcGVuIGFwcHJvdmFsc9LzGBZ3b3JrZmxvdy1hcHByb3ZhbCBsaXN0gtPkkwIZEhcvYXBpL3dvcmtmbG93LWFwcHJvdmFscxKGAgoWRGVjaWRlV29ya2Zsb3dBcHByb3ZhbBIqLnNlcnZpY2UuYXBpLkRlY2lkZVdvcmtmbG93QXBwcm92YWxSZXF1ZXN0Gisuc2VydmljZS5hcGkuRGVjaWRlV29ya2Zsb3dBcHByb3ZhbFJlc3BvbnNlIpIByvMYSwgBEAIYASABKgx3b3JrZmxvd19ydW4yB2FwcHJvdmVQAlgBggElEiFBcHByb3ZlIG9yIHJlamVjdCBhIHdvcmtmbG93IHN0ZXAYAYLT5JMCPToBKmIDcnVuIjMvYXBpL3dvcmtmbG93LXJ1bnMve3J1bl9pZH0vYXBwcm92YWxzL3tzdGVwfS9kZWNpZGViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_workflow_run, file_service_options_governance]);
 
 /**
  * An approval that a run waits for.
@@ -298,6 +300,69 @@ export const ListWorkflowApprovalsResponseSchema: GenMessage<ListWorkflowApprova
   messageDesc(file_service_api_workflow_approval, 3);
 
 /**
+ * Approves or rejects.
+ *
+ * @generated from message service.api.DecideWorkflowApprovalRequest
+ */
+export type DecideWorkflowApprovalRequest = Message<"service.api.DecideWorkflowApprovalRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The approval step, as active_steps names it.
+   *
+   * @generated from field: string step = 2;
+   */
+  step: string;
+
+  /**
+   * Whether the caller approves. Required, so that nobody rejects by mistake: false rejects finally.
+   *
+   * @generated from field: optional bool approved = 3;
+   */
+  approved?: boolean | undefined;
+
+  /**
+   * A comment.
+   *
+   * @generated from field: string comment = 4;
+   */
+  comment: string;
+};
+
+/**
+ * Describes the message service.api.DecideWorkflowApprovalRequest.
+ * Use `create(DecideWorkflowApprovalRequestSchema)` to create a new message.
+ */
+export const DecideWorkflowApprovalRequestSchema: GenMessage<DecideWorkflowApprovalRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_approval, 4);
+
+/**
+ * The run after the decision.
+ *
+ * @generated from message service.api.DecideWorkflowApprovalResponse
+ */
+export type DecideWorkflowApprovalResponse = Message<"service.api.DecideWorkflowApprovalResponse"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: service.api.WorkflowRun run = 1;
+   */
+  run?: WorkflowRun | undefined;
+};
+
+/**
+ * Describes the message service.api.DecideWorkflowApprovalResponse.
+ * Use `create(DecideWorkflowApprovalResponseSchema)` to create a new message.
+ */
+export const DecideWorkflowApprovalResponseSchema: GenMessage<DecideWorkflowApprovalResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_workflow_approval, 5);
+
+/**
  * Approvals that workflow runs wait for.
  *
  * @generated from service service.api.WorkflowApprovalService
@@ -313,6 +378,16 @@ export const WorkflowApprovalService: GenService<{
     methodKind: "unary";
     input: typeof ListWorkflowApprovalsRequestSchema;
     output: typeof ListWorkflowApprovalsResponseSchema;
+  },
+  /**
+   * Approves or rejects an approval step of a run.
+   *
+   * @generated from rpc service.api.WorkflowApprovalService.DecideWorkflowApproval
+   */
+  decideWorkflowApproval: {
+    methodKind: "unary";
+    input: typeof DecideWorkflowApprovalRequestSchema;
+    output: typeof DecideWorkflowApprovalResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_workflow_approval, 0);

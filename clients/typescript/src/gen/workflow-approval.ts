@@ -4,15 +4,20 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonValue } from "../json.ts";
+import type { WorkflowRun } from "./workflow-run.ts";
 
 /** Approvals that workflow runs wait for. */
 export interface WorkflowApprovalService {
   /** Lists open approvals, the oldest first. An approval is listed from the moment its step starts until the step ends: by a decision, by its time-out, or with the run. */
   list(request?: ListWorkflowApprovalsRequest, options?: CallOptions): List<WorkflowApproval>;
+
+  /** Approves or rejects an approval step of a run. */
+  decide(request: DecideWorkflowApprovalRequest, options?: CallOptions): Promise<WorkflowRun>;
 }
 
 const workflowApprovalServiceOperations = {
   list: { verb: "GET", path: "/api/workflow-approvals", result: "cursor" },
+  decide: { verb: "POST", path: "/api/workflow-runs/{run_id}/approvals/{step}/decide", body: "*", keyed: true },
 } as const satisfies Record<keyof WorkflowApprovalService, Operation>;
 
 /** Creates the service over a transport. */
@@ -86,4 +91,16 @@ export type WorkflowApprovalDecision = {
   readonly comment: string;
   /** When. */
   readonly at?: string;
+};
+
+/** Approves or rejects. */
+export type DecideWorkflowApprovalRequest = {
+  /** The run. */
+  readonly run_id: string;
+  /** The approval step, as active_steps names it. */
+  readonly step: string;
+  /** Whether the caller approves. Required, so that nobody rejects by mistake: false rejects finally. */
+  readonly approved: boolean;
+  /** A comment. */
+  readonly comment?: string;
 };

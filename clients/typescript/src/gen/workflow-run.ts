@@ -31,9 +31,6 @@ export interface WorkflowRunService {
   /** Sends an event to the run in progress with a run key, for a caller that does not know the id of the run. */
   signalByKey(request: SignalWorkflowRunByKeyRequest, options?: CallOptions): Promise<SignalWorkflowRunByKeyResponse>;
 
-  /** Approves or rejects an approval step of a run. */
-  decideWorkflowApproval(request: DecideWorkflowApprovalRequest, options?: CallOptions): Promise<WorkflowRun>;
-
   /** Replays an ended run: starts a new run that holds the outputs of the steps before from_step and continues there. Steps that completed before are never executed again, also on a newer version of the definition. In other branches and elements, completed steps stay completed, and the rest continues where it stopped. */
   replay(request: ReplayWorkflowRunRequest, options?: CallOptions): Promise<ReplayWorkflowRunResponse>;
 
@@ -56,7 +53,6 @@ const workflowRunServiceOperations = {
   resume: { verb: "POST", path: "/api/workflow-runs/{run_id}/resume", body: "*", keyed: true },
   signal: { verb: "POST", path: "/api/workflow-runs/{run_id}/signal", body: "*", keyed: true },
   signalByKey: { verb: "POST", path: "/api/workflow-runs:signal", body: "*", keyed: true },
-  decideWorkflowApproval: { verb: "POST", path: "/api/workflow-runs/{run_id}/approvals/{step}/decide", body: "*", keyed: true },
   replay: { verb: "POST", path: "/api/workflow-runs/{run_id}/replay", body: "*", keyed: true },
   getHistory: { verb: "GET", path: "/api/workflow-runs/{run_id}/history", result: "cursor" },
   explain: { verb: "GET", path: "/api/workflow-runs/{run_id}/explain" },
@@ -294,18 +290,6 @@ export type SignalWorkflowRunByKeyResponse = {
   readonly event_id: string;
   /** Whether an event with this id was sent to the run before. */
   readonly duplicate: boolean;
-};
-
-/** Approves or rejects. */
-export type DecideWorkflowApprovalRequest = {
-  /** The run. */
-  readonly run_id: string;
-  /** The approval step, as active_steps names it. */
-  readonly step: string;
-  /** Whether the caller approves. Required, so that nobody rejects by mistake: false rejects finally. */
-  readonly approved: boolean;
-  /** A comment. */
-  readonly comment?: string;
 };
 
 /** Replays a run. */

@@ -1,5 +1,4 @@
 import { createWorkflowApprovalService, type WorkflowApproval } from "@client/gen/workflow-approval";
-import { createWorkflowRunService } from "@client/gen/workflow-run";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
@@ -15,7 +14,6 @@ import { ChoiceFilter, filterOf } from "../../ui/page";
 import { Ago, Chips, Facts, Notice } from "../../ui/text";
 
 const approvals = createWorkflowApprovalService(transport);
-const runs = createWorkflowRunService(transport);
 
 /** What waits for a decision of a person. */
 export function Approvals() {
@@ -49,7 +47,7 @@ export function Approvals() {
           onClose={() => decide(undefined)}
           onSubmit={async ({ comment }) => {
             const { run_id, step } = decided.approval;
-            await runs.decideWorkflowApproval({
+            await approvals.decide({
               run_id,
               step,
               approved: decided.approved,

@@ -129,10 +129,7 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     const oldest = open.at(-1);
     if (open.length <= approvalsKept || oldest === undefined) return;
     const { run_id, step } = oldest;
-    await client.workflowRuns.decideWorkflowApproval(
-      { run_id, step, approved: !chance(0.2), comment: "Checked." },
-      call,
-    );
+    await client.workflowApprovals.decide({ run_id, step, approved: !chance(0.2), comment: "Checked." }, call);
   }
 
   const notify = () =>

@@ -175,7 +175,7 @@ export function createRuns(parts: Parts): Runs {
       simulate: createSimulation(parts),
       ...{ shares: parts.shares, definitions, cursors },
     }),
-    approvalHandlers: approvalHandlers(definitions, cursors),
+    approvalHandlers: approvalHandlers(service, definitions, cursors),
     deadLetterHandlers: deadLetterHandlers(
       createDeadLetterService({ ...parts, replays: replayService, metrics: letterMetrics }),
       cursors,

@@ -3,8 +3,6 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type CancelWorkflowRunRequest,
   CancelWorkflowRunResponseSchema,
-  type DecideWorkflowApprovalRequest,
-  DecideWorkflowApprovalResponseSchema,
   ExplainWorkflowRunResponseSchema,
   GetWorkflowRunHistoryResponseSchema,
   GetWorkflowRunResponseSchema,
@@ -158,13 +156,6 @@ export function runHandlers({
           (runId, id, duplicate) => create(SignalWorkflowRunByKeyResponseSchema, { runId, eventId: id, duplicate }),
         );
       },
-    },
-
-    decideWorkflowApproval: {
-      grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
-        service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
-          create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
-        ),
     },
 
     replayWorkflowRun: {

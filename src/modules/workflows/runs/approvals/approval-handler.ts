@@ -2,20 +2,28 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type WorkflowApproval as ApprovalMessage,
+  type DecideWorkflowApprovalRequest,
+  DecideWorkflowApprovalResponseSchema,
   ListWorkflowApprovalsResponseSchema,
   type WorkflowApprovalService as Rpc,
   WorkflowApprovalSchema,
 } from "../../../../../gen/service/api/workflow_approval_pb.ts";
+import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { environmentIdOf } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import type { Definitions } from "../../definitions/index.ts";
-import { toValue } from "../run-message.ts";
+import { fromRun, toValue } from "../run-message.ts";
+import type { RunService } from "../run-service.ts";
 import { type Approval, detailsOf, listApprovals } from "./approval-store.ts";
 
 /** The operations of WorkflowApprovalService. */
-export function approvalHandlers(definitions: Pick<Definitions, "idOf">, cursors: Cursors): Handlers<typeof Rpc> {
+export function approvalHandlers(
+  service: Pick<RunService, "decideApproval">,
+  definitions: Pick<Definitions, "idOf">,
+  cursors: Cursors,
+): Handlers<typeof Rpc> {
   return {
     async listWorkflowApprovals(context, request) {
       const { tenantId, operation, sql, principal } = context;
@@ -35,6 +43,13 @@ export function approvalHandlers(definitions: Pick<Definitions, "idOf">, cursors
         (wanted) => listApprovals(sql, tenantId, filter, wanted),
       );
       return create(ListWorkflowApprovalsResponseSchema, { ...page, approvals: page.items.map(fromApproval) });
+    },
+
+    decideWorkflowApproval: {
+      grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
+        service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
+          create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
+        ),
     },
   };
 }
