@@ -28,6 +28,8 @@ export type ParsedPack =
 const entriesMax = 100;
 const slotsMax = 20;
 const permissionsMax = 200;
+/** The size of a pack as JSON besides its contents, which is what lists show: a page of 100 packs stays below 2 MiB. */
+const headBytesMax = 16 * 1024;
 const documentLimits = { bytesMax: 1024 * 1024, depthMax: 60, advice: "split it into several packs" };
 
 const slug = "^[a-z0-9](-?[a-z0-9])*$";
@@ -75,6 +77,11 @@ function readPack(document: Json, violations: Violations): Pack | undefined {
     what: "a pack",
   });
   if (reader === undefined) return undefined;
+  const head = JSON.stringify({ ...(document as JsonObject), contents: undefined });
+  if (Buffer.byteLength(head) > headBytesMax) {
+    const message = `must have at most ${headBytesMax / 1024} KiB as JSON besides contents: shorten its texts and lists`;
+    violations.add("", "size", message);
+  }
   if (reader.get("pack") !== 1) reader.refuse("pack", "const", "must be 1, the version of the format");
   const kind = reader.get("kind") as PackKind;
   if (!kinds.includes(kind)) {
