@@ -20,6 +20,7 @@ export {
   modeOf,
   type Principal,
   productionKey,
+  productionOf,
   type TenantId,
 } from "./principal.ts";
 export { covers, grantedScopes, roleBeyond, roleGrants, rolesWith, unknownRole } from "./roles.ts";

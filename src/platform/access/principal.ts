@@ -36,6 +36,11 @@ export function modeAllows(mode: EnvironmentMode, inProduction: boolean | null):
   return mode === "any" || inProduction === null || inProduction === (mode === "production_only");
 }
 
+/** Whether a caller sees only production data, or only other data; undefined if it sees all. */
+export function productionOf({ environmentMode }: Principal): boolean | undefined {
+  return environmentMode === "any" ? undefined : environmentMode === "production_only";
+}
+
 /** The key of the environment that every tenant has and that is always active. */
 export const productionKey = "production";
 

@@ -9,6 +9,7 @@ import {
 } from "../../../../gen/service/api/connector_action_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { productionOf } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
@@ -59,12 +60,11 @@ export function actionHandlers({ service, cursors, clock }: Parts): Handlers<typ
 
     async listExecutions(context, request) {
       const { tenantId, operation, principal } = context;
-      const mode = principal.environmentMode;
       const { connectionId, actionKey, providerKey } = request;
       const filter = {
         ...{ connectionId, actionKey, providerKey },
         ...{ status: request.status as ExecutionStatus | "", origin: request.origin as ExecutionOrigin | "" },
-        inProduction: mode === "any" ? undefined : mode === "production_only",
+        inProduction: productionOf(principal),
       };
       const page = await readPage(
         cursors,

@@ -13,6 +13,7 @@ import {
 } from "../../../../gen/service/api/connect_session_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { optionalTime, stampFields } from "../../../platform/records/index.ts";
@@ -60,16 +61,15 @@ export function connectSessionHandlers({ service, completion, cursors, connectUr
     },
 
     async listConnectSessions({ tenantId, sql, operation, principal, nowMs }, request) {
-      const mode = principal.environmentMode;
       const filter = {
         status: request.status || undefined,
         endUserId: request.endUserId || undefined,
-        inProduction: mode === "any" ? undefined : mode === "production_only",
+        inProduction: productionOf(principal),
       };
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [filter.status, filter.endUserId, mode] },
+        { tenantId, operation: operation.id, filter: [filter.status, filter.endUserId, filter.inProduction] },
         ({ id }: ConnectSession) => id,
         (wanted) => connectSessionStore(sql).list(tenantId, filter, wanted, new Date(nowMs)),
       );

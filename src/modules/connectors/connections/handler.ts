@@ -16,7 +16,7 @@ import {
 } from "../../../../gen/service/api/connection_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf, type TenantId } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf, type TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
@@ -93,14 +93,13 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
 
     async listConnections(context, request) {
       const { tenantId, sql, operation, principal } = context;
-      const mode = principal.environmentMode;
       const filter = {
         providerKey: request.providerKey || undefined,
         status: request.status || undefined,
         endUserId: request.endUserId || undefined,
         providerConfigId: request.providerConfigId || undefined,
         environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
-        inProduction: mode === "any" ? undefined : mode === "production_only",
+        inProduction: productionOf(principal),
       };
       const page = await readPage(
         cursors,

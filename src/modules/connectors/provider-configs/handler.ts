@@ -12,7 +12,7 @@ import {
   UpdateProviderConfigResponseSchema,
 } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
@@ -64,12 +64,11 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
 
     async listProviderConfigs(context, request) {
       const { tenantId, sql, operation, principal } = context;
-      const mode = principal.environmentMode;
       const filter = {
         providerKey: request.providerKey || undefined,
         status: request.status || undefined,
         environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
-        inProduction: mode === "any" ? undefined : mode === "production_only",
+        inProduction: productionOf(principal),
       };
       const page = await readPage(
         cursors,
@@ -77,7 +76,7 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Part
         {
           tenantId,
           operation: operation.id,
-          filter: [filter.providerKey, filter.status, filter.environmentId, mode],
+          filter: [filter.providerKey, filter.status, filter.environmentId, filter.inProduction],
         },
         ({ id }: ProviderConfig) => id,
         (wanted) => providerConfigStore(sql).list(tenantId, filter, wanted),

@@ -13,8 +13,8 @@ import {
   type TriggerSubscriptionService as Rpc,
   UpdateTriggerSubscriptionResponseSchema,
 } from "../../../../gen/service/api/trigger_subscription_pb.ts";
-import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
@@ -55,10 +55,9 @@ export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: P
       return create(GetTriggerSubscriptionResponseSchema, shown(subscription));
     },
 
-    async listTriggerSubscriptions(context, request) {
-      const { tenantId, operation, sql } = context;
+    async listTriggerSubscriptions({ tenantId, operation, sql, principal }, request) {
       const { connectionId, triggerKey, status } = request;
-      const inProduction = productionOf(context);
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
@@ -99,10 +98,9 @@ export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: P
       return create(DeleteTriggerSubscriptionResponseSchema, shown(subscription));
     },
 
-    async listTriggerEvents(context, request) {
-      const { tenantId, operation, sql } = context;
+    async listTriggerEvents({ tenantId, operation, sql, principal }, request) {
       const { subscriptionId, status } = request;
-      const inProduction = productionOf(context);
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
@@ -126,9 +124,4 @@ export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: P
       return create(ReplayTriggerEventsResponseSchema, await events.replayEvents(context, subscriptionId, range));
     },
   };
-}
-
-/** Whether the caller sees only production, or only other environments; undefined if it sees all. */
-function productionOf({ principal }: Context): boolean | undefined {
-  return principal.environmentMode === "any" ? undefined : principal.environmentMode === "production_only";
 }

@@ -22,7 +22,7 @@ import {
 } from "../../../../gen/service/api/experiment_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import { environmentIdOf } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
@@ -79,14 +79,13 @@ export function experimentHandlers({ service, cursors }: Parts): Pick<Handlers<t
 
     async listExperiments(context, request) {
       const { tenantId, sql, operation, principal } = context;
-      const mode = principal.environmentMode;
       const { status, key, layer } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [status, environmentId, key, layer, mode] },
+        { tenantId, operation: operation.id, filter: [status, environmentId, key, layer, inProduction] },
         ({ id }: Experiment) => id,
         (wanted) => experimentStore(sql).list(tenantId, { status, environmentId, key, layer, inProduction }, wanted),
       );

@@ -15,7 +15,7 @@ import {
 } from "../../../../gen/service/api/conformance_pb.ts";
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
@@ -94,12 +94,11 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
       const { tenantId, sql, operation, principal } = context;
       const { suiteId, state } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [environmentId, suiteId, state, mode] },
+        { tenantId, operation: operation.id, filter: [environmentId, suiteId, state, inProduction] },
         ({ id }: ConformanceRun) => id,
         (wanted) => runStore(sql).list(tenantId, { environmentId, suiteId, state, inProduction }, wanted),
       );
@@ -116,12 +115,11 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
       const { tenantId, sql, operation, principal } = context;
       const { suiteId, verdict } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [environmentId, suiteId, verdict, mode] },
+        { tenantId, operation: operation.id, filter: [environmentId, suiteId, verdict, inProduction] },
         ({ lastRunId }: ConformanceReport) => lastRunId,
         (wanted) => reportStore(sql).list(tenantId, { environmentId, suiteId, verdict, inProduction }, wanted),
       );

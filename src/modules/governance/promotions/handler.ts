@@ -19,7 +19,7 @@ import {
 } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { fromCandidate, fromListedCandidate, fromReplays } from "./candidate-message.ts";
@@ -59,12 +59,11 @@ export function promotionHandlers({ candidates, stages, decisions, cursors }: Pa
       const { tenantId, sql, operation, principal } = context;
       const { state } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [state, environmentId, mode] },
+        { tenantId, operation: operation.id, filter: [state, environmentId, inProduction] },
         ({ id }: Candidate) => id,
         (wanted) => candidateStore(sql).list(tenantId, { state, environmentId, inProduction }, wanted),
       );

@@ -21,7 +21,7 @@ import {
 } from "../../../../gen/service/api/queue_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import { productionOf, type TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { readPage } from "../../../platform/paging/index.ts";
@@ -42,17 +42,16 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       if (tenantId !== context.tenantId && !context.platform) {
         throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
-      const mode = principal.environmentMode;
       const filter = {
         pausedOnly: request.pausedOnly,
-        production: mode === "any" ? undefined : mode === "production_only",
+        production: productionOf(principal),
       };
       const page = await readPage(
         cursors,
         request,
         {
           ...{ tenantId: context.tenantId, operation: context.operation.id },
-          filter: [tenantId, filter.pausedOnly, filter.production ?? null],
+          filter: [tenantId, filter.pausedOnly, filter.production],
         },
         ({ id }: { id: string }) => id,
         (wanted) => queueStore(sql).listPools(tenantId, filter, wanted),

@@ -21,6 +21,7 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, invalid } from "../../../errors/index.ts";
+import { productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
@@ -81,17 +82,16 @@ export function routingHandlers(
     async listDecisions(context, request) {
       const { sql, tenantId, principal } = context;
       const { poolId, outcome, recipientId } = request;
-      const mode = principal.environmentMode;
       const filter = {
         poolId,
         outcome,
         recipientId,
-        production: mode === "any" ? undefined : mode === "production_only",
+        production: productionOf(principal),
       };
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: context.operation.id, filter: [poolId, outcome, recipientId, mode] },
+        { tenantId, operation: context.operation.id, filter: [poolId, outcome, recipientId, filter.production] },
         (decision: StoredDecision) => decision.id,
         (wanted) => decisionStore(sql).list(tenantId, filter, wanted),
       );

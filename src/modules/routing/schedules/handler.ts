@@ -16,6 +16,7 @@ import {
   UpdateScheduleResponseSchema,
 } from "../../../../gen/service/api/schedule_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
@@ -43,12 +44,11 @@ export function scheduleHandlers(service: ScheduleService, cursors: Cursors): Ha
 
     async listSchedules({ sql, tenantId, operation, principal }, request) {
       const { poolId, pausedOnly } = request;
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [poolId, pausedOnly, mode] },
+        { tenantId, operation: operation.id, filter: [poolId, pausedOnly, inProduction] },
         ({ id }: Schedule) => id,
         (wanted) => scheduleStore(sql).list(tenantId, { poolId, pausedOnly, inProduction }, wanted),
       );

@@ -24,7 +24,7 @@ import {
 } from "../../../../gen/service/api/workflow_run_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
@@ -97,13 +97,12 @@ export function runHandlers({
       const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionId = await definitions.idOf(tenantId, request.definitionId);
       const status = request.status as RunStatus | "";
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const filter = { definitionId, status, environmentId, runKey, parentRunId, inProduction };
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [definitionId, status, environmentId, runKey, parentRunId, mode] },
+        { tenantId, operation: operation.id, filter: Object.values(filter) },
         (run: Run) => run.id,
         (wanted) => runStore(sql).list(tenantId, filter, wanted),
       );

@@ -13,7 +13,7 @@ import {
 } from "../../../../gen/service/api/workflow_trigger_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf, type TenantId } from "../../../platform/access/index.ts";
+import { environmentIdOf, productionOf, type TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
@@ -61,12 +61,11 @@ export function triggerHandlers({ service, fire, definitions, cursors }: Parts):
       const { definition } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionNames = definition === "" ? [] : await namesOf(tenantId, definition);
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [environmentId, definitionNames, mode] },
+        { tenantId, operation: operation.id, filter: [environmentId, definitionNames, inProduction] },
         ({ id }: Trigger) => id,
         (wanted) => triggerStore(sql).list(tenantId, { environmentId, definitionNames, inProduction }, wanted),
       );

@@ -12,7 +12,7 @@ import {
 } from "../../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { environmentIdOf } from "../../../../platform/access/index.ts";
+import { environmentIdOf, productionOf } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { expectedVersion } from "../../../../platform/records/index.ts";
@@ -54,14 +54,13 @@ export function packHandlers(parts: Parts): Pick<Handlers<typeof Rpc>, PackMetho
 
     async listEvidencePacks(context, request) {
       const { tenantId, sql, operation, principal } = context;
-      const mode = principal.environmentMode;
       const { status } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [environmentId, status, mode] },
+        { tenantId, operation: operation.id, filter: [environmentId, status, inProduction] },
         ({ id }: Pack) => id,
         (wanted) => packStore(sql).list(tenantId, { environmentId, status, inProduction }, wanted),
       );

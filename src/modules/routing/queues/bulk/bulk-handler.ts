@@ -10,6 +10,7 @@ import {
   StartQueueOperationResponseSchema,
 } from "../../../../../gen/service/api/bulk_operation_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { productionOf } from "../../../../platform/access/index.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import { fromCount, fromOperation, toItemFilter, toItemLimit, toLetterFilter } from "./bulk-message.ts";
@@ -52,12 +53,11 @@ export function bulkHandlers(service: BulkService, cursors: Cursors): Handlers<t
 
     async listBulkOperations({ sql, tenantId, operation, principal }, request) {
       const { poolId, state } = request;
-      const mode = principal.environmentMode;
-      const inProduction = mode === "any" ? undefined : mode === "production_only";
+      const inProduction = productionOf(principal);
       const page = await readPage(
         cursors,
         request,
-        { tenantId, operation: operation.id, filter: [poolId, state, mode] },
+        { tenantId, operation: operation.id, filter: [poolId, state, inProduction] },
         ({ id }: BulkOperation) => id,
         (wanted) => bulkStore(sql).list(tenantId, { poolId, state, inProduction }, wanted),
       );
