@@ -2,23 +2,23 @@ import { createAreas } from "../../src/app/areas.ts";
 import type { Context, Handler, KeyedCall, ServiceHandlers } from "../../src/chain/call.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: faults change messages of every type.
-type AnyMessage = any;
+export type AnyMessage = any;
 
 /** Misbehaves in place of an operation; `original` is what the operation does. */
 export type Fault = (request: AnyMessage, original: () => Promise<AnyMessage>) => Promise<AnyMessage>;
 
-/** The faults of a test build by operation, such as `WorkService/completeItem`. Tests add and remove them. */
-export type Faults = Map<string, Fault>;
+/** Finds the fault of an operation, such as `WorkService/completeItem`, for the calls of a tenant. */
+export type FindFault = (operation: string, tenantId: string) => Fault | undefined;
 
 /** Creates the areas of a build whose operations can be broken while it runs. */
-export function createBreakableAreas(faults: Faults): typeof createAreas {
+export function createBreakableAreas(findFault: FindFault): typeof createAreas {
   return async (parts) => {
     const areas = await createAreas(parts);
     const breakable = (service: string, handlers: ServiceHandlers): ServiceHandlers =>
       Object.fromEntries(
         Object.entries(handlers).map(([method, handler]) => {
-          const name = `${service.replace("service.api.", "")}/${method}`;
-          return [name.split("/")[1]!, wrap(handler, () => faults.get(name))];
+          const operation = `${service.replace("service.api.", "")}/${method}`;
+          return [method, wrap(handler, ({ tenantId }) => findFault(operation, tenantId))];
         }),
       );
     const all = areas.all.map((area) => ({
@@ -34,20 +34,25 @@ export function createBreakableAreas(faults: Faults): typeof createAreas {
   };
 }
 
-function wrap(handler: ServiceHandlers[string], findFault: () => Fault | undefined): ServiceHandlers[string] {
+function wrap(
+  handler: ServiceHandlers[string],
+  findFault: (context: Context) => Fault | undefined,
+): ServiceHandlers[string] {
+  const broken = (context: Context, request: AnyMessage, original: () => Promise<AnyMessage>) =>
+    findFault(context)?.(request, original) ?? original();
   if (typeof handler === "function") {
-    const broken: Handler = (context, request) => {
-      const original = () => handler(context, request);
-      return findFault()?.(request, original) ?? original();
-    };
-    return broken;
+    return ((context, request) => broken(context, request, () => handler(context, request))) as Handler;
   }
-  if ("prepare" in handler) return handler;
+  if ("prepare" in handler) {
+    return {
+      ...handler,
+      run: (context: Context, request: AnyMessage, prepared: AnyMessage) =>
+        broken(context, request, () => handler.run(context, request, prepared)),
+    };
+  }
   return {
     ...handler,
-    grouped(context: Context, request: AnyMessage, keyed: KeyedCall | undefined) {
-      const original = () => handler.grouped(context, request, keyed);
-      return findFault()?.(request, original) ?? original();
-    },
+    grouped: (context: Context, request: AnyMessage, keyed: KeyedCall | undefined) =>
+      broken(context, request, () => handler.grouped(context, request, keyed)),
   };
 }

@@ -12,6 +12,8 @@ export interface CaseContext extends SandboxClient {
   name(suffix?: string): string;
   /** Records a check. Names and expected values are texts of the case, never parts of responses. */
   expect(name: string, observed: Fact, expected: Fact): void;
+  /** Returns a value without which the case cannot continue. If there is none, the check fails and the case ends. */
+  need<T>(name: string, value: T | undefined): T;
   /** Reads until a value is right, and returns the last one when the time is over. */
   until<T>(read: () => Promise<T>, isRight: (value: T) => boolean): Promise<T>;
 }
@@ -25,6 +27,9 @@ export interface ConformanceCase extends CaseDescription {
 
 /** A suite of cases that can run. */
 export type ConformanceSuite = SuiteDescription<ConformanceCase>;
+
+/** Ends a case whose failed check says everything. */
+export class CaseEnded extends Error {}
 
 const untilMsMax = 10_000;
 const pollMs = 25;
@@ -48,6 +53,11 @@ export function createCaseContext({ client, config, signal, caseId }: Parts): {
     name: (suffix = "") => `${caseId.replaceAll(/[^a-z0-9]+/g, "_")}${suffix === "" ? "" : `_${suffix}`}`,
     expect(name, observed, expected) {
       checks.push(checkFact(name, observed, expected));
+    },
+    need(name, value) {
+      if (value !== undefined) return value;
+      context.expect(name, false, true);
+      throw new CaseEnded(name);
     },
     async until(read, isRight) {
       const endMs = performance.now() + untilMsMax;

@@ -35,8 +35,7 @@ export async function leaseAll(context: CaseContext, poolId: string, count: numb
 export async function leaseOne(context: CaseContext, poolId: string, fields: object = {}): Promise<Json> {
   const lease = () => context.data("POST", `/api/queues/${poolId}/lease`, { wait_s: 5, ...fields });
   const { items } = await context.until(lease, ({ items: found }) => found.length > 0);
-  if (items.length === 0) throw new Error("No item became ready.");
-  return items[0];
+  return context.need("an item becomes ready", items[0]);
 }
 
 /** Reports that an item is done. */

@@ -36,8 +36,7 @@ export async function pollTask(context: CaseContext, queue: string, workerId: st
   const request = { queue, worker_id: workerId, wait_s: 5, capabilities: [{ type: "work" }] };
   const poll = () => context.data("POST", "/api/workflow-tasks:poll", request);
   const { tasks } = await context.until(poll, ({ tasks: found }) => found.length > 0);
-  if (tasks.length === 0) throw new Error("No task became ready.");
-  return tasks[0];
+  return context.need("a task becomes ready", tasks[0]);
 }
 
 /** Completes a task, and returns the status of the report. */

@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import {
+  CancelWorkflowRunResponseSchema,
+  SignalWorkflowRunResponseSchema,
+} from "../../gen/service/api/workflow_run_pb.ts";
+import { type ErrorCode, Failure, fail } from "../../src/errors/index.ts";
+import type { SendRequest } from "../../src/modules/governance/conformance/sandbox/index.ts";
+import type { AnyMessage, Fault } from "./test-build.ts";
+
+type OwnRequest = Parameters<SendRequest>[0];
+type OwnResponse = Awaited<ReturnType<SendRequest>>;
+
+/** Calls the build as the admin of the tenant. */
+export type AdminCall = (method: string, path: string, body?: object) => Promise<AnyMessage>;
+
+/** A fault of a build: in operations, or at the edge that receives requests. */
+export interface Mutation {
+  readonly operations?: Readonly<Record<string, Fault>>;
+  readonly edge?: (
+    request: OwnRequest,
+    original: (request: OwnRequest) => Promise<OwnResponse>,
+  ) => Promise<OwnResponse>;
+}
+
+/** Changes the request of an operation. */
+const request = (operation: string, change: (request: AnyMessage) => unknown): Mutation => ({
+  operations: {
+    [operation]: (given, original) => {
+      change(given);
+      return original();
+    },
+  },
+});
+
+/** Changes the response of an operation. `n` is the number of the call. */
+const response = (operation: string, change: (response: AnyMessage, n: number) => unknown): Mutation => {
+  let n = 0;
+  return {
+    operations: {
+      [operation]: async (_, original) => {
+        const found = await original();
+        change(found, ++n);
+        return found;
+      },
+    },
+  };
+};
+
+/** Replaces an operation. */
+const instead = (operation: string, fault: Fault): Mutation => ({ operations: { [operation]: fault } });
+
+/** Has an operation succeed where it refuses. */
+const lenient = (operation: string, succeed: (request: AnyMessage) => AnyMessage): Mutation =>
+  instead(operation, async (given, original) => {
+    try {
+      return await original();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return succeed(given);
+    }
+  });
+
+/** Has an operation refuse with another error. */
+const miscoded = (operation: string, code: ErrorCode): Mutation =>
+  instead(operation, (_, original) => original().catch(() => Promise.reject(fail(code))));
+
+/** Ignores a header of requests. */
+const deaf = (...names: string[]): Mutation => ({
+  edge: (given, original) =>
+    original({
+      ...given,
+      headers: Object.fromEntries(Object.entries(given.headers).filter(([name]) => !names.includes(name))),
+    }),
+});
+
+/** Changes the text of responses. */
+const rewritten = (pattern: RegExp | string, replacement: string): Mutation => ({
+  edge: async (given, original) => {
+    const found = await original(given);
+    return { ...found, text: found.text.replace(pattern, replacement) };
+  },
+});
+
+/** Does more than it should after a request. */
+const after = (path: RegExp, act: (body: AnyMessage) => Promise<unknown>): Mutation => ({
+  edge: async (given, original) => {
+    const found = await original(given);
+    if (given.method !== "GET" && path.test(given.path) && found.status < 300) await act(JSON.parse(found.text));
+    return found;
+  },
+});
+
+/** Reads a field of requests wrongly, whether it is in the body or in a document within it. */
+const misread = (name: string, value: string): Mutation => ({
+  edge: (given, original) =>
+    original({ ...given, body: given.body?.replace(new RegExp(`(${name}\\\\?":\\\\?")[^"\\\\]*`), `$1${value}`) }),
+});
+
+/** Runs a repeated request again. */
+const forgetful = deaf("idempotency-key");
+/** Puts every item into a group of its own. */
+const ungrouped: Mutation = {
+  operations: {
+    ...request("RoutingService/route", (given) => (given.key = randomUUID())).operations,
+    ...request("RoutingService/routeBatch", ({ items }) => {
+      for (const item of items) item.key = randomUUID();
+    }).operations,
+  },
+};
+const workResult = (typeName: string) => (given: AnyMessage) => ({
+  $typeName: typeName,
+  result: { queueItemId: given.queueItemId, state: "completed", violations: [] },
+});
+
+/** What the mutations know about the build that they break. */
+interface BuildAccess {
+  readonly admin: AdminCall;
+}
+
+/** Mutations by the case that catches each. Every case has one. */
+export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation>> = {
+  "admission.concurrency-never-exceeded": () => ungrouped,
+  "admission.debounce-survivor": () => ungrouped,
+  "admission.preview-consumes-nothing": ({ admin }) =>
+    instead("AdmissionService/previewAdmission", async ({ poolId, item }, original) => {
+      await admin("POST", "/api/route", { pool_id: poolId, type: item.type, key: item.key });
+      return original();
+    }),
+  "admission.preview-equals-enqueue": () =>
+    response("AdmissionService/previewAdmission", ({ preview }) => (preview.status = "admitted")),
+  "admission.repeated-route": () => forgetful,
+  "admission.singleton-skip": () => ungrouped,
+  "admission.throttle-gcra": () => ungrouped,
+  "bridge.auth-before-decode": () => ({
+    edge: async (given, original) =>
+      given.body?.endsWith("}")
+        ? original(given)
+        : { status: 400, headers: { "content-type": "application/json" }, text: '{"errorCode":"INVALID_ARGUMENT"}' },
+  }),
+  "bridge.error-codes-equal": () => miscoded("EnvironmentService/getEnvironment", "PERMISSION_DENIED"),
+  "bridge.rest-connect-equal": () =>
+    response("EnvironmentService/listEnvironments", ({ environments: [first] }, n) => (first.name = `${n}`)),
+  "bridge.tenant-header-403": () => deaf("x-tenant-id"),
+  "bridge.unknown-field": () => ({
+    edge: (given, original) =>
+      original({ ...given, path: given.path.replace(/\?.*/, ""), body: given.body?.replace('"no_such_field":1', "") }),
+  }),
+  "bridge.version-echo": () => deaf("api-version"),
+  "connector.activate-disable-archive": ({ admin }) =>
+    instead("ProviderConfigService/archiveProviderConfig", async ({ id }, original) => {
+      await admin("POST", `/api/v2/connector/provider-configs/${id}:disable`, {});
+      return original();
+    }),
+  "connector.catalog-only-refused": () =>
+    request("ConnectorActionService/executeAction", (given) => (given.key = given.key.replace("scan", "get"))),
+  "connector.draft-not-callable": ({ admin }) =>
+    after(/\/provider-configs$/, async ({ data }) => {
+      await admin("POST", `/api/v2/connector/provider-configs/${data.id}:activate`, {});
+    }),
+  "connector.egress-guarded": () =>
+    request("ConnectionService/createConnection", (given) => (given.settings.base_url = "https://127.0.0.1:1")),
+  "connector.repeated-create": () => forgetful,
+  "connector.secret-never-echoed": () => {
+    let secret = "";
+    return {
+      operations: {
+        ...request("ConnectionService/createConnection", (given) => (secret = given.credentials.token)).operations,
+        ...response("ConnectionService/getConnection", ({ connection }) => (connection.name = secret)).operations,
+      },
+    };
+  },
+  "connector.session-single-use": () => ({
+    edge: async (given, original) => {
+      const found = await original(given);
+      return given.path.endsWith("/open")
+        ? { ...found, headers: { ...found.headers, "set-cookie": "session" } }
+        : found;
+    },
+  }),
+  "mcp.bad-version-400": () => deaf("mcp-protocol-version"),
+  "mcp.call-equals-rest": () => response("PoolService/listPools", (found, n) => (found.totalSize = n)),
+  "mcp.foreign-host-refused": () => ({
+    edge: ({ headers: { origin: _origin, ...headers }, ...given }, original) =>
+      original({ ...given, headers: { ...headers, host: "localhost" } }),
+  }),
+  "mcp.initialize": () => rewritten(/"protocolVersion":"[^"]*"/, '"protocolVersion":"2024-11-05"'),
+  "mcp.no-stream-payload-tools": () => rewritten('"tools":[', '"tools":[{"name":"read_stream_records"},'),
+  "mcp.tools-list-authz": () => rewritten('"tools":[]', '"tools":[{"name":"delete_pool"}]'),
+  "runtime.cancel-stops-work": () =>
+    instead("WorkflowRunService/cancelWorkflowRun", async () => create(CancelWorkflowRunResponseSchema)),
+  "runtime.idempotent-replay": () => forgetful,
+  "runtime.kill-resume": () => misread("heartbeat", "1m"),
+  "runtime.lease-fencing": () =>
+    response("WorkflowTaskService/completeWorkflowTasks", ({ results }) => {
+      for (const result of results) result.status = "completed";
+    }),
+  "runtime.timer-fires-once": () => misread("for", "1ms"),
+  "runtime.version-pinned": () => response("WorkflowRunService/getWorkflowRun", ({ run }) => (run.version = 2)),
+  "runtime.wait-before-event": () =>
+    instead("WorkflowRunService/signalWorkflowRun", async ({ event }, original) =>
+      event === "early" ? create(SignalWorkflowRunResponseSchema) : original(),
+    ),
+  "worker.complete-once": () => lenient("WorkService/failItem", workResult("service.api.FailItemResponse")),
+  "worker.dead-letter": () => request("WorkService/failItem", (given) => (given.retryable = true)),
+  "worker.heartbeat-extends": () =>
+    lenient("WorkService/heartbeatItem", () => ({
+      $typeName: "service.api.HeartbeatItemResponse",
+    })),
+  "worker.lease-exclusive": () =>
+    response("WorkService/leaseItems", (found) => (found.items = [...found.items, ...found.items])),
+  "worker.not-before": () => request("RoutingService/route", (given) => (given.notBefore = undefined)),
+  "worker.repeated-create": () => forgetful,
+  "worker.retry-ceiling": () => request("PoolService/createPool", ({ config }) => (config.retry.maxAttempts = 3)),
+  "worker.stale-token-refused": () =>
+    lenient("WorkService/completeItem", workResult("service.api.CompleteItemResponse")),
+};
