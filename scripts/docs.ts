@@ -1,4 +1,5 @@
-// Generates docs/reference/ from the definitions, the error catalogue, the event types, the settings and the built-in connectors.
+// Generates docs/reference/ from the definitions, the error catalogue, the event types, the settings, the
+// built-in connectors and the conformance suites.
 // With --check it writes nothing and fails if the existing files differ.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,6 +11,7 @@ import { type Operation, readOperations, services } from "../src/definitions/ind
 import { catalogue, type ErrorEntry, grpcCodes } from "../src/errors/index.ts";
 import { buildOpenApi, type OperationObject, type Parameter, type Schema } from "../src/gateway/openapi/index.ts";
 import { loadBuiltinProviders } from "../src/modules/connectors/manifests/catalogue/builtin-providers.ts";
+import { conformanceSuites } from "../src/modules/governance/conformance/suites/index.ts";
 import { eventTypes } from "../src/modules/operations/events/index.ts";
 
 const folder = "docs/reference";
@@ -32,6 +34,7 @@ const pages = new Map([
   ["settings.md", settingsPage()],
   ["events.md", eventsPage()],
   ["connectors.md", connectorsPage()],
+  ["conformance.md", conformancePage()],
 ]);
 
 if (process.argv.includes("--check")) check();
@@ -125,6 +128,27 @@ function connectorsPage(): string {
               ]),
             ),
           ]),
+    ]),
+  ]);
+}
+
+function conformancePage(): string {
+  const count = conformanceSuites.flatMap(({ cases }) => cases).length;
+  return page("Conformance cases", [
+    `${count} cases by which an instance [checks its guarantees](../guides/run-conformance.md). Their ids never change their meaning. ` +
+      "A case that changes nothing belongs to dry runs.",
+    ...conformanceSuites.flatMap(({ id, description, cases }) => [
+      `## ${id}`,
+      description,
+      table(
+        ["Case", "Guarantee", "Capabilities", "Dry run"],
+        cases.map((each) => [
+          `\`${each.id}\``,
+          each.guarantee,
+          each.capabilities.map((capability) => `\`${capability}\``).join(", "),
+          each.dryRun ? "yes" : "no",
+        ]),
+      ),
     ]),
   ]);
 }

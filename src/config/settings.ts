@@ -372,7 +372,7 @@ export const settings = {
     maximum: 3600,
   }),
   "conformance.max_open_runs_per_tenant": integer(
-    6,
+    9,
     "Maximum number of conformance runs of a tenant that have not ended. Further requests are refused.",
     { minimum: 1 },
   ),

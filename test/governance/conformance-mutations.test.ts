@@ -23,15 +23,10 @@ before(async () => {
   const createMutatedAreas = createBreakableAreas(
     (operation, tenantId) => active.get(tenantId)?.operations?.[operation],
   );
-  service = await startService(
-    { "mcp.enabled": "true", "log.level": process.env.LOGL ?? "silent" },
-    undefined,
-    "all",
-    (given) => {
-      parts = given;
-      return createMutatedAreas(given);
-    },
-  );
+  service = await startService({ "mcp.enabled": "true" }, undefined, "all", (given) => {
+    parts = given;
+    return createMutatedAreas(given);
+  });
 });
 
 /** The keys of a tenant, as a run has them. */
@@ -40,6 +35,7 @@ async function keysOf(party: Party): Promise<SandboxKeys> {
     (await party.ok("POST", "/api/v2/api-keys", { name: "conformance", ...fields })).data.secret;
   return {
     admin: party.key,
+    neighbour: (await newParty(service)).key,
     viewer: await keyWith({ roles: ["viewer"] }),
     stranger: await keyWith({ scopes: ["discovery:read"] }),
   };
@@ -50,7 +46,7 @@ async function runMutated(caseId: string): Promise<CaseResult> {
   const party = await newParty(service);
   const keys = await keysOf(party);
   const admin = (method: string, path: string, body?: object) => party.rest.call(method, path, body);
-  const mutation = mutations[caseId]!({ admin });
+  const mutation = mutations[caseId]!({ admin, keys });
   const send: typeof parts.ownRequests.send = (request) =>
     mutation.edge?.(request, parts.ownRequests.send) ?? parts.ownRequests.send(request);
   const runCases = createCaseRunner({ ...parts, send, findCapabilityOff: async () => undefined });

@@ -5,7 +5,7 @@ import {
   SignalWorkflowRunResponseSchema,
 } from "../../gen/service/api/workflow_run_pb.ts";
 import { type ErrorCode, Failure, fail } from "../../src/errors/index.ts";
-import type { SendRequest } from "../../src/modules/governance/conformance/sandbox/index.ts";
+import type { SandboxKeys, SendRequest } from "../../src/modules/governance/conformance/sandbox/index.ts";
 import type { AnyMessage, Fault } from "./test-build.ts";
 
 type OwnRequest = Parameters<SendRequest>[0];
@@ -91,10 +91,42 @@ const after = (path: RegExp, act: (body: AnyMessage) => Promise<unknown>): Mutat
   },
 });
 
+/** Reveals a part of a request or a response in all later responses. */
+const leaky = (pattern: RegExp): Mutation => {
+  let secret: string | undefined;
+  return {
+    edge: async (given, original) => {
+      const found = await original(given);
+      const text = secret === undefined ? found.text : found.text.replace(/}$/, `,"leak":"${secret}"}`);
+      secret ??= pattern.exec(`${given.body} ${found.text}`)?.[1];
+      return { ...found, text };
+    },
+  };
+};
+
+/** Takes the callers with one key for those with another. */
+const mistaken = (from: string | undefined, to: string | undefined): Mutation => ({
+  edge: (given, original) =>
+    original(
+      given.headers["x-api-key"] === from ? { ...given, headers: { ...given.headers, "x-api-key": to! } } : given,
+    ),
+});
+
+/** Accepts requests without doing anything. */
+const idle = (path: RegExp): Mutation => ({
+  edge: async (given, original) =>
+    given.method !== "GET" && path.test(given.path)
+      ? { status: 200, headers: { "content-type": "application/json" }, text: '{"data":{}}' }
+      : original(given),
+});
+
 /** Reads a field of requests wrongly, whether it is in the body or in a document within it. */
 const misread = (name: string, value: string): Mutation => ({
   edge: (given, original) =>
-    original({ ...given, body: given.body?.replace(new RegExp(`(${name}\\\\?":\\\\?")[^"\\\\]*`), `$1${value}`) }),
+    original({
+      ...given,
+      body: given.body?.replace(new RegExp(`(\\b${name}\\\\?":\\\\?"?)[^",}\\\\]*`), `$1${value}`),
+    }),
 });
 
 /** Runs a repeated request again. */
@@ -116,10 +148,18 @@ const workResult = (typeName: string) => (given: AnyMessage) => ({
 /** What the mutations know about the build that they break. */
 interface BuildAccess {
   readonly admin: AdminCall;
+  readonly keys: SandboxKeys;
 }
 
 /** Mutations by the case that catches each. Every case has one. */
 export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation>> = {
+  "access.rate-limit": () => idle(/tenant_rps$/),
+  "access.record-version": () => deaf("if-match"),
+  "access.revoked-key": () => idle(/\/revoke$/),
+  "access.scopes-enforced": ({ keys }) => mistaken(keys.viewer, keys.admin),
+  "access.secret-once": () => leaky(/"secret":"([^"]+)"/),
+  "access.stored-secret-hidden": () => leaky(/"value":"([^"]+)"/),
+  "access.tenant-isolation": ({ keys }) => mistaken(keys.neighbour, keys.admin),
   "admission.concurrency-never-exceeded": () => ungrouped,
   "admission.debounce-survivor": () => ungrouped,
   "admission.preview-consumes-nothing": ({ admin }) =>
@@ -161,6 +201,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "connector.egress-guarded": () =>
     request("ConnectionService/createConnection", (given) => (given.settings.base_url = "https://127.0.0.1:1")),
   "connector.repeated-create": () => forgetful,
+  "connector.revoked-unusable": () => idle(/\/revoke$/),
   "connector.secret-never-echoed": () => {
     let secret = "";
     return {
@@ -178,6 +219,28 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
         : found;
     },
   }),
+  "connector.signed-delivery": () => ({
+    edge: async (given, original) => {
+      const found = await original(given);
+      return found.status === 401 ? { ...found, status: 200 } : found;
+    },
+  }),
+  "delivery.event-log": () => response("EventService/listEvents", ({ events }) => events.reverse()),
+  "delivery.notification-once": () => forgetful,
+  "delivery.preferences-respected": () => misread("enabled", "true"),
+  "delivery.values-escaped": () => rewritten("&lt;b&gt;", "<b>"),
+  "delivery.webhook-guarded": () =>
+    request("WebhookService/createWebhookEndpoint", (given) => (given.url = "https://127.0.0.1:1")),
+  "delivery.webhook-secret": () => leaky(/"secret":"([^"]+)"/),
+  "experiment.decision-applies": () =>
+    request("ExperimentService/completeExperiment", (given) => (given.variant = "old")),
+  "experiment.receipt-verifiable": () => rewritten('"valid":false', '"valid":true'),
+  "experiment.score-once": () => ({
+    edge: (given, original) =>
+      original({ ...given, body: given.body?.replace('"score_id":"s"', `"score_id":"${randomUUID()}"`) }),
+  }),
+  "experiment.sticky-assignment": () =>
+    response("ExperimentService/assignExperiment", (found, n) => (found.assignment.variant = n % 3 ? "old" : "new")),
   "mcp.bad-version-400": () => deaf("mcp-protocol-version"),
   "mcp.call-equals-rest": () => response("PoolService/listPools", (found, n) => (found.totalSize = n)),
   "mcp.foreign-host-refused": () => ({
@@ -187,14 +250,32 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "mcp.initialize": () => rewritten(/"protocolVersion":"[^"]*"/, '"protocolVersion":"2024-11-05"'),
   "mcp.no-stream-payload-tools": () => rewritten('"tools":[', '"tools":[{"name":"read_stream_records"},'),
   "mcp.tools-list-authz": () => rewritten('"tools":[]', '"tools":[{"name":"delete_pool"}]'),
+  "runtime.approval-quorum": () => misread("quorum", "1"),
   "runtime.cancel-stops-work": () =>
     instead("WorkflowRunService/cancelWorkflowRun", async () => create(CancelWorkflowRunResponseSchema)),
+  "runtime.compensation": () => misread("on_failure", "fail"),
+  "runtime.dead-letter-replay": () => idle(/\/replay$/),
   "runtime.idempotent-replay": () => forgetful,
   "runtime.kill-resume": () => misread("heartbeat", "1m"),
   "runtime.lease-fencing": () =>
     response("WorkflowTaskService/completeWorkflowTasks", ({ results }) => {
       for (const result of results) result.status = "completed";
     }),
+  "runtime.object-digest": () => ({
+    edge: (given, original) => original({ ...given, body: given.body?.replace("CONFORMANCE", "conformance") }),
+  }),
+  "runtime.pause-holds-work": () => idle(/\/pause$/),
+  "runtime.run-key-unique": () => ({
+    edge: (given, original) =>
+      original({ ...given, body: given.body?.replace('"run_key":"k"', `"run_key":"${randomUUID()}"`) }),
+  }),
+  "runtime.signal-once": () => ({
+    edge: (given, original) =>
+      original({ ...given, body: given.body?.replace(/"event_id":"\d"/, `"event_id":"${randomUUID()}"`) }),
+  }),
+  "runtime.stream-order": () => forgetful,
+  "runtime.stream-pins": () =>
+    request("WorkflowStreamService/createWorkflowStream", ({ pins }) => (pins.redaction = [])),
   "runtime.timer-fires-once": () => misread("for", "1ms"),
   "runtime.version-pinned": () => response("WorkflowRunService/getWorkflowRun", ({ run }) => (run.version = 2)),
   "runtime.wait-before-event": () =>
@@ -203,6 +284,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
     ),
   "worker.complete-once": () => lenient("WorkService/failItem", workResult("service.api.FailItemResponse")),
   "worker.dead-letter": () => request("WorkService/failItem", (given) => (given.retryable = true)),
+  "worker.dependency-order": () => request("RoutingService/route", (given) => (given.after = [])),
   "worker.heartbeat-extends": () =>
     lenient("WorkService/heartbeatItem", () => ({
       $typeName: "service.api.HeartbeatItemResponse",
@@ -210,8 +292,12 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "worker.lease-exclusive": () =>
     response("WorkService/leaseItems", (found) => (found.items = [...found.items, ...found.items])),
   "worker.not-before": () => request("RoutingService/route", (given) => (given.notBefore = undefined)),
+  "worker.offer-declined": () => idle(/\/decline$/),
+  "worker.pause-holds-items": () => idle(/\/pause$/),
   "worker.repeated-create": () => forgetful,
+  "worker.result-kept": () => request("WorkService/completeItem", (given) => (given.result = undefined)),
   "worker.retry-ceiling": () => request("PoolService/createPool", ({ config }) => (config.retry.maxAttempts = 3)),
+  "worker.schedule": () => misread("timezone", "UTC"),
   "worker.stale-token-refused": () =>
     lenient("WorkService/completeItem", workResult("service.api.CompleteItemResponse")),
 };

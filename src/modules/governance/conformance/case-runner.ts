@@ -3,7 +3,6 @@ import type { Log } from "../../../platform/log/log.ts";
 import { type CaseResult, decide, knownCode, limitCodes, undecided } from "./domain/case-result.ts";
 import type { RunMode } from "./domain/run.ts";
 import {
-  CaseEnded,
   type ConformanceCase,
   createCaseContext,
   createSandboxClient,
@@ -56,8 +55,9 @@ export function createCaseRunner({ config, log, send, findCapabilityOff }: CaseR
       return decide(each.id, checks);
     } catch (error) {
       signal.throwIfAborted();
+      // What follows a failed check says nothing more.
+      if (checks.some(({ passed }) => !passed)) return decide(each.id, checks);
       if (timeout.aborted) return undecided(each.id, "timed_out", "", checks);
-      if (error instanceof CaseEnded) return decide(each.id, checks);
       log.warn({ err: error, case: each.id }, "a conformance case could not be decided");
       const code = error instanceof UnexpectedReply ? knownCode(error.code) : "INTERNAL";
       return undecided(each.id, limitCodes.has(code) ? "refused" : "unexpected_error", code, checks);

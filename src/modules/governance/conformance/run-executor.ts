@@ -136,24 +136,28 @@ function watchRun({ db, clock, signals }: Parts, run: ConformanceRun, stopping: 
   };
 }
 
-/** Creates the scratch tenant of an execution, and removes the one of an execution before it. A dry run has no admin. */
+/** Creates the scratch tenants of an execution, and removes those of an execution before it. A dry run has no admins. */
 function createSandbox({ db, clock, scratchTenants }: Parts, run: ConformanceRun): Promise<SandboxKeys> {
   return inTenant({ db, clock }, run.tenantId, async (context) => {
     const work = { ...context, subject };
-    if (run.scratchTenantId !== null) await scratchTenants.remove(work, run.scratchTenantId);
+    for (const id of run.scratchTenantIds) await scratchTenants.remove(work, id);
     // The keys outlive the run by little, even if nothing removes their tenant.
     const expiresAt = new Date(run.deadlineAt.getTime() + 60_000);
+    const admin = { roles: ["admin"], expiresAt };
+    const isSandbox = run.mode === "sandbox";
     const { id, keys } = await scratchTenants.create(work, `Conformance run ${run.id}`, {
       viewer: { roles: ["viewer"], expiresAt },
       stranger: { expiresAt },
-      ...(run.mode === "sandbox" && { admin: { roles: ["admin"], expiresAt } }),
+      ...(isSandbox && { admin }),
     });
-    if (!(await runStore(context.sql).setScratchTenant(run, id))) throw new RunStopped("ended");
-    return keys;
+    const other = isSandbox && (await scratchTenants.create(work, `Neighbour of run ${run.id}`, { neighbour: admin }));
+    const ids = other ? [id, other.id] : [id];
+    if (!(await runStore(context.sql).setScratchTenants(run, ids))) throw new RunStopped("ended");
+    return { ...keys, ...(other ? other.keys : {}) };
   });
 }
 
-/** Removes the scratch tenant of an execution. If this fails, the sweeper does it. */
+/** Removes the scratch tenants of an execution. If this fails, the sweeper does it. */
 async function removeSandbox(
   parts: Pick<Parts, "db" | "clock" | "scratchTenants">,
   run: ConformanceRun,
@@ -161,7 +165,7 @@ async function removeSandbox(
   await inTenant(parts, run.tenantId, (context) => releaseSandbox(parts, context, run)).catch(() => undefined);
 }
 
-/** Removes the scratch tenant that the newest execution of a run has, unless a later execution has begun. */
+/** Removes the scratch tenants that the newest execution of a run has, unless a later execution has begun. */
 export async function releaseSandbox(
   { scratchTenants }: Pick<Parts, "scratchTenants">,
   context: EventContext,
@@ -169,7 +173,7 @@ export async function releaseSandbox(
 ): Promise<void> {
   const store = runStore(context.sql);
   const current = await store.find(tenantId, environmentId, id);
-  if (current === undefined || current.attempt !== attempt || current.scratchTenantId === null) return;
-  await scratchTenants.remove({ ...context, subject }, current.scratchTenantId);
-  await store.clearScratchTenant(current);
+  if (current === undefined || current.attempt !== attempt) return;
+  for (const scratchId of current.scratchTenantIds) await scratchTenants.remove({ ...context, subject }, scratchId);
+  await store.clearScratchTenants(current);
 }

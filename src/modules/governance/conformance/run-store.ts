@@ -19,7 +19,7 @@ export type Execution = Pick<ConformanceRun, "tenantId" | "id" | "attempt">;
 export function runStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, suite_id, mode, state, cases_done, cases_total, report_id, verdict,
-    requested_by, attempt, scratch_tenant_id, deadline_at, started_at, ended_at, created_at, updated_at, record_version`;
+    requested_by, attempt, scratch_tenant_ids, deadline_at, started_at, ended_at, created_at, updated_at, record_version`;
   return {
     async insert(run: ConformanceRun): Promise<ConformanceRun> {
       const { tenantId, id, environmentId, environmentKey, suiteId, mode, state, casesTotal, requestedBy } = run;
@@ -70,18 +70,18 @@ export function runStore(sql: Sql) {
       return row;
     },
 
-    /** Stores the scratch tenant of an execution. Returns whether the execution may go on. */
-    async setScratchTenant({ tenantId, id, attempt }: Execution, scratchTenantId: TenantId): Promise<boolean> {
+    /** Stores the scratch tenants of an execution. Returns whether the execution may go on. */
+    async setScratchTenants({ tenantId, id, attempt }: Execution, ids: readonly TenantId[]): Promise<boolean> {
       const rows = await sql`
-        update conformance_runs set scratch_tenant_id = ${scratchTenantId}
+        update conformance_runs set scratch_tenant_ids = ${ids as TenantId[]}
         where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running' returning 1`;
       return rows.length === 1;
     },
 
-    /** Notes that the scratch tenant of an execution was removed. */
-    async clearScratchTenant({ tenantId, id, attempt }: Execution): Promise<void> {
+    /** Notes that the scratch tenants of an execution were removed. */
+    async clearScratchTenants({ tenantId, id, attempt }: Execution): Promise<void> {
       await sql`
-        update conformance_runs set scratch_tenant_id = null
+        update conformance_runs set scratch_tenant_ids = '{}'
         where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt}`;
     },
 
@@ -127,10 +127,10 @@ export function runStore(sql: Sql) {
         order by deadline_at limit ${limit}`;
     },
 
-    /** Ended runs whose scratch tenant still exists. */
-    async findWithScratchTenant(endedBefore: Date, limit: number): Promise<ConformanceRun[]> {
+    /** Ended runs whose scratch tenants still exist. */
+    async findWithScratchTenants(endedBefore: Date, limit: number): Promise<ConformanceRun[]> {
       return sql<ConformanceRun[]>`
-        select ${columns} from conformance_runs where scratch_tenant_id is not null and ended_at < ${endedBefore}
+        select ${columns} from conformance_runs where scratch_tenant_ids <> '{}' and ended_at < ${endedBefore}
         order by ended_at limit ${limit}`;
     },
 
@@ -138,7 +138,7 @@ export function runStore(sql: Sql) {
     async deleteEnded(before: Date, limit: number): Promise<number> {
       const deleted = await sql`
         delete from conformance_runs where ctid = any(array(
-          select ctid from conformance_runs where ended_at < ${before} and scratch_tenant_id is null
+          select ctid from conformance_runs where ended_at < ${before} and scratch_tenant_ids = '{}'
           order by ended_at limit ${limit}))`;
       return deleted.count;
     },

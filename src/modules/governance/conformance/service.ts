@@ -119,7 +119,7 @@ export function createConformanceService(parts: ConformanceServiceParts) {
         ...{ suiteId: suite.id, mode: request.dryRun ? "dry_run" : "sandbox", state: "queued" },
         ...{ casesDone: 0, casesTotal: suite.cases.length, reportId: "", verdict: "", attempt: 0 },
         requestedBy: principal.subject,
-        scratchTenantId: null,
+        scratchTenantIds: [],
         deadlineAt: new Date(nowMs + timeoutS * 1000),
         startedAt: null,
         endedAt: null,

@@ -39,7 +39,7 @@ export function conformanceSweepJob(parts: Parts): JobKind {
         return overdue.length;
       });
       await runInBatches(signal, sweptAtOnce, async (limit) => {
-        const left = await runStore(db.sql).findWithScratchTenant(before(graceMs), limit);
+        const left = await runStore(db.sql).findWithScratchTenants(before(graceMs), limit);
         for (const run of left) await inTenant(parts, run.tenantId, (context) => releaseSandbox(parts, context, run));
         return left.length;
       });

@@ -25,7 +25,7 @@ export interface ConformanceRun extends Stamps {
   readonly requestedBy: string;
   /** Counts the executions. Only the newest one may write. */
   readonly attempt: number;
-  readonly scratchTenantId: TenantId | null;
+  readonly scratchTenantIds: readonly TenantId[];
   readonly deadlineAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;

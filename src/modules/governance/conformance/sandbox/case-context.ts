@@ -28,9 +28,6 @@ export interface ConformanceCase extends CaseDescription {
 /** A suite of cases that can run. */
 export type ConformanceSuite = SuiteDescription<ConformanceCase>;
 
-/** Ends a case whose failed check says everything. */
-export class CaseEnded extends Error {}
-
 const untilMsMax = 10_000;
 const pollMs = 25;
 
@@ -57,7 +54,7 @@ export function createCaseContext({ client, config, signal, caseId }: Parts): {
     need(name, value) {
       if (value !== undefined) return value;
       context.expect(name, false, true);
-      throw new CaseEnded(name);
+      throw new Error(`There is no value: ${name}.`);
     },
     async until(read, isRight) {
       const endMs = performance.now() + untilMsMax;

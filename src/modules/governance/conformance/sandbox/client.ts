@@ -13,10 +13,13 @@ export type SendRequest = (request: {
   readonly text: string;
 }>;
 
-/** A caller of the sandbox: `admin` may do everything, `viewer` may read, `stranger` has no scope, `nobody` has no key. */
-export type CallerName = "admin" | "viewer" | "stranger" | "nobody";
+/**
+ * A caller of the sandbox: `admin` may do everything, `viewer` may read, `stranger` has no scope, `nobody` has no key.
+ * `neighbour` is the admin of another scratch tenant.
+ */
+export type CallerName = "admin" | "viewer" | "stranger" | "nobody" | "neighbour";
 
-/** The keys of the sandbox. A dry run has no admin. */
+/** The keys of the sandbox. A dry run has no admin and no neighbour. */
 export type SandboxKeys = Readonly<Partial<Record<CallerName, string>>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: cases read responses of every shape.
@@ -39,6 +42,8 @@ export interface RequestOptions {
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a refusal by the rate limit is returned. Otherwise the request is sent again later. */
+  readonly isLimitExpected?: boolean;
 }
 
 /** Calls this instance as the callers of the sandbox. */
@@ -73,7 +78,7 @@ const retryMsMax = 5000;
 /** Creates the client of a case. */
 export function createSandboxClient({ send, host, keys, signal }: Parts): SandboxClient {
   async function request(method: string, path: string, options: RequestOptions): Promise<Reply> {
-    const { as = "admin", body, headers = {} } = options;
+    const { as = "admin", body, headers = {}, isLimitExpected = false } = options;
     const key = keys[as];
     if (key === undefined && as !== "nobody") throw new Error(`The sandbox has no ${as}.`);
     for (;;) {
@@ -88,7 +93,7 @@ export function createSandboxClient({ send, host, keys, signal }: Parts): Sandbo
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const reply = toReply(response);
-      if (reply.code !== "RATE_LIMITED") return reply;
+      if (reply.code !== "RATE_LIMITED" || isLimitExpected) return reply;
       await delay(Math.min(1000 * (Number(reply.header("retry-after")) || 1), retryMsMax), undefined, { signal });
     }
   }

@@ -10,6 +10,7 @@ import {
   openSession,
   requestSession,
   showConnection,
+  subscribe,
 } from "./connector-steps.ts";
 import { createTwice } from "./repeat-steps.ts";
 
@@ -20,7 +21,7 @@ export const connectorLifecycleSuite: ConformanceSuite = {
   id: "connector-lifecycle",
   name: "Connector lifecycle",
   description: "Which connectors can be used when, and what they never reveal or reach.",
-  version: 2,
+  version: 3,
   cases: [
     {
       id: "connector.draft-not-callable",
@@ -121,6 +122,36 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         const connection = connectionOf(context, await createProvider(context), "conformance");
         const other = { name: context.name("other") };
         await createTwice(context, "/api/v2/connector/connections", connection, other, (data) => data?.id);
+      },
+    },
+    {
+      id: "connector.revoked-unusable",
+      guarantee: "A revoked connection cannot be used any more.",
+      ...{ capabilities, dryRun: false },
+      async run(context) {
+        const provider = await createProvider(context);
+        const connection = await createConnection(context, provider, "conformance");
+        const executeDry = () =>
+          execute(context, `${provider}.thing.get`, { connection_id: connection, dry_run: true });
+        context.expect("status before", (await executeDry()).status, 200);
+        await context.send("POST", `/api/v2/connector/connections/${connection}/revoke`, { body: {} });
+        context.expect("execution", (await executeDry()).code, "CONNECTION_UNUSABLE");
+      },
+    },
+    {
+      id: "connector.signed-delivery",
+      guarantee: "A webhook of a provider counts if its signature is right, and once, however often it is sent.",
+      capabilities: ["connectors", "connections", "connector_triggers"],
+      dryRun: false,
+      async run(context) {
+        const provider = await createProvider(context);
+        const connection = await createConnection(context, provider, "conformance");
+        const { id, deliver, deliverForged } = await subscribe(context, provider, connection);
+        context.expect("status of a forged delivery", (await deliverForged()).status, 401);
+        context.expect("status of a delivery", (await deliver()).status, 204);
+        context.expect("status of its repeat", (await deliver()).status, 204);
+        const events = await context.data("GET", `/api/v2/connector/trigger-events?subscription_id=${id}`);
+        context.expect("events", events.length, 1);
       },
     },
   ],

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { CaseContext, Json } from "../sandbox/index.ts";
 
 const base = "/api/v2/connector";
@@ -36,6 +37,14 @@ function manifestOf(key: string): object {
       "thing.scan": {
         ...{ title: "Scan a thing", mutation: { effect: "create", idempotency: "none" }, input },
         runtime: { status: "catalog_only", reason: "It is only described." },
+      },
+    },
+    triggers: {
+      "thing.changed": {
+        ...{ title: "Thing changed", kind: "webhook", dedup: "body.id" },
+        verify: { kind: "hmac", header: "x-signature", over: "{body}" },
+        events: [{ when: 'body.type == "changed"', type: "thing.changed" }],
+        output: { id: "/id" },
       },
     },
   };
@@ -98,4 +107,21 @@ export async function openSession(context: CaseContext, { id, token }: Json): Pr
 export async function showConnection(context: CaseContext, id: string): Promise<string> {
   const paths = [`${base}/connections/${id}`, `${base}/connections?limit=10`, "/api/events?limit=100"];
   return (await Promise.all(paths.map((path) => context.send("GET", path)))).map(({ text }) => text).join();
+}
+
+/** Subscribes to the trigger of the provider, and returns the id of the subscription and how to deliver to it. */
+export async function subscribe(context: CaseContext, provider: string, connectionId: string) {
+  const secret = "conformance-signing-secret";
+  const { id, callback_url } = await context.data("POST", `${base}/trigger-subscriptions`, {
+    ...{ name: context.name(), trigger_key: `${provider}.thing.changed`, connection_id: connectionId },
+    ...{ signing_secret: secret, target: { record: {} } },
+  });
+  const body = JSON.stringify({ id: "1", type: "changed" });
+  const sign = (key: string) => createHmac("sha256", key).update(body).digest("hex");
+  const deliver = (key: string) =>
+    context.send("POST", new URL(callback_url).pathname, {
+      ...{ as: "nobody" as const, body },
+      headers: { "content-type": "application/json", "x-signature": sign(key) },
+    });
+  return { id: id as string, deliver: () => deliver(secret), deliverForged: () => deliver("another secret") };
 }

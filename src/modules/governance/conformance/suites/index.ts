@@ -3,9 +3,12 @@
  * change gets a new version.
  */
 import type { ConformanceSuite } from "../sandbox/index.ts";
+import { accessSuite } from "./access.ts";
 import { admissionSuite } from "./admission.ts";
 import { bridgeSuite } from "./bridge.ts";
 import { connectorLifecycleSuite } from "./connector-lifecycle.ts";
+import { deliverySuite } from "./delivery.ts";
+import { experimentsSuite } from "./experiments.ts";
 import { mcpSuite } from "./mcp.ts";
 import { runtimeSuite } from "./runtime.ts";
 import { workerProtocolSuite } from "./worker-protocol.ts";
@@ -18,4 +21,7 @@ export const conformanceSuites: readonly ConformanceSuite[] = [
   mcpSuite,
   connectorLifecycleSuite,
   admissionSuite,
+  accessSuite,
+  deliverySuite,
+  experimentsSuite,
 ];

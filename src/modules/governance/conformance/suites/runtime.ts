@@ -1,6 +1,17 @@
 import type { ConformanceSuite } from "../sandbox/index.ts";
 import { createTwice } from "./repeat-steps.ts";
-import { completeTask, pollTask, publish, readEndedRun, readHistory, signalRun, startRun } from "./workflow-steps.ts";
+import { runControlCases } from "./run-control.ts";
+import { streamCases } from "./streams.ts";
+import {
+  completeTask,
+  failTask,
+  pollTask,
+  publish,
+  readEndedRun,
+  readHistory,
+  signalRun,
+  startRun,
+} from "./workflow-steps.ts";
 
 const capabilities = ["workflows"];
 const waitForGo = { id: "go", wait_event: { event: "go", timeout: "10m" } };
@@ -10,8 +21,9 @@ const quickRetry = { max_attempts: 2, initial: "100ms" };
 export const runtimeSuite: ConformanceSuite = {
   id: "runtime",
   name: "Workflow runtime",
-  description: "How workflow runs survive repeats, lost workers, early events and new versions.",
-  version: 2,
+  description:
+    "How workflow runs survive repeats, lost workers, early events and new versions, and what people do with them.",
+  version: 3,
   cases: [
     {
       id: "runtime.idempotent-replay",
@@ -55,8 +67,7 @@ export const runtimeSuite: ConformanceSuite = {
         const definition = await publish(context, [step], "=steps.work.by");
         const { id } = await startRun(context, definition);
         const first = await pollTask(context, queue, "first");
-        const { task_id, token } = first;
-        await context.data("POST", "/api/workflow-tasks:fail", { failures: [{ task_id, token, retry_after_s: 0 }] });
+        await failTask(context, first, { retry_after_s: 0 });
         const second = await pollTask(context, queue, "second");
         context.expect("report of the first worker", await completeTask(context, first, { by: "first" }), "stale");
         context.expect(
@@ -129,5 +140,7 @@ export const runtimeSuite: ConformanceSuite = {
         context.expect("status of the run", (await readEndedRun(context, id)).status, "cancelled");
       },
     },
+    ...runControlCases,
+    ...streamCases,
   ],
 };

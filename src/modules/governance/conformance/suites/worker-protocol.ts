@@ -9,6 +9,7 @@ import {
   readItem,
   routeItems,
 } from "./pool-steps.ts";
+import { queueControlCases } from "./queue-control.ts";
 import { createTwice } from "./repeat-steps.ts";
 
 const hourMs = 3_600_000;
@@ -34,7 +35,7 @@ export const workerProtocolSuite: ConformanceSuite = {
   id: "worker-protocol",
   name: "Worker protocol",
   description: "How workers lease items of queues, extend leases and report results.",
-  version: 2,
+  version: 3,
   cases: [
     {
       id: "worker.lease-exclusive",
@@ -158,5 +159,6 @@ export const workerProtocolSuite: ConformanceSuite = {
           (data) => data?.id,
         ),
     },
+    ...queueControlCases,
   ],
 };

@@ -1,0 +1,162 @@
+import type { ConformanceSuite } from "../sandbox/index.ts";
+import { createKey } from "./key-steps.ts";
+import { createPool } from "./pool-steps.ts";
+
+const pools = { capabilities: ["pools"], dryRun: false };
+const asNeighbour = { as: "neighbour" } as const;
+const limitPath = "/api/config/values/ratelimit.tenant_rps";
+
+/** Cases about who may do what, and about changes that meet. */
+export const accessSuite: ConformanceSuite = {
+  id: "access",
+  name: "Access and records",
+  description: "What callers can reach, how often, and what happens to changes that meet.",
+  version: 1,
+  cases: [
+    {
+      id: "access.tenant-isolation",
+      guarantee: "The records of a tenant do not exist for an admin of another tenant.",
+      ...pools,
+      async run(context) {
+        const pool_id = await createPool(context, {});
+        const path = `/api/pools/${pool_id}`;
+        const attempts = {
+          read: await context.send("GET", path, asNeighbour),
+          change: await context.send("PATCH", path, { ...asNeighbour, body: { description: "changed" } }),
+          delete: await context.send("DELETE", path, asNeighbour),
+          route: await context.send("POST", "/api/route", { ...asNeighbour, body: { pool_id, type: "task" } }),
+          lease: await context.send("POST", `/api/queues/${pool_id}/lease`, { ...asNeighbour, body: {} }),
+        };
+        for (const [attempt, { status }] of Object.entries(attempts))
+          context.expect(`status of ${attempt}`, status, 404);
+        context.expect(
+          "pools that the other tenant lists",
+          (await context.data("GET", "/api/pools", undefined, asNeighbour)).length,
+          0,
+        );
+        context.expect("the pool is unchanged", (await context.data("GET", path)).record_version, 1);
+      },
+    },
+    {
+      id: "access.record-version",
+      guarantee: "A change of a record that somebody else has changed meanwhile is refused.",
+      ...pools,
+      async run(context) {
+        const path = `/api/pools/${await createPool(context, {})}`;
+        const change = (description: string, headers = {}, fields = {}) =>
+          context.send("PATCH", path, { body: { description, ...fields }, headers });
+        const current = { "if-match": '"1"' };
+        context.expect("status of the first change", (await change("first", current)).status, 200);
+        context.expect("the second with If-Match", (await change("second", current)).code, "VERSION_CONFLICT");
+        const stale = await change("second", {}, { record_version: 1 });
+        context.expect("the second with record_version", stale.code, "VERSION_CONFLICT");
+        const { description, record_version } = await context.data("GET", path);
+        context.expect("the first change is kept", description, "first");
+        context.expect("version of the record", record_version, 2);
+      },
+    },
+    {
+      id: "access.scopes-enforced",
+      guarantee: "A key does what its scopes allow, and nothing else.",
+      ...pools,
+      async run(context) {
+        const create = (as: "viewer" | "stranger" | "nobody") =>
+          context.send("POST", "/api/pools", { as, body: { name: context.name(as) } });
+        context.expect("a change with a key that reads", (await create("viewer")).code, "PERMISSION_DENIED");
+        context.expect("a change without scopes", (await create("stranger")).code, "PERMISSION_DENIED");
+        context.expect("a change without a key", (await create("nobody")).code, "UNAUTHENTICATED");
+        context.expect(
+          "a read with a key that reads",
+          (await context.send("GET", "/api/pools", { as: "viewer" })).status,
+          200,
+        );
+        const listed = await context.data("GET", "/api/pools?limit=200");
+        const names = listed.map(({ name }: { name: string }) => name);
+        context.expect(
+          "pools that were created",
+          names.filter((name: string) => name.startsWith(context.name())).length,
+          0,
+        );
+      },
+    },
+    {
+      id: "access.revoked-key",
+      guarantee: "A revoked key is refused at once.",
+      capabilities: ["api_keys"],
+      dryRun: false,
+      async run(context) {
+        const { id, caller } = await createKey(context, "viewer");
+        context.expect("status before", (await context.send("GET", "/api/v2/environments", caller)).status, 200);
+        await context.send("POST", `/api/v2/api-keys/${id}/revoke`, { body: {} });
+        const { code } = await context.send("GET", "/api/v2/environments", caller);
+        context.expect("a call with the revoked key", code, "UNAUTHENTICATED");
+      },
+    },
+    {
+      id: "access.secret-once",
+      guarantee: "The text of a key is returned once, even if its creation is repeated.",
+      capabilities: ["api_keys"],
+      dryRun: false,
+      async run(context) {
+        const body = { name: context.name(), roles: ["viewer"] };
+        const headers = { "idempotency-key": context.name() };
+        const create = () => context.send("POST", "/api/v2/api-keys", { body, headers });
+        const secret: string = (await create()).body?.data?.secret ?? "";
+        context.expect("the creation returns it", secret !== "", true);
+        const repeated = await create();
+        context.expect("status of the repeat", repeated.status, 200);
+        context.expect("the repeat returns it", repeated.text.includes(secret), false);
+        const listed = await context.send("GET", "/api/v2/api-keys?limit=100");
+        context.expect("the list returns it", listed.text.includes(secret), false);
+      },
+    },
+    {
+      id: "access.stored-secret-hidden",
+      guarantee: "No caller gets the value of a stored secret, and viewers do not even see that it exists.",
+      capabilities: ["secrets"],
+      dryRun: false,
+      async run(context) {
+        const value = `planted-${context.name()}`;
+        const created = await context.send("POST", "/api/v2/secrets", { body: { name: context.name(), value } });
+        const path = `/api/v2/secrets/${created.body?.data?.id}`;
+        const shown = [
+          created,
+          await context.send("GET", path),
+          await context.send("GET", "/api/v2/secrets?limit=100"),
+        ];
+        context.expect(
+          "every response succeeds",
+          shown.every(({ status }) => status === 200),
+          true,
+        );
+        context.expect(
+          "a response reveals it",
+          shown.some(({ text }) => text.includes(value)),
+          false,
+        );
+        const denied = await context.send("GET", path, { as: "viewer" });
+        context.expect("a read by a viewer", denied.code, "PERMISSION_DENIED");
+      },
+    },
+    {
+      id: "access.rate-limit",
+      guarantee: "A tenant that calls too often is told when to call again, and other tenants do not notice.",
+      capabilities: ["dynamic_config"],
+      dryRun: false,
+      offBy: (config) => (config["cache.backend"] === "none" ? "cache.backend" : undefined),
+      async run(context) {
+        const call = () => context.send("GET", "/api/v2/environments", { ...asNeighbour, isLimitExpected: true });
+        await context.data("PUT", limitPath, { value: 1 }, asNeighbour);
+        const limited = await context.until(call, ({ code }) => code === "RATE_LIMITED");
+        context.expect("a call beyond the limit", limited.code, "RATE_LIMITED");
+        context.expect("it says when to call again", Number(limited.header("retry-after")) > 0, true);
+        context.expect(
+          "status of a call of another tenant",
+          (await context.send("GET", "/api/v2/environments")).status,
+          200,
+        );
+        await context.data("DELETE", limitPath, undefined, asNeighbour);
+      },
+    },
+  ],
+};

@@ -1,0 +1,133 @@
+import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import { createTwice } from "./repeat-steps.ts";
+
+const base = "/api/v2/notification";
+const trigger = "/api/v2/notifications/trigger";
+const notifications = { capabilities: ["notifications", "subscribers"], dryRun: false };
+const endpoints = "/api/v2/webhooks/endpoints";
+
+/** Creates a workflow with a mail that is stored and not sent, and returns the fields of a trigger to a new subscriber. */
+async function createNotification(context: CaseContext): Promise<Json> {
+  const name = context.name();
+  const email = `${name}@conformance.invalid`;
+  const content = { subject: "Conformance", body: "<p>{{payload.text}}</p>" };
+  await context.data("PUT", `${base}/workflows/${name}`, { channels: { email: content } });
+  await context.data("POST", `${base}/integrations`, {
+    ...{ channel: "email", name, provider_key: "development", priority: 1 },
+  });
+  return { workflow_key: name, subscriber_external_id: name, subscriber: { email }, payload: { text: "first" } };
+}
+
+/** The messages to the subscriber of the case. */
+async function readOutbox(context: CaseContext): Promise<Json[]> {
+  const messages = await context.data("GET", `${base}/outbox?limit=100`);
+  return messages.filter(({ recipient }: Json) => recipient.startsWith(`${context.name()}@`));
+}
+
+/** Cases about what the instance delivers: events, webhooks and notifications. No request leaves the instance. */
+export const deliverySuite: ConformanceSuite = {
+  id: "delivery",
+  name: "Delivery",
+  description: "How events, webhooks and notifications reach who wants them, once, and nobody else.",
+  version: 1,
+  cases: [
+    {
+      id: "delivery.notification-once",
+      guarantee: "A trigger that is repeated with its idempotency key sends one message.",
+      ...notifications,
+      async run(context) {
+        const notification = await createNotification(context);
+        const other = { payload: { text: "other" } };
+        await createTwice(context, trigger, notification, other, (data) => data?.transaction_id);
+        context.expect("messages in the outbox", (await readOutbox(context)).length, 1);
+      },
+    },
+    {
+      id: "delivery.preferences-respected",
+      guarantee: "A channel that the subscriber has turned off is not used, and the preview says so.",
+      ...notifications,
+      async run(context) {
+        const { subscriber, ...notification } = await createNotification(context);
+        const { workflow_key, subscriber_external_id: external_id } = notification;
+        const { id } = await context.data("POST", `${base}/subscribers`, { external_id, ...subscriber });
+        const preferences = `${base}/subscribers/${id}/preferences`;
+        await context.data("POST", preferences, { workflow_key, channels: { email: { enabled: false } } });
+        const { channels } = await context.data("POST", `${preferences}:preview`, {
+          workflow_key,
+          channels: ["email"],
+        });
+        const preview = channels.find(({ channel }: Json) => channel === "email");
+        context.expect("the preview allows it", preview?.allowed ?? false, false);
+        const { outcomes } = await context.data("POST", trigger, notification);
+        context.expect("outcome of the trigger", outcomes[0]?.outcome ?? "", "skipped");
+        context.expect("messages in the outbox", (await readOutbox(context)).length, 0);
+      },
+    },
+    {
+      id: "delivery.values-escaped",
+      guarantee: "Values in the HTML of a mail cannot become markup.",
+      ...notifications,
+      async run(context) {
+        const notification = await createNotification(context);
+        await context.data("POST", trigger, { ...notification, payload: { text: "<b>bold</b>" } });
+        const [message] = await readOutbox(context);
+        context.expect("the mail", message?.html ?? "", "<p>&lt;b&gt;bold&lt;/b&gt;</p>");
+      },
+    },
+    {
+      id: "delivery.event-log",
+      guarantee: "Events are on the log once, in the order of their publication.",
+      capabilities: ["events"],
+      dryRun: false,
+      async run(context) {
+        const subject = context.name();
+        const publish = (n: number) =>
+          context.data("POST", "/api/events", { type: "checks.published", subject, data: { n } });
+        await createTwice(
+          context,
+          "/api/events",
+          { type: "checks.published", subject, data: { n: 0 } },
+          { data: { n: 9 } },
+          (data) => data?.id,
+        );
+        for (const n of [1, 2]) await publish(n);
+        const listed = await context.data("GET", `/api/events?types=checks.published&subject=${subject}`);
+        context.expect("events, newest first", listed.map(({ data }: Json) => data.n).join(), "2,1,0");
+      },
+    },
+    {
+      id: "delivery.webhook-guarded",
+      guarantee: "A webhook cannot point to the metadata service of the machine.",
+      capabilities: ["webhooks"],
+      dryRun: false,
+      offBy: (config) => (config["egress.mode"] === "disabled" ? "egress.mode" : undefined),
+      async run(context) {
+        const { code } = await context.send("POST", endpoints, {
+          body: { url: "https://169.254.169.254/conformance" },
+        });
+        context.expect("creation", code, "INVALID_ARGUMENT");
+      },
+    },
+    {
+      id: "delivery.webhook-secret",
+      guarantee:
+        "The secret that signs webhooks is returned once, and after a rotation the one before is valid for a while.",
+      capabilities: ["webhooks"],
+      dryRun: false,
+      async run(context) {
+        // Nothing is sent: no event has this type.
+        const [host = "conformance.invalid"] = context.config["egress.allowed_domains"];
+        const url = `https://${host.replace("*", "conformance")}/conformance`;
+        const { id, secret } = await context.data("POST", endpoints, { url, event_types: ["checks.never"] });
+        const read = await context.send("GET", `${endpoints}/${id}`);
+        context.expect("status of a read", read.status, 200);
+        context.expect("the read returns it", read.text.includes(secret), false);
+        const rotated = await context.data("POST", `${endpoints}/${id}:rotate_secret`, {});
+        context.expect("the rotation returns another one", rotated.secret !== secret, true);
+        const validMs = Date.parse(rotated.previous_secret_valid_until) - Date.parse(rotated.updated_at);
+        context.expect("hours for which the one before is valid", Math.round(validMs / 3_600_000), 24);
+        await context.data("DELETE", `${endpoints}/${id}`);
+      },
+    },
+  ],
+};

@@ -1,0 +1,117 @@
+import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
+import { completeItem, createPool, leaseAll, leaseOne, routeItem } from "./pool-steps.ts";
+
+const queues = { capabilities: ["queues"], dryRun: false };
+
+/** Routes an item and returns its id. */
+async function route(context: CaseContext, poolId: string, fields: object = {}): Promise<string> {
+  return (await context.data("POST", "/api/route", { pool_id: poolId, type: "task", ...fields })).queue_item_id;
+}
+
+/** Cases about what callers and recipients do with items. */
+export const queueControlCases: readonly ConformanceCase[] = [
+  {
+    id: "worker.dependency-order",
+    guarantee: "An item that waits for another one is leased when that one is completed, and not before.",
+    ...queues,
+    async run(context) {
+      const poolId = await createPool(context, {});
+      const first = await route(context, poolId);
+      const second = await route(context, poolId, { after: [first] });
+      const leased = await leaseAll(context, poolId, 2, 1);
+      context.expect("items that are leased", leased.length, 1);
+      context.expect("it is the first", leased[0]?.queue_item_id === first, true);
+      await completeItem(context, leased[0]);
+      context.expect("the second follows", (await leaseOne(context, poolId)).queue_item_id === second, true);
+    },
+  },
+  {
+    id: "worker.result-kept",
+    guarantee: "The result of an item is returned to who waits for it.",
+    ...queues,
+    async run(context) {
+      const poolId = await createPool(context, {});
+      await routeItem(context, poolId);
+      const { queue_item_id, lease_token } = await leaseOne(context, poolId);
+      const path = `/api/queues/${poolId}/items/${queue_item_id}`;
+      const waiting = context.data("GET", `${path}?wait_s=10`);
+      await context.data("POST", `${path}/complete`, { lease_token, result: { pages: 5 } });
+      const { state, result } = await waiting;
+      context.expect("state", state, "completed");
+      context.expect("result", result?.pages ?? 0, 5);
+    },
+  },
+  {
+    id: "worker.pause-holds-items",
+    guarantee: "A paused queue accepts items and leases none.",
+    ...queues,
+    async run(context) {
+      const poolId = await createPool(context, {});
+      await context.send("POST", `/api/queues/${poolId}/pause`, { body: { reason: "conformance" } });
+      context.expect("outcome of an item", (await routeItem(context, poolId)).outcome, "queued");
+      context.expect("items that are leased", (await leaseAll(context, poolId, 1, 1)).length, 0);
+      await context.send("POST", `/api/queues/${poolId}/resume`, { body: {} });
+      context.expect(
+        "state after the resumption",
+        (await completeItem(context, await leaseOne(context, poolId))).state,
+        "completed",
+      );
+    },
+  },
+  {
+    id: "worker.offer-declined",
+    guarantee: "An item that its recipient declines is offered to the next one, and uses up no attempt.",
+    capabilities: ["reservations"],
+    dryRun: false,
+    async run(context) {
+      const { id: poolId } = await context.data("POST", "/api/pools", {
+        ...{ name: context.name(), strategy: "priority", config: { reservation: { timeout_s: 300 } } },
+      });
+      const add = async (name: string, priority: number): Promise<string> =>
+        (await context.data("POST", `/api/pools/${poolId}/recipients`, { name, priority, capacity: 1 })).id;
+      const [first, second] = [await add("first", 1), await add("second", 2)];
+      const item = `/api/queues/${poolId}/items/${await route(context, poolId)}`;
+      const offerTo = async (recipient: string): Promise<Json> => {
+        const path = `/api/queues/${poolId}/offers?recipient_id=${recipient}&wait_s=5`;
+        return context.need("the item is offered", (await context.data("GET", path))[0]);
+      };
+      const { offer_number } = await offerTo(first);
+      await context.send("POST", `${item}/decline`, { body: { recipient_id: first, offer_number } });
+      const next = await offerTo(second);
+      const accepted = await context.data("POST", `${item}/accept`, {
+        recipient_id: second,
+        offer_number: next.offer_number,
+      });
+      context.expect("number of the attempt", accepted.attempt, 1);
+      const late = await context.send("POST", `${item}/accept`, { body: { recipient_id: first, offer_number } });
+      context.expect("the first can accept it after all", late.status < 300, false);
+    },
+  },
+  {
+    id: "worker.schedule",
+    guarantee: "A schedule follows the clocks of its time zone, and a run of it routes one item.",
+    capabilities: ["schedules", "queues"],
+    dryRun: false,
+    async run(context) {
+      const poolId = await createPool(context, {});
+      const timing = { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" };
+      const item = { pool_id: poolId, type: "report" };
+      const { times } = await context.data("POST", "/api/schedules:preview", {
+        timing,
+        item,
+        after: "2027-03-26T00:00:00Z",
+        count: 2,
+      });
+      context.expect("a time in winter", times[0] ?? "", "2027-03-26T08:00:00Z");
+      context.expect("a time in summer", times[1] ?? "", "2027-03-29T07:00:00Z");
+      const { id } = await context.data("POST", "/api/schedules", { name: context.name(), timing, item });
+      await context.data("POST", `/api/schedules/${id}:fire`, {});
+      const { queue_item_id } = await leaseOne(context, poolId);
+      const list = () => context.data("GET", `/api/schedules/${id}/runs`);
+      const runs = await context.until(list, ([newest]) => newest?.state === "routed");
+      context.expect("runs of the schedule", runs.length, 1);
+      context.expect("its item is the one that was leased", runs[0]?.item_id === queue_item_id, true);
+      await context.data("DELETE", `/api/schedules/${id}`);
+    },
+  },
+];

@@ -1,0 +1,145 @@
+import type { ConformanceCase } from "../sandbox/index.ts";
+import { createKey } from "./key-steps.ts";
+import {
+  completeTask,
+  failTask,
+  findTasks,
+  pollTask,
+  publish,
+  readEndedRun,
+  signalRun,
+  startRun,
+} from "./workflow-steps.ts";
+
+const sandbox = { capabilities: ["workflows"], dryRun: false };
+const waitForGo = (id: string) => ({ id, wait_event: { event: "go", timeout: "10m" } });
+
+/** Cases about what callers and people do with runs. */
+export const runControlCases: readonly ConformanceCase[] = [
+  {
+    id: "runtime.signal-once",
+    guarantee: "An event that is sent twice with its id is consumed once, and a run that has ended takes none.",
+    ...sandbox,
+    async run(context) {
+      const { id } = await startRun(context, await publish(context, [waitForGo("first"), waitForGo("second")]));
+      context.expect(
+        "the first is a duplicate",
+        (await signalRun(context, id, "go", { event_id: "1" })).duplicate,
+        false,
+      );
+      context.expect(
+        "the second is a duplicate",
+        (await signalRun(context, id, "go", { event_id: "1" })).duplicate,
+        true,
+      );
+      const { status } = await context.data("GET", `/api/workflow-runs/${id}`);
+      context.expect("status after the repeat", status, "waiting");
+      await signalRun(context, id, "go", { event_id: "2" });
+      context.expect("status after another event", (await readEndedRun(context, id)).status, "succeeded");
+      const late = await context.send("POST", `/api/workflow-runs/${id}/signal`, { body: { event: "go" } });
+      context.expect("an event after the end", late.code, "FAILED_PRECONDITION");
+    },
+  },
+  {
+    id: "runtime.approval-quorum",
+    guarantee: "An approval takes as many people as it says, each of whom counts once and may decide.",
+    ...sandbox,
+    async run(context) {
+      const by = ["role:admin", "role:workflow_approver"];
+      const steps = [{ id: "approve", approval: { by, quorum: 2, timeout: "10m", title: "Conformance" } }];
+      const { id } = await startRun(context, await publish(context, steps));
+      const decide = (options: object = {}) =>
+        context.send("POST", `/api/workflow-runs/${id}/approvals/approve/decide`, {
+          ...options,
+          body: { approved: true },
+        });
+      const { caller } = await createKey(context, "workflow_approver");
+      context.expect("a decision without the scope", (await decide({ as: "viewer" })).code, "PERMISSION_DENIED");
+      context.expect("status after one decision", (await decide()).body?.data?.status ?? "", "waiting");
+      context.expect("status of a second decision of the same caller", (await decide()).status < 300, false);
+      context.expect("status after two decisions", (await decide(caller)).body?.data?.status ?? "", "succeeded");
+    },
+  },
+  {
+    id: "runtime.pause-holds-work",
+    guarantee: "A paused run starts no step, and continues where it was.",
+    ...sandbox,
+    async run(context) {
+      const queue = context.name();
+      const steps = [waitForGo("go"), { id: "work", task: { queue, type: "work" } }];
+      const { id } = await startRun(context, await publish(context, steps));
+      await context.send("POST", `/api/workflow-runs/${id}/pause`, { body: {} });
+      await signalRun(context, id, "go");
+      context.expect("tasks of the paused run", (await findTasks(context, queue, 1)).length, 0);
+      await context.send("POST", `/api/workflow-runs/${id}/resume`, { body: {} });
+      context.expect(
+        "report after the resumption",
+        await completeTask(context, await pollTask(context, queue), {}),
+        "completed",
+      );
+      context.expect("status of the run", (await readEndedRun(context, id)).status, "succeeded");
+    },
+  },
+  {
+    id: "runtime.run-key-unique",
+    guarantee: "While a run with a key is in progress, a start with the key is the same run.",
+    ...sandbox,
+    async run(context) {
+      const definition = await publish(context, [waitForGo("go")]);
+      const start = () => context.data("POST", "/api/workflow-runs", { definition, run_key: "k" });
+      const started = await Promise.all([start(), start(), start()]);
+      context.expect("runs with the key", new Set(started.map(({ run }) => run.id)).size, 1);
+      await signalRun(context, started[0].run.id, "go");
+      await readEndedRun(context, started[0].run.id);
+      context.expect("a start after the end is a new run", (await start()).started, true);
+    },
+  },
+  {
+    id: "runtime.compensation",
+    guarantee: "When a run fails, its completed steps are undone.",
+    ...sandbox,
+    async run(context) {
+      const queue = context.name();
+      const task = { queue, type: "work" };
+      const book = { id: "book", task, compensate: { task, with: { undo: "=steps.book.seat" } } };
+      const fail = { id: "pay", fail: { code: "declined", message: "conformance" } };
+      const { id } = await startRun(
+        context,
+        await publish(context, [book, fail], undefined, { on_failure: "compensate" }),
+      );
+      await completeTask(context, await pollTask(context, queue), { seat: "12A" });
+      const undo = await pollTask(context, queue);
+      context.expect("what is undone", undo.input?.undo ?? "", "12A");
+      await completeTask(context, undo, {});
+      const run = await readEndedRun(context, id);
+      context.expect("status of the run", run.status, "failed");
+      context.expect("its error", run.error?.code === "declined", true);
+    },
+  },
+  {
+    id: "runtime.dead-letter-replay",
+    guarantee: "A failed run is a dead letter, and its replay continues at the step that failed.",
+    ...sandbox,
+    async run(context) {
+      const queue = context.name();
+      const task = { queue, type: "work" };
+      const steps = [
+        { id: "one", task, with: { step: "one" } },
+        { id: "two", task, with: { step: "two" } },
+      ];
+      const { id } = await startRun(context, await publish(context, steps));
+      await completeTask(context, await pollTask(context, queue), {});
+      await failTask(context, await pollTask(context, queue), { retryable: false });
+      context.expect("status of the run", (await readEndedRun(context, id)).status, "failed");
+      const letter = await context.send("GET", `/api/workflow-dlq/${id}`);
+      context.expect("state of the dead letter", letter.body?.data?.state ?? "", "open");
+      await context.send("POST", `/api/workflow-dlq/${id}/replay`, { body: {} });
+      const task2 = await pollTask(context, queue);
+      context.expect("the step that is done again", task2.input?.step ?? "", "two");
+      await completeTask(context, task2, {});
+      const { state, replay_run_id } = await context.data("GET", `/api/workflow-dlq/${id}`);
+      context.expect("state after the replay", state, "replayed");
+      context.expect("status of the replay", (await readEndedRun(context, replay_run_id)).status, "succeeded");
+    },
+  },
+];
