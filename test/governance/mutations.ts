@@ -120,14 +120,14 @@ const idle = (path: RegExp): Mutation => ({
       : original(given),
 });
 
-/** Reads a field of requests wrongly, whether it is in the body or in a document within it. */
-const misread = (name: string, value: string): Mutation => ({
-  edge: (given, original) =>
-    original({
-      ...given,
-      body: given.body?.replace(new RegExp(`(\\b${name}\\\\?":\\\\?"?)[^",}\\\\]*`), `$1${value}`),
-    }),
+/** Reads the bodies of requests wrongly. */
+const garbled = (pattern: RegExp | string, replace: (...matches: string[]) => string): Mutation => ({
+  edge: (given, original) => original({ ...given, body: given.body?.replace(pattern, replace) }),
 });
+
+/** Takes the value of a field for another one, whether the field is in the body or in a document within it. */
+const misread = (name: string, value: string): Mutation =>
+  garbled(new RegExp(`(\\b${name}\\\\?":\\\\?"?)[^",}\\\\]*`), (_, before) => `${before}${value}`);
 
 /** Runs a repeated request again. */
 const forgetful = deaf("idempotency-key");
@@ -153,12 +153,18 @@ interface BuildAccess {
 
 /** Mutations by the case that catches each. Every case has one. */
 export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation>> = {
+  "access.no-escalation": () => request("ApiKeyService/createApiKey", (given) => (given.environmentMode = "any")),
+  "access.promotion-gated": () => idle(/\/promote$/),
   "access.rate-limit": () => idle(/tenant_rps$/),
   "access.record-version": () => deaf("if-match"),
   "access.revoked-key": () => idle(/\/revoke$/),
   "access.scopes-enforced": ({ keys }) => mistaken(keys.viewer, keys.admin),
   "access.secret-once": () => leaky(/"secret":"([^"]+)"/),
   "access.stored-secret-hidden": () => leaky(/"value":"([^"]+)"/),
+  "access.subscriber-token": ({ keys }) => ({
+    edge: ({ headers: { authorization, ...headers }, ...given }, original) =>
+      original({ ...given, headers: authorization === undefined ? headers : { ...headers, "x-api-key": keys.admin! } }),
+  }),
   "access.tenant-isolation": ({ keys }) => mistaken(keys.neighbour, keys.admin),
   "admission.concurrency-never-exceeded": () => ungrouped,
   "admission.debounce-survivor": () => ungrouped,
@@ -225,6 +231,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
       return found.status === 401 ? { ...found, status: 200 } : found;
     },
   }),
+  "delivery.broadcast-once": () => forgetful,
   "delivery.event-log": () => response("EventService/listEvents", ({ events }) => events.reverse()),
   "delivery.notification-once": () => forgetful,
   "delivery.preferences-respected": () => misread("enabled", "true"),
@@ -235,10 +242,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "experiment.decision-applies": () =>
     request("ExperimentService/completeExperiment", (given) => (given.variant = "old")),
   "experiment.receipt-verifiable": () => rewritten('"valid":false', '"valid":true'),
-  "experiment.score-once": () => ({
-    edge: (given, original) =>
-      original({ ...given, body: given.body?.replace('"score_id":"s"', `"score_id":"${randomUUID()}"`) }),
-  }),
+  "experiment.score-once": () => garbled('"score_id":"s"', () => `"score_id":"${randomUUID()}"`),
   "experiment.sticky-assignment": () =>
     response("ExperimentService/assignExperiment", (found, n) => (found.assignment.variant = n % 3 ? "old" : "new")),
   "mcp.bad-version-400": () => deaf("mcp-protocol-version"),
@@ -255,24 +259,22 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
     instead("WorkflowRunService/cancelWorkflowRun", async () => create(CancelWorkflowRunResponseSchema)),
   "runtime.compensation": () => misread("on_failure", "fail"),
   "runtime.dead-letter-replay": () => idle(/\/replay$/),
+  "runtime.event-trigger": () => garbled("data.n > 1", () => "data.n > 0"),
+  "runtime.explanation": () =>
+    response("WorkflowRunService/explainWorkflowRun", (found) => {
+      found.explanation.reasons = [];
+    }),
   "runtime.idempotent-replay": () => forgetful,
   "runtime.kill-resume": () => misread("heartbeat", "1m"),
   "runtime.lease-fencing": () =>
     response("WorkflowTaskService/completeWorkflowTasks", ({ results }) => {
       for (const result of results) result.status = "completed";
     }),
-  "runtime.object-digest": () => ({
-    edge: (given, original) => original({ ...given, body: given.body?.replace("CONFORMANCE", "conformance") }),
-  }),
+  "runtime.object-digest": () => garbled("CONFORMANCE", () => "conformance"),
   "runtime.pause-holds-work": () => idle(/\/pause$/),
-  "runtime.run-key-unique": () => ({
-    edge: (given, original) =>
-      original({ ...given, body: given.body?.replace('"run_key":"k"', `"run_key":"${randomUUID()}"`) }),
-  }),
-  "runtime.signal-once": () => ({
-    edge: (given, original) =>
-      original({ ...given, body: given.body?.replace(/"event_id":"\d"/, `"event_id":"${randomUUID()}"`) }),
-  }),
+  "runtime.retry-and-catch": () => misread("max_attempts", "1"),
+  "runtime.run-key-unique": () => garbled('"run_key":"k"', () => `"run_key":"${randomUUID()}"`),
+  "runtime.signal-once": () => garbled(/"event_id":"\d"/, () => `"event_id":"${randomUUID()}"`),
   "runtime.stream-order": () => forgetful,
   "runtime.stream-pins": () =>
     request("WorkflowStreamService/createWorkflowStream", ({ pins }) => (pins.redaction = [])),
@@ -293,6 +295,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
     response("WorkService/leaseItems", (found) => (found.items = [...found.items, ...found.items])),
   "worker.not-before": () => request("RoutingService/route", (given) => (given.notBefore = undefined)),
   "worker.offer-declined": () => idle(/\/decline$/),
+  "worker.paused-recipient": () => idle(/\/pause$/),
   "worker.pause-holds-items": () => idle(/\/pause$/),
   "worker.repeated-create": () => forgetful,
   "worker.result-kept": () => request("WorkService/completeItem", (given) => (given.result = undefined)),
@@ -300,4 +303,5 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "worker.schedule": () => misread("timezone", "UTC"),
   "worker.stale-token-refused": () =>
     lenient("WorkService/completeItem", workResult("service.api.CompleteItemResponse")),
+  "worker.strict-order": () => request("RoutingService/route", (given) => (given.priority = 0)),
 };

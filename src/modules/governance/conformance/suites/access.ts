@@ -139,6 +139,58 @@ export const accessSuite: ConformanceSuite = {
       },
     },
     {
+      id: "access.no-escalation",
+      guarantee: "A key cannot create a key that reaches further than itself.",
+      capabilities: ["api_keys"],
+      dryRun: false,
+      async run(context) {
+        const { caller } = await createKey(context, "admin", { environment_mode: "non_production_only" });
+        const create = (environment_mode: string) =>
+          context.send("POST", "/api/v2/api-keys", {
+            ...caller,
+            body: { name: context.name(environment_mode), roles: ["viewer"], environment_mode },
+          });
+        context.expect("a key for all environments", (await create("any")).code, "PERMISSION_DENIED");
+        context.expect("status of a key for the same ones", (await create("non_production_only")).status, 200);
+      },
+    },
+    {
+      id: "access.subscriber-token",
+      guarantee: "The token of a subscriber opens the inbox of this subscriber, and nothing else.",
+      capabilities: ["subscribers"],
+      dryRun: false,
+      async run(context) {
+        const base = "/api/v2/notification/subscribers";
+        const add = async (name: string): Promise<string> =>
+          (await context.data("POST", base, { external_id: context.name(name) })).id;
+        const [own, other] = [await add("own"), await add("other")];
+        const { token } = await context.data("POST", `${base}/${own}/tokens`, {});
+        const read = (path: string) =>
+          context.send("GET", path, { as: "nobody", headers: { authorization: `Bearer ${token}` } });
+        context.expect("status of the own inbox", (await read(`${base}/${own}/inbox`)).status, 200);
+        context.expect("the inbox of somebody else opens", (await read(`${base}/${other}/inbox`)).status < 300, false);
+        context.expect("the list of subscribers opens", (await read(base)).status < 300, false);
+      },
+    },
+    {
+      id: "access.promotion-gated",
+      guarantee: "A change is not promoted before a person has approved it.",
+      capabilities: ["promotions", "pools"],
+      dryRun: false,
+      async run(context) {
+        const ref = await createPool(context, {});
+        const staged = await context.data("POST", `/api/pools/${ref}/versions`, { strategy: "round_robin" });
+        const artifacts = [{ kind: "routing", ref, version: staged.version }];
+        const candidate = { name: context.name(), artifacts, waiver_reason: "conformance" };
+        const { id } = await context.data("POST", "/api/promotions/candidates", candidate);
+        const call = (verb: string) => context.send("POST", `/api/promotions/candidates/${id}/${verb}`, { body: {} });
+        context.expect("the approval of a key counts", (await call("approve")).status < 300, false);
+        context.expect("the promotion succeeds", (await call("promote")).status < 300, false);
+        const { strategy } = await context.data("GET", `/api/pools/${ref}`);
+        context.expect("strategy of the pool", strategy, "weighted_random");
+      },
+    },
+    {
       id: "access.rate-limit",
       guarantee: "A tenant that calls too often is told when to call again, and other tenants do not notice.",
       capabilities: ["dynamic_config"],

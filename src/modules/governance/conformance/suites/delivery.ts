@@ -43,6 +43,33 @@ export const deliverySuite: ConformanceSuite = {
       },
     },
     {
+      id: "delivery.broadcast-once",
+      guarantee: "A broadcast that is repeated with its idempotency key reaches every subscriber of its topic once.",
+      ...notifications,
+      async run(context) {
+        const { workflow_key } = await createNotification(context);
+        const topic = context.name();
+        await context.data("POST", `${base}/topics`, { key: topic, name: topic });
+        for (const name of ["first", "second"]) {
+          const subscriber = { external_id: context.name(name), email: `${topic}@${name}.conformance.invalid` };
+          await context.data("POST", `${base}/subscribers`, subscriber);
+        }
+        const subscriber_ids = ["first", "second", "first"].map((name) => context.name(name));
+        for (const id of subscriber_ids) {
+          await context.data("POST", `${base}/topics/${topic}/subscribers`, { subscriber_ids: [id] });
+        }
+        const other = { payload: { text: "other" } };
+        await createTwice(context, trigger, { workflow_key, topic }, other, (data) => data?.transaction_id);
+        const messages = await context.until(
+          () => readOutbox(context),
+          ({ length }) => length > 1,
+        );
+        const recipients = messages.map(({ recipient }) => recipient);
+        context.expect("messages", recipients.length, 2);
+        context.expect("recipients", new Set(recipients).size, 2);
+      },
+    },
+    {
       id: "delivery.preferences-respected",
       guarantee: "A channel that the subscriber has turned off is not used, and the preview says so.",
       ...notifications,

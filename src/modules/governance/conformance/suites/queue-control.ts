@@ -59,6 +59,32 @@ export const queueControlCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "worker.strict-order",
+    guarantee: "A queue with strict priorities leases the highest one first.",
+    ...queues,
+    async run(context) {
+      const poolId = await createPool(context, { queue: { order: "strict_priority" } });
+      for (const priority of [0, 1, 9]) await route(context, poolId, { priority });
+      const leased = await leaseAll(context, poolId, 3, 1);
+      context.expect("priorities in the order of leases", leased.map(({ priority }) => priority ?? 0).join(), "9,1,0");
+    },
+  },
+  {
+    id: "worker.paused-recipient",
+    guarantee: "A paused recipient is never chosen.",
+    capabilities: ["routing"],
+    dryRun: false,
+    async run(context) {
+      const { id: poolId } = await context.data("POST", "/api/pools", { name: context.name(), strategy: "priority" });
+      const add = async (name: string, priority: number): Promise<string> =>
+        (await context.data("POST", `/api/pools/${poolId}/recipients`, { name, priority })).id;
+      const [first, second] = [await add("first", 1), await add("second", 2)];
+      context.expect("the first is chosen", (await routeItem(context, poolId)).recipient_id === first, true);
+      await context.send("POST", `/api/recipients/${first}/pause`, { body: {} });
+      context.expect("then the second", (await routeItem(context, poolId)).recipient_id === second, true);
+    },
+  },
+  {
     id: "worker.offer-declined",
     guarantee: "An item that its recipient declines is offered to the next one, and uses up no attempt.",
     capabilities: ["reservations"],

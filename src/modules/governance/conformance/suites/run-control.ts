@@ -1,4 +1,4 @@
-import type { ConformanceCase } from "../sandbox/index.ts";
+import type { ConformanceCase, Json } from "../sandbox/index.ts";
 import { createKey } from "./key-steps.ts";
 import {
   completeTask,
@@ -92,6 +92,59 @@ export const runControlCases: readonly ConformanceCase[] = [
       await signalRun(context, started[0].run.id, "go");
       await readEndedRun(context, started[0].run.id);
       context.expect("a start after the end is a new run", (await start()).started, true);
+    },
+  },
+  {
+    id: "runtime.event-trigger",
+    guarantee: "An event that matches a trigger starts one run, and others start none.",
+    ...sandbox,
+    async run(context) {
+      const definition = await publish(context, [waitForGo("go")]);
+      const condition = `event.subject == "${definition}" && event.data.n > 1`;
+      await context.data("POST", "/api/workflow-triggers", {
+        ...{ name: definition, definition, event: { types: ["checks.triggered"], condition } },
+        run_key: '="n-" + string(event.data.n)',
+      });
+      for (const n of [1, 2]) {
+        await context.data("POST", "/api/events", { type: "checks.triggered", subject: definition, data: { n } });
+      }
+      const list = () => context.data("GET", `/api/workflow-runs?definition_id=${definition}`);
+      const runs = await context.until(list, (found) => found.some(({ run_key }: Json) => run_key === "n-2"));
+      context.expect("keys of the runs", runs.map(({ run_key }: Json) => run_key).join(), "n-2");
+    },
+  },
+  {
+    id: "runtime.retry-and-catch",
+    guarantee: "A failing task is attempted as often as its policy says, and its error is caught then.",
+    ...sandbox,
+    async run(context) {
+      const queue = context.name();
+      const catches = [{ on: ["quota"], steps: [{ id: "fallback", transform: { by: "fallback" } }] }];
+      const retry = { max_attempts: 2, initial: "100ms" };
+      const step = { id: "work", task: { queue, type: "work", errors: ["quota"] }, retry, catch: catches };
+      const { id } = await startRun(context, await publish(context, [step], "=steps.work.by"));
+      for (const attempt of [1, 2]) {
+        const task = await pollTask(context, queue);
+        context.expect(`number of attempt ${attempt}`, task.attempt, attempt);
+        await failTask(context, task, { code: "quota" });
+      }
+      const run = await readEndedRun(context, id);
+      context.expect("status of the run", run.status, "succeeded");
+      context.expect("its output is that of the fallback", run.output ?? "", "fallback");
+    },
+  },
+  {
+    id: "runtime.explanation",
+    guarantee: "A run says what it waits for, and a queue that nobody serves is named.",
+    ...sandbox,
+    async run(context) {
+      const steps = [waitForGo("go"), { id: "work", task: { queue: context.name(), type: "work" } }];
+      const { id } = await startRun(context, await publish(context, steps));
+      const explain = async () =>
+        (await context.data("GET", `/api/workflow-runs/${id}/explain`)).reasons?.[0]?.code ?? "";
+      context.expect("reason of the wait", await explain(), "waiting_for_event");
+      await signalRun(context, id, "go");
+      context.expect("reason afterwards", await context.until(explain, (code) => code === "no_worker"), "no_worker");
     },
   },
   {
