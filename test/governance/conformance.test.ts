@@ -278,6 +278,19 @@ test("a suite in which a setting turns a guarantee off does not pass", async () 
   );
 });
 
+test("cases whose calls an entitlement refuses are blocked, not failed", async () => {
+  const strict = await startService({ "entitlement.enforcement": "strict", "conformance.max_running_runs": "9" });
+  const party = await newParty(strict);
+  const { staging } = await environmentsOf(party);
+  const affected = ["access", "admission", "connector-lifecycle", "delivery", "runtime", "worker-protocol"];
+  const reports = await Promise.all(affected.map((suite) => report(suite, { environment_id: staging }, party)));
+  for (const { suite_id, verdict, cases } of reports) {
+    const blocked = failures({ cases });
+    assert.deepEqual([suite_id, verdict], [suite_id, "incomplete"], JSON.stringify(blocked));
+    assert.ok(blocked.every(({ reason_subject }: ResponseData) => reason_subject === "ENTITLEMENT_DENIED"));
+  }
+});
+
 /** The id of a report, computed from its REST form. */
 function digestOf({ environment_id, suite_id, suite_version, mode, build, cases }: ResponseData): string {
   const content = { format: 1, environment_id, suite_id, suite_version, mode, build, cases };

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { limitCodes } from "../domain/case-result.ts";
 
 /** Sends an HTTP request to this instance, as a caller would. */
 export type SendRequest = (request: {
@@ -42,13 +43,13 @@ export interface RequestOptions {
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a refusal by the rate limit is returned. Otherwise the request is sent again later. */
+  /** Whether the reply of a limit is returned. Otherwise the request is sent again, or the case is blocked. */
   readonly isLimitExpected?: boolean;
 }
 
 /** Calls this instance as the callers of the sandbox. */
 export interface SandboxClient {
-  /** Sends a request and returns the response, whatever it is. */
+  /** Sends a request and returns the response, whatever it is, unless a limit of the instance refuses it. */
   send(method: string, path: string, options?: RequestOptions): Promise<Reply>;
   /** Sends a request that must succeed, as the admin unless said otherwise, and returns its data. */
   data(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Json>;
@@ -93,7 +94,8 @@ export function createSandboxClient({ send, host, keys, signal }: Parts): Sandbo
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const reply = toReply(response);
-      if (reply.code !== "RATE_LIMITED" || isLimitExpected) return reply;
+      if (isLimitExpected || !limitCodes.has(reply.code)) return reply;
+      if (reply.code !== "RATE_LIMITED") throw new UnexpectedReply(`${method} ${path}`, reply);
       await delay(Math.min(1000 * (Number(reply.header("retry-after")) || 1), retryMsMax), undefined, { signal });
     }
   }

@@ -130,6 +130,9 @@ export const queueControlCases: readonly ConformanceCase[] = [
       });
       context.expect("a time in winter", times[0] ?? "", "2027-03-26T08:00:00Z");
       context.expect("a time in summer", times[1] ?? "", "2027-03-29T07:00:00Z");
+      // A limit that would refuse the item of the schedule, in the background, refuses this one.
+      await routeItem(context, poolId);
+      await completeItem(context, await leaseOne(context, poolId));
       const { id } = await context.data("POST", "/api/schedules", { name: context.name(), timing, item });
       await context.data("POST", `/api/schedules/${id}:fire`, {});
       const { queue_item_id } = await leaseOne(context, poolId);
