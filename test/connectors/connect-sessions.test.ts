@@ -292,6 +292,28 @@ test("a reconnection keeps the connection, and another account is refused withou
   assert.match(stranger.text, /end_user.id: must be the end user of the connection/);
 });
 
+test("a connection shows the attempts to connect it, also those that ended no session", async () => {
+  const browser = new ScriptlessBrowser();
+  const first = await tenant.createSession({ ...keyed, end_user: { id: "u11" } });
+  await browser.submit(await browser.openLink(first.connect_url), filled, "/submit");
+  const { result_connection_id: connectionId } = await tenant.session(first.id);
+  const again = await tenant.createSession({ connection_id: connectionId, end_user: { id: "u11" } });
+  const page = await browser.openLink(again.connect_url);
+  const refused = await browser.submit(page, { ...filled, "credentials.token": "key-of-nobody" }, "/submit");
+  await browser.submit(refused, { ...filled, "credentials.token": "key-of-bob" }, "/submit");
+  const { attempts } = await tenant.connection(connectionId);
+  const shown = attempts.map((each: Record<string, string>) => [each.connect_session_id, each.outcome, each.code]);
+  assert.deepEqual(shown, [
+    [again.id, "refused", "account_mismatch"],
+    [again.id, "refused", "http_401"],
+    [first.id, "succeeded", ""],
+  ]);
+  assert.ok(
+    attempts.every((each: Record<string, string>) => each.kind === "connect" && !Number.isNaN(Date.parse(each.at!))),
+  );
+  assert.doesNotMatch(JSON.stringify(attempts), /key-of/);
+});
+
 test("lists are filtered by status and end user, and show expired sessions as expired before the job has run", async () => {
   const endUser = { id: `list-${Date.now()}` };
   const ids = [];

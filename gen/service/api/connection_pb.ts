@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/connection.proto.
  */
 export const file_service_api_connection: GenFile = /*@__PURE__*/
-  fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSLQBgoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISFAoGc3RhdHVzGAcgASgJQgTY8xgBEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTY8xgBEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDEhEKCWF1dGhfbW9kZRgQIAEoCRIvCgdhY2NvdW50GBEgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkFjY291bnQSGwoNc3RhdHVzX3JlYXNvbhgSIAEoCUIE2PMYARIbChNwcm92aWRlcl9yZXZvY2F0aW9uGBMgASgJEiAKEmxhc3RfcmVmcmVzaF9lcnJvchgUIAEoCUIE2PMYARI4Cg5sYXN0X3Rlc3RlZF9hdBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBNjzGAESHQoPbGFzdF90ZXN0X2NsYXNzGBYgASgJQgTY8xgBEjoKEGdyYW50X2V4cGlyZXNfYXQYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTY8xgBEhYKDmVudmlyb25tZW50X2lkGBggASgJIi4KEUNvbm5lY3Rpb25BY2NvdW50EgoKAmlkGAEgASgJEg0KBWxhYmVsGAIgASgJImQKEUNvbm5lY3Rpb25FbmRVc2VyEhYKAmlkGAEgASgJQgq6SAdyBRABGIACEhcKBWVtYWlsGAIgASgJQgi6SAVyAxjAAhIeCgxkaXNwbGF5X25hbWUYAyABKAlCCLpIBXIDGIACIoMFChdDcmVhdGVDb25uZWN0aW9uUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGIABEjoKDHByb3ZpZGVyX2tleRgCIAEoCUIkukghch8YQDIbXlthLXowLTldKFsuXy1dP1thLXowLTldKSokEjAKCGVuZF91c2VyGAMgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISIQoGc2NvcGVzGAQgAygJQhG6SA6SAQsQZCIHcgUQARiAAhIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSfQoLY3JlZGVudGlhbHMYBiADKAsyNS5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QjGAAQG6SCuaASgQFCIachgyFl5bYS16XVthLXowLTlfXXswLDYzfSQqCHIGEAEogIABEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEmkKCWF1dGhfbW9kZRgIIAEoCUJWukhTclFSAFIGb2F1dGgyUglvYXV0aDJfY2NSB2FwaV9rZXlSBWJhc2ljUgh0d29fc3RlcFIDand0UgpzaWduZWRfand0Uglhd3Nfc2lndjRSBG5vbmUSIwoScHJvdmlkZXJfY29uZmlnX2lkGAkgASgJQge6SARyAhhAEh8KDmVudmlyb25tZW50X2lkGAogASgJQge6SARyAhhAGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJHChhDcmVhdGVDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLQoUR2V0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJEChVHZXRDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iigIKFkxpc3RDb25uZWN0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIdCgxwcm92aWRlcl9rZXkYBCABKAlCB7pIBHICGEASNwoGc3RhdHVzGAUgASgJQie6SCTYAQFyH1IGYWN0aXZlUgxuZWVkc19yZWF1dGhSB3Jldm9rZWQSHQoLZW5kX3VzZXJfaWQYBiABKAlCCLpIBXIDGIACEiMKEnByb3ZpZGVyX2NvbmZpZ19pZBgHIAEoCUIHukgEcgIYQBIfCg5lbnZpcm9ubWVudF9pZBgIIAEoCUIHukgEcgIYQCKKAQoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USLAoLY29ubmVjdGlvbnMYASADKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCLIAwoXVXBkYXRlQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIdCgRuYW1lGAIgASgJQgq6SAdyBRABGIABSACIAQESMAoIZW5kX3VzZXIYAyABKAsyHi5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uRW5kVXNlchJ9CgtjcmVkZW50aWFscxgEIAMoCzI1LnNlcnZpY2UuYXBpLlVwZGF0ZUNvbm5lY3Rpb25SZXF1ZXN0LkNyZWRlbnRpYWxzRW50cnlCMYABAbpIK5oBKBAUIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjN9JCoIcgYQASiAgAESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoOcmVjb3JkX3ZlcnNpb24YBiABKANIAYgBARIpCghzZXR0aW5ncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaMgoQQ3JlZGVudGlhbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9uYW1lQhEKD19yZWNvcmRfdmVyc2lvbiJHChhVcGRhdGVDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iMAoXUmV2b2tlQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJHChhSZXZva2VDb25uZWN0aW9uUmVzcG9uc2USKwoKY29ubmVjdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24iLgoVVGVzdENvbm5lY3Rpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiqAEKFlRlc3RDb25uZWN0aW9uUmVzcG9uc2USCgoCb2sYASABKAgSDQoFY2xhc3MYAiABKAkSDAoEY29kZRgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEi8KB2FjY291bnQYBSABKAsyHi5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uQWNjb3VudBIOCgZzdGF0dXMYBiABKAkSEwoLZHVyYXRpb25fbXMYByABKAUiMQoYUmVmcmVzaENvbm5lY3Rpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiSAoZUmVmcmVzaENvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbjLsCgoRQ29ubmVjdGlvblNlcnZpY2USuAEKEENyZWF0ZUNvbm5lY3Rpb24SJC5zZXJ2aWNlLmFwaS5DcmVhdGVDb25uZWN0aW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLkNyZWF0ZUNvbm5lY3Rpb25SZXNwb25zZSJXyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAi46ASpiCmNvbm5lY3Rpb24iHS9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zEsEBCg1HZXRDb25uZWN0aW9uEiEuc2VydmljZS5hcGkuR2V0Q29ubmVjdGlvblJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5HZXRDb25uZWN0aW9uUmVzcG9uc2UiacrzGC8IARACGAEgASoKY29ubmVjdGlvbjIEcmVhZIIBEhIQR2V0IGEgY29ubmVjdGlvboLT5JMCMGIKY29ubmVjdGlvbhIiL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfRK4AQoPTGlzdENvbm5lY3Rpb25zEiMuc2VydmljZS5hcGkuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBokLnNlcnZpY2UuYXBpLkxpc3RDb25uZWN0aW9uc1Jlc3BvbnNlIlrK8xgxCAEQAhgBIAEqCmNvbm5lY3Rpb24yBHJlYWRQAoIBEhIQTGlzdCBjb25uZWN0aW9uc4LT5JMCHxIdL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMSvQEKEFVwZGF0ZUNvbm5lY3Rpb24SJC5zZXJ2aWNlLmFwaS5VcGRhdGVDb25uZWN0aW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLlVwZGF0ZUNvbm5lY3Rpb25SZXNwb25zZSJcyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAjM6ASpiCmNvbm5lY3Rpb24yIi9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0SxAEKEFJldm9rZUNvbm5lY3Rpb24SJC5zZXJ2aWNlLmFwaS5SZXZva2VDb25uZWN0aW9uUmVxdWVzdBolLnNlcnZpY2UuYXBpLlJldm9rZUNvbm5lY3Rpb25SZXNwb25zZSJjyvMYHwgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGC0+STAjo6ASpiCmNvbm5lY3Rpb24iKS9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0vcmV2b2tlEsoBCg5UZXN0Q29ubmVjdGlvbhIiLnNlcnZpY2UuYXBpLlRlc3RDb25uZWN0aW9uUmVxdWVzdBojLnNlcnZpY2UuYXBpLlRlc3RDb25uZWN0aW9uUmVzcG9uc2Uib8rzGDkIARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBggEXEhFUZXN0IGEgY29ubmVjdGlvbiABKAGC0+STAiw6ASoiJy9hcGkvdjIvY29ubmVjdG9yL2Nvbm5lY3Rpb25zL3tpZH0vdGVzdBLIAQoRUmVmcmVzaENvbm5lY3Rpb24SJS5zZXJ2aWNlLmFwaS5SZWZyZXNoQ29ubmVjdGlvblJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5SZWZyZXNoQ29ubmVjdGlvblJlc3BvbnNlImTK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCOzoBKmIKY29ubmVjdGlvbiIqL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS9yZWZyZXNoYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChxzZXJ2aWNlL2FwaS9jb25uZWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSKIBwoKQ29ubmVjdGlvbhIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIUCgxwcm92aWRlcl9rZXkYBCABKAkSGgoScHJvdmlkZXJfY29uZmlnX2lkGAUgASgJEjAKCGVuZF91c2VyGAYgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkVuZFVzZXISFAoGc3RhdHVzGAcgASgJQgTY8xgBEg4KBnNjb3BlcxgIIAMoCRIpCghzZXR0aW5ncxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoRbGFzdF9yZWZyZXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTY8xgBEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGA8gASgDEhEKCWF1dGhfbW9kZRgQIAEoCRIvCgdhY2NvdW50GBEgASgLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkFjY291bnQSGwoNc3RhdHVzX3JlYXNvbhgSIAEoCUIE2PMYARIbChNwcm92aWRlcl9yZXZvY2F0aW9uGBMgASgJEiAKEmxhc3RfcmVmcmVzaF9lcnJvchgUIAEoCUIE2PMYARI4Cg5sYXN0X3Rlc3RlZF9hdBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBNjzGAESHQoPbGFzdF90ZXN0X2NsYXNzGBYgASgJQgTY8xgBEjoKEGdyYW50X2V4cGlyZXNfYXQYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTY8xgBEhYKDmVudmlyb25tZW50X2lkGBggASgJEjYKCGF0dGVtcHRzGBkgAygLMh4uc2VydmljZS5hcGkuQ29ubmVjdGlvbkF0dGVtcHRCBNjzGAEikwEKEUNvbm5lY3Rpb25BdHRlbXB0EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAIgASgJEg0KBWNhdXNlGAMgASgJEhoKEmNvbm5lY3Rfc2Vzc2lvbl9pZBgEIAEoCRIPCgdvdXRjb21lGAUgASgJEgwKBGNvZGUYBiABKAkiLgoRQ29ubmVjdGlvbkFjY291bnQSCgoCaWQYASABKAkSDQoFbGFiZWwYAiABKAkiZAoRQ29ubmVjdGlvbkVuZFVzZXISFgoCaWQYASABKAlCCrpIB3IFEAEYgAISFwoFZW1haWwYAiABKAlCCLpIBXIDGMACEh4KDGRpc3BsYXlfbmFtZRgDIAEoCUIIukgFcgMYgAIigwUKF0NyZWF0ZUNvbm5lY3Rpb25SZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYgAESOgoMcHJvdmlkZXJfa2V5GAIgASgJQiS6SCFyHxhAMhteW2EtejAtOV0oWy5fLV0/W2EtejAtOV0pKiQSMAoIZW5kX3VzZXIYAyABKAsyHi5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uRW5kVXNlchIhCgZzY29wZXMYBCADKAlCEbpIDpIBCxBkIgdyBRABGIACEikKCHNldHRpbmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJ9CgtjcmVkZW50aWFscxgGIAMoCzI1LnNlcnZpY2UuYXBpLkNyZWF0ZUNvbm5lY3Rpb25SZXF1ZXN0LkNyZWRlbnRpYWxzRW50cnlCMYABAbpIK5oBKBAUIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjN9JCoIcgYQASiAgAESLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASaQoJYXV0aF9tb2RlGAggASgJQla6SFNyUVIAUgZvYXV0aDJSCW9hdXRoMl9jY1IHYXBpX2tleVIFYmFzaWNSCHR3b19zdGVwUgNqd3RSCnNpZ25lZF9qd3RSCWF3c19zaWd2NFIEbm9uZRIjChJwcm92aWRlcl9jb25maWdfaWQYCSABKAlCB7pIBHICGEASHwoOZW52aXJvbm1lbnRfaWQYCiABKAlCB7pIBHICGEAaMgoQQ3JlZGVudGlhbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkcKGENyZWF0ZUNvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiItChRHZXRDb25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkQKFUdldENvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiKKAgoWTGlzdENvbm5lY3Rpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh0KDHByb3ZpZGVyX2tleRgEIAEoCUIHukgEcgIYQBI3CgZzdGF0dXMYBSABKAlCJ7pIJNgBAXIfUgZhY3RpdmVSDG5lZWRzX3JlYXV0aFIHcmV2b2tlZBIdCgtlbmRfdXNlcl9pZBgGIAEoCUIIukgFcgMYgAISIwoScHJvdmlkZXJfY29uZmlnX2lkGAcgASgJQge6SARyAhhAEh8KDmVudmlyb25tZW50X2lkGAggASgJQge6SARyAhhAIooBChdMaXN0Q29ubmVjdGlvbnNSZXNwb25zZRIsCgtjb25uZWN0aW9ucxgBIAMoCzIXLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIsgDChdVcGRhdGVDb25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAEh0KBG5hbWUYAiABKAlCCrpIB3IFEAEYgAFIAIgBARIwCghlbmRfdXNlchgDIAEoCzIeLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb25FbmRVc2VyEn0KC2NyZWRlbnRpYWxzGAQgAygLMjUuc2VydmljZS5hcGkuVXBkYXRlQ29ubmVjdGlvblJlcXVlc3QuQ3JlZGVudGlhbHNFbnRyeUIxgAEBukgrmgEoEBQiGnIYMhZeW2Etel1bYS16MC05X117MCw2M30kKghyBhABKICAARIuCgpleHBpcmVzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gBiAEBEikKCHNldHRpbmdzGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBoyChBDcmVkZW50aWFsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX25hbWVCEQoPX3JlY29yZF92ZXJzaW9uIkcKGFVwZGF0ZUNvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiIwChdSZXZva2VDb25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIkcKGFJldm9rZUNvbm5lY3Rpb25SZXNwb25zZRIrCgpjb25uZWN0aW9uGAEgASgLMhcuc2VydmljZS5hcGkuQ29ubmVjdGlvbiIuChVUZXN0Q29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCKoAQoWVGVzdENvbm5lY3Rpb25SZXNwb25zZRIKCgJvaxgBIAEoCBINCgVjbGFzcxgCIAEoCRIMCgRjb2RlGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSLwoHYWNjb3VudBgFIAEoCzIeLnNlcnZpY2UuYXBpLkNvbm5lY3Rpb25BY2NvdW50Eg4KBnN0YXR1cxgGIAEoCRITCgtkdXJhdGlvbl9tcxgHIAEoBSIxChhSZWZyZXNoQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJIChlSZWZyZXNoQ29ubmVjdGlvblJlc3BvbnNlEisKCmNvbm5lY3Rpb24YASABKAsyFy5zZXJ2aWNlLmFwaS5Db25uZWN0aW9uMuwKChFDb25uZWN0aW9uU2VydmljZRK4AQoQQ3JlYXRlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLkNyZWF0ZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuQ3JlYXRlQ29ubmVjdGlvblJlc3BvbnNlIlfK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCLjoBKmIKY29ubmVjdGlvbiIdL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMSwQEKDUdldENvbm5lY3Rpb24SIS5zZXJ2aWNlLmFwaS5HZXRDb25uZWN0aW9uUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldENvbm5lY3Rpb25SZXNwb25zZSJpyvMYLwgBEAIYASABKgpjb25uZWN0aW9uMgRyZWFkggESEhBHZXQgYSBjb25uZWN0aW9ugtPkkwIwYgpjb25uZWN0aW9uEiIvYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9ErgBCg9MaXN0Q29ubmVjdGlvbnMSIy5zZXJ2aWNlLmFwaS5MaXN0Q29ubmVjdGlvbnNSZXF1ZXN0GiQuc2VydmljZS5hcGkuTGlzdENvbm5lY3Rpb25zUmVzcG9uc2UiWsrzGDEIARACGAEgASoKY29ubmVjdGlvbjIEcmVhZFACggESEhBMaXN0IGNvbm5lY3Rpb25zgtPkkwIfEh0vYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucxK9AQoQVXBkYXRlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLlVwZGF0ZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuVXBkYXRlQ29ubmVjdGlvblJlc3BvbnNlIlzK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCMzoBKmIKY29ubmVjdGlvbjIiL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfRLEAQoQUmV2b2tlQ29ubmVjdGlvbhIkLnNlcnZpY2UuYXBpLlJldm9rZUNvbm5lY3Rpb25SZXF1ZXN0GiUuc2VydmljZS5hcGkuUmV2b2tlQ29ubmVjdGlvblJlc3BvbnNlImPK8xgfCAEQAhgBIAEqCmNvbm5lY3Rpb24yBXdyaXRlUAVYAYLT5JMCOjoBKmIKY29ubmVjdGlvbiIpL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS9yZXZva2USygEKDlRlc3RDb25uZWN0aW9uEiIuc2VydmljZS5hcGkuVGVzdENvbm5lY3Rpb25SZXF1ZXN0GiMuc2VydmljZS5hcGkuVGVzdENvbm5lY3Rpb25SZXNwb25zZSJvyvMYOQgBEAIYASABKgpjb25uZWN0aW9uMgV3cml0ZVAFWAGCARcSEVRlc3QgYSBjb25uZWN0aW9uIAEoAYLT5JMCLDoBKiInL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2lkfS90ZXN0EsgBChFSZWZyZXNoQ29ubmVjdGlvbhIlLnNlcnZpY2UuYXBpLlJlZnJlc2hDb25uZWN0aW9uUmVxdWVzdBomLnNlcnZpY2UuYXBpLlJlZnJlc2hDb25uZWN0aW9uUmVzcG9uc2UiZMrzGB8IARACGAEgASoKY29ubmVjdGlvbjIFd3JpdGVQBVgBgtPkkwI7OgEqYgpjb25uZWN0aW9uIiovYXBpL3YyL2Nvbm5lY3Rvci9jb25uZWN0aW9ucy97aWR9L3JlZnJlc2hiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * Settings and credentials to act for a tenant at a provider; shown without the credentials.
@@ -195,6 +195,13 @@ export type Connection = Message<"service.api.Connection"> & {
    * @generated from field: string environment_id = 24;
    */
   environmentId: string;
+
+  /**
+   * The last 20 attempts to connect the account and to renew its tokens, newest first; only in the answer of GetConnection.
+   *
+   * @generated from field: repeated service.api.ConnectionAttempt attempts = 25;
+   */
+  attempts: ConnectionAttempt[];
 };
 
 /**
@@ -203,6 +210,63 @@ export type Connection = Message<"service.api.Connection"> & {
  */
 export const ConnectionSchema: GenMessage<Connection> = /*@__PURE__*/
   messageDesc(file_service_api_connection, 0);
+
+/**
+ * One attempt to connect an account or to renew its tokens.
+ *
+ * @generated from message service.api.ConnectionAttempt
+ */
+export type ConnectionAttempt = Message<"service.api.ConnectionAttempt"> & {
+  /**
+   * When it ended.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * connect (a connect session) or refresh (a token request).
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * Why tokens were renewed: due, requested, rejected (the provider refused the previous ones), idle (the refresh token would
+   * end for lack of use) or interrupted (the outcome of the previous request is unknown); empty for a connect session.
+   *
+   * @generated from field: string cause = 3;
+   */
+  cause: string;
+
+  /**
+   * The connect session; empty for a refresh.
+   *
+   * @generated from field: string connect_session_id = 4;
+   */
+  connectSessionId: string;
+
+  /**
+   * succeeded, refused, malformed (the answer was none of a token endpoint) or unavailable (it may work later).
+   *
+   * @generated from field: string outcome = 5;
+   */
+  outcome: string;
+
+  /**
+   * Why it did not succeed (for example: invalid_grant); empty if it did.
+   *
+   * @generated from field: string code = 6;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message service.api.ConnectionAttempt.
+ * Use `create(ConnectionAttemptSchema)` to create a new message.
+ */
+export const ConnectionAttemptSchema: GenMessage<ConnectionAttempt> = /*@__PURE__*/
+  messageDesc(file_service_api_connection, 1);
 
 /**
  * The account at a provider that a connection belongs to.
@@ -230,7 +294,7 @@ export type ConnectionAccount = Message<"service.api.ConnectionAccount"> & {
  * Use `create(ConnectionAccountSchema)` to create a new message.
  */
 export const ConnectionAccountSchema: GenMessage<ConnectionAccount> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 1);
+  messageDesc(file_service_api_connection, 2);
 
 /**
  * An end user for whom a connection acts.
@@ -265,7 +329,7 @@ export type ConnectionEndUser = Message<"service.api.ConnectionEndUser"> & {
  * Use `create(ConnectionEndUserSchema)` to create a new message.
  */
 export const ConnectionEndUserSchema: GenMessage<ConnectionEndUser> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 2);
+  messageDesc(file_service_api_connection, 3);
 
 /**
  * Request to create a connection.
@@ -350,7 +414,7 @@ export type CreateConnectionRequest = Message<"service.api.CreateConnectionReque
  * Use `create(CreateConnectionRequestSchema)` to create a new message.
  */
 export const CreateConnectionRequestSchema: GenMessage<CreateConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 3);
+  messageDesc(file_service_api_connection, 4);
 
 /**
  * The new connection.
@@ -371,7 +435,7 @@ export type CreateConnectionResponse = Message<"service.api.CreateConnectionResp
  * Use `create(CreateConnectionResponseSchema)` to create a new message.
  */
 export const CreateConnectionResponseSchema: GenMessage<CreateConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 4);
+  messageDesc(file_service_api_connection, 5);
 
 /**
  * Identifies a connection.
@@ -392,7 +456,7 @@ export type GetConnectionRequest = Message<"service.api.GetConnectionRequest"> &
  * Use `create(GetConnectionRequestSchema)` to create a new message.
  */
 export const GetConnectionRequestSchema: GenMessage<GetConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 5);
+  messageDesc(file_service_api_connection, 6);
 
 /**
  * The requested connection.
@@ -413,7 +477,7 @@ export type GetConnectionResponse = Message<"service.api.GetConnectionResponse">
  * Use `create(GetConnectionResponseSchema)` to create a new message.
  */
 export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 6);
+  messageDesc(file_service_api_connection, 7);
 
 /**
  * Request for a page of connections.
@@ -483,7 +547,7 @@ export type ListConnectionsRequest = Message<"service.api.ListConnectionsRequest
  * Use `create(ListConnectionsRequestSchema)` to create a new message.
  */
 export const ListConnectionsRequestSchema: GenMessage<ListConnectionsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 7);
+  messageDesc(file_service_api_connection, 8);
 
 /**
  * A page of connections.
@@ -525,7 +589,7 @@ export type ListConnectionsResponse = Message<"service.api.ListConnectionsRespon
  * Use `create(ListConnectionsResponseSchema)` to create a new message.
  */
 export const ListConnectionsResponseSchema: GenMessage<ListConnectionsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 8);
+  messageDesc(file_service_api_connection, 9);
 
 /**
  * The fields of a connection to change.
@@ -589,7 +653,7 @@ export type UpdateConnectionRequest = Message<"service.api.UpdateConnectionReque
  * Use `create(UpdateConnectionRequestSchema)` to create a new message.
  */
 export const UpdateConnectionRequestSchema: GenMessage<UpdateConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 9);
+  messageDesc(file_service_api_connection, 10);
 
 /**
  * The changed connection.
@@ -610,7 +674,7 @@ export type UpdateConnectionResponse = Message<"service.api.UpdateConnectionResp
  * Use `create(UpdateConnectionResponseSchema)` to create a new message.
  */
 export const UpdateConnectionResponseSchema: GenMessage<UpdateConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 10);
+  messageDesc(file_service_api_connection, 11);
 
 /**
  * Selects the connection to revoke.
@@ -631,7 +695,7 @@ export type RevokeConnectionRequest = Message<"service.api.RevokeConnectionReque
  * Use `create(RevokeConnectionRequestSchema)` to create a new message.
  */
 export const RevokeConnectionRequestSchema: GenMessage<RevokeConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 11);
+  messageDesc(file_service_api_connection, 12);
 
 /**
  * The revoked connection.
@@ -652,7 +716,7 @@ export type RevokeConnectionResponse = Message<"service.api.RevokeConnectionResp
  * Use `create(RevokeConnectionResponseSchema)` to create a new message.
  */
 export const RevokeConnectionResponseSchema: GenMessage<RevokeConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 12);
+  messageDesc(file_service_api_connection, 13);
 
 /**
  * Selects the connection to test.
@@ -673,7 +737,7 @@ export type TestConnectionRequest = Message<"service.api.TestConnectionRequest">
  * Use `create(TestConnectionRequestSchema)` to create a new message.
  */
 export const TestConnectionRequestSchema: GenMessage<TestConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 13);
+  messageDesc(file_service_api_connection, 14);
 
 /**
  * The result of a test.
@@ -739,7 +803,7 @@ export type TestConnectionResponse = Message<"service.api.TestConnectionResponse
  * Use `create(TestConnectionResponseSchema)` to create a new message.
  */
 export const TestConnectionResponseSchema: GenMessage<TestConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 14);
+  messageDesc(file_service_api_connection, 15);
 
 /**
  * Selects the connection to refresh.
@@ -760,7 +824,7 @@ export type RefreshConnectionRequest = Message<"service.api.RefreshConnectionReq
  * Use `create(RefreshConnectionRequestSchema)` to create a new message.
  */
 export const RefreshConnectionRequestSchema: GenMessage<RefreshConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 15);
+  messageDesc(file_service_api_connection, 16);
 
 /**
  * The refreshed connection.
@@ -781,7 +845,7 @@ export type RefreshConnectionResponse = Message<"service.api.RefreshConnectionRe
  * Use `create(RefreshConnectionResponseSchema)` to create a new message.
  */
 export const RefreshConnectionResponseSchema: GenMessage<RefreshConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connection, 16);
+  messageDesc(file_service_api_connection, 17);
 
 /**
  * Connections: settings and credentials to act for a tenant at a provider. Credentials are never returned.

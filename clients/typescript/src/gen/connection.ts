@@ -128,6 +128,8 @@ export type Connection = {
   readonly grant_expires_at?: string;
   /** The environment. */
   readonly environment_id: string;
+  /** The last 20 attempts to connect the account and to renew its tokens, newest first; only in the answer of GetConnection. */
+  readonly attempts: readonly ConnectionAttempt[];
 };
 
 /** An end user for whom a connection acts. */
@@ -146,6 +148,22 @@ export type ConnectionAccount = {
   readonly id: string;
   /** A name for people, such as a login or an email address; empty if unknown. */
   readonly label: string;
+};
+
+/** One attempt to connect an account or to renew its tokens. */
+export type ConnectionAttempt = {
+  /** When it ended. */
+  readonly at?: string;
+  /** connect (a connect session) or refresh (a token request). */
+  readonly kind: string;
+  /** Why tokens were renewed: due, requested, rejected (the provider refused the previous ones), idle (the refresh token would end for lack of use) or interrupted (the outcome of the previous request is unknown); empty for a connect session. */
+  readonly cause: string;
+  /** The connect session; empty for a refresh. */
+  readonly connect_session_id: string;
+  /** succeeded, refused, malformed (the answer was none of a token endpoint) or unavailable (it may work later). */
+  readonly outcome: string;
+  /** Why it did not succeed (for example: invalid_grant); empty if it did. */
+  readonly code: string;
 };
 
 /** Identifies a connection. */

@@ -17,6 +17,7 @@ test("the job expires open sessions, erases their one-time values, and deletes s
   const metrics = createMetrics();
   const ender = createSessionEnder({
     db,
+    connections: { recordAttempt: async () => assert.fail("an expired session attempts nothing") },
     events: events as unknown as EventRecorder,
     metrics: createSessionMetrics(metrics),
   });

@@ -1,6 +1,7 @@
-import type { Database } from "../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
-import type { ConnectSession, OpenSession } from "./domain/connect-session.ts";
+import type { ConnectionAttempt, Connections } from "../connections/index.ts";
+import type { ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
 import { nextStatus, type SessionVerb, statusAt } from "./domain/session-status.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
 import { connectSessionStore, type SessionEnd } from "./store.ts";
@@ -12,8 +13,15 @@ const endVerbs = {
   revoked: "revoke",
 } as const satisfies Record<SessionEnd["status"], SessionVerb>;
 
+/** Every other error is a refusal. */
+const outcomes: { readonly [E in SessionError]?: ConnectionAttempt["outcome"] } = {
+  provider_unavailable: "unavailable",
+  provider_malformed: "malformed",
+};
+
 interface Parts {
   readonly db: Database;
+  readonly connections: Pick<Connections, "recordAttempt">;
   readonly events: EventRecorder;
   readonly metrics: SessionMetrics;
 }
@@ -22,7 +30,21 @@ interface Parts {
 export type SessionEnder = ReturnType<typeof createSessionEnder>;
 
 /** Creates the part that ends sessions, with their events. */
-export function createSessionEnder({ db, events, metrics }: Parts) {
+export function createSessionEnder({ db, connections, events, metrics }: Parts) {
+  /** Adds an attempt to the log of the connection of a session, if there is one. */
+  async function logAttempt(
+    sql: Sql,
+    { tenantId, id: connectSessionId, connectionId }: ConnectSession,
+    { resultConnectionId, errorCode, errorDetail }: Omit<SessionEnd, "status">,
+    nowMs: number,
+  ): Promise<void> {
+    const id = resultConnectionId || connectionId;
+    if (id === "") return;
+    const outcome = errorCode === undefined ? "succeeded" : (outcomes[errorCode] ?? "refused");
+    const attempt = { at: new Date(nowMs), kind: "connect", cause: "", connectSessionId, outcome } as const;
+    await connections.recordAttempt(sql, { tenantId, id }, { ...attempt, code: errorDetail || errorCode || "" });
+  }
+
   /** Ends a session in the caller's transaction; undefined if it has changed since it was read, or has ended. */
   async function end(
     context: EventContext,
@@ -35,6 +57,7 @@ export function createSessionEnder({ db, events, metrics }: Parts) {
     if (nextStatus(from, endVerbs[how.status]) === undefined) return undefined;
     const ended = await connectSessionStore(sql).end(session, how, new Date(nowMs));
     if (ended === undefined) return undefined;
+    if (how.status === "completed" || how.status === "failed") await logAttempt(sql, session, how, nowMs);
     await events.record(context, `connect_session.${how.status}`, session.id, {
       end_user_id: session.endUser.id,
       provider_key: ended.providerKey,
@@ -62,6 +85,9 @@ export function createSessionEnder({ db, events, metrics }: Parts) {
   return {
     end,
     inTransaction,
+    /** Logs an attempt that did not end its session. */
+    logFailure: (session: ConnectSession, [errorCode, errorDetail]: readonly [SessionError, string], nowMs: number) =>
+      logAttempt(db.sql, session, { errorCode, errorDetail }, nowMs),
     /** Ends a session in a transaction of its own. */
     endNow: (session: ConnectSession, how: SessionEnd, nowMs: number) =>
       inTransaction(session, nowMs, (context) => end(context, session, how)),

@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import {
+  type ConnectionAttempt as ConnectionAttemptMessage,
+  ConnectionAttemptSchema,
   type Connection as ConnectionMessage,
   ConnectionSchema,
   CreateConnectionResponseSchema,
@@ -22,7 +24,7 @@ import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
 import type { AuthMode } from "../manifests/index.ts";
 import type { ConnectionChange, ConnectionUpdates, TestedCredentials } from "./connection-updates.ts";
-import type { Connection } from "./domain/connection.ts";
+import type { Connection, ConnectionAttempt } from "./domain/connection.ts";
 import type { ConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 import type { TestResult } from "./verification/connection-tester.ts";
@@ -52,7 +54,9 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
 
     async getConnection(context, { id }) {
       const connection = await service.getConnection(context, id);
-      return create(GetConnectionResponseSchema, { connection: fromConnection(connection) });
+      const attempts = await connectionStore(context.sql).attempts(context.tenantId, id);
+      const message = { ...fromConnection(connection), attempts: attempts.map(fromAttempt) };
+      return create(GetConnectionResponseSchema, { connection: message });
     },
 
     updateConnection: {
@@ -121,6 +125,10 @@ function toChange({ name, endUser, settings, credentials, expiresAt }: UpdateCon
     credentials: Object.keys(credentials).length === 0 ? undefined : credentials,
     expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
   };
+}
+
+function fromAttempt({ at, ...attempt }: ConnectionAttempt): ConnectionAttemptMessage {
+  return create(ConnectionAttemptSchema, { ...attempt, at: optionalTime(at) });
 }
 
 function fromConnection(connection: Connection): ConnectionMessage {

@@ -30,7 +30,7 @@ import {
 } from "./connection-opener.ts";
 import { createConnectionUpdates } from "./connection-updates.ts";
 import { createSecretReader, type ReadSecrets } from "./credentials/known-secrets.ts";
-import { bindingOf, type Connection } from "./domain/connection.ts";
+import { bindingOf, type Connection, type ConnectionAttempt } from "./domain/connection.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
@@ -40,7 +40,7 @@ import { createRefresher } from "./refresh/refresher.ts";
 import { createRejection, type Rejection } from "./refresh/rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
-import { connectionStore } from "./store.ts";
+import { type ConnectionRef, connectionStore } from "./store.ts";
 import { createTokenClient } from "./tokens/token-client.ts";
 import { createAccountProbe } from "./verification/connection-probe.ts";
 import { createConnectionTester } from "./verification/connection-tester.ts";
@@ -48,7 +48,7 @@ import { createGrantProver, type GrantProver } from "./verification/grant-prover
 
 export { checkFields } from "./domain/field-check.ts";
 export { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./verification/grant-prover.ts";
-export type { Connection, ConnectionFault, Grant, GrantRefusal, OpenConnection, Rejection };
+export type { Connection, ConnectionAttempt, ConnectionFault, Grant, GrantRefusal, OpenConnection, Rejection };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];
@@ -74,6 +74,8 @@ export interface Connections {
    * The caller proves the grant with `prover` before.
    */
   storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal>;
+  /** Adds an attempt to the log of a connection. */
+  recordAttempt(sql: Sql, ref: ConnectionRef, attempt: ConnectionAttempt): Promise<void>;
   /** Obtains access from providers and proves it. */
   readonly prover: GrantProver;
   /** The credentials, for re-encryption when the master key changes. */
@@ -133,6 +135,7 @@ export function createConnections(parts: Parts): Connections {
     readSecrets: createSecretReader({ cache, keyring, configs }),
     markRejected: (tenantId, connectionId, version) => markRejected(tenantId, connectionId, version),
     storeGrant: createGrantService({ ...parts, cache }),
+    recordAttempt: (sql, ref, attempt) => connectionStore(sql).recordAttempt(ref, attempt),
     prover,
     sealed: sealedTable(db.sql, "connector_connections", bindingOf),
     idle: refresher.idle,

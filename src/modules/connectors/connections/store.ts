@@ -4,6 +4,7 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type {
   Account,
   Connection,
+  ConnectionAttempt,
   ConnectionStatus,
   ProviderRevocation,
   ReauthReason,
@@ -47,6 +48,8 @@ export interface StoredReconnection extends StoredGrant, GrantEnd {
   readonly manifestDigest: string;
   readonly providerConfigId: string;
 }
+
+const attemptsKept = 20;
 
 /** The result of a test. */
 export interface StoredTest {
@@ -225,6 +228,21 @@ export function connectionStore(sql: Sql) {
           updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
       return toConnection(row!);
+    },
+
+    /** Adds an attempt to the log of a connection, which keeps the last ones. The record keeps its version. */
+    async recordAttempt({ tenantId, id }: ConnectionRef, attempt: ConnectionAttempt): Promise<void> {
+      await sql`
+        update connector_connections
+        set attempts = jsonb_path_query_array(${sql.json([attempt] as never)} || attempts, ${`$[0 to ${attemptsKept - 1}]`})
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
+    /** The last attempts, newest first. */
+    async attempts(tenantId: TenantId, id: string): Promise<readonly ConnectionAttempt[]> {
+      const [row] = await sql<{ attempts: readonly (Omit<ConnectionAttempt, "at"> & { readonly at: string })[] }[]>`
+        select attempts from connector_connections where tenant_id = ${tenantId} and id = ${id}`;
+      return (row?.attempts ?? []).map((each) => ({ ...each, at: new Date(each.at) }));
     },
 
     /** Erases the credentials of a revoked connection and records what became of its grant at the provider. */

@@ -7,6 +7,7 @@ import type { Catalogue } from "../../manifests/index.ts";
 import { isExpectedIssuer, safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
 import { hasEnded, statusAt } from "../domain/session-status.ts";
+import type { SessionEnder } from "../session-end.ts";
 import type { SessionMetrics } from "../session-metrics.ts";
 import { connectSessionStore } from "../store.ts";
 import { type Completion, errorOf } from "./completion.ts";
@@ -22,6 +23,7 @@ interface Parts {
   readonly catalogue: Pick<Catalogue, "providerByDigest">;
   readonly metrics: SessionMetrics;
   readonly views: ViewBuilder;
+  readonly ender: SessionEnder;
   readonly completion: Completion;
 }
 
@@ -43,7 +45,7 @@ export interface CallbackResult {
 
 /** Creates the processing of callbacks. */
 export function createCallbackFlow(parts: Parts) {
-  const { db, clock, keyring, catalogue, metrics, views, completion } = parts;
+  const { db, clock, keyring, catalogue, metrics, views, ender, completion } = parts;
   const store = connectSessionStore(db.sql);
 
   /** Lets the end user start again, and says why. */
@@ -113,9 +115,12 @@ export function createCallbackFlow(parts: Parts) {
     if (!isProofFault(proven)) {
       return views.viewOf(await completion.finish(session, proven, provider.name), clock.now(), noChoice);
     }
-    return proven.fault === "unavailable"
-      ? startAgain(session, `${provider.name} could not be reached (${safeCode(proven.code)}). Try again in a moment.`)
-      : failedView(session, ...errorOf(proven));
+    if (proven.fault !== "unavailable") return failedView(session, ...errorOf(proven));
+    await ender.logFailure(session, errorOf(proven), clock.now());
+    return startAgain(
+      session,
+      `${provider.name} could not be reached (${safeCode(proven.code)}). Try again in a moment.`,
+    );
   }
 
   return async function receive(callback: ProviderCallback): Promise<CallbackResult> {

@@ -9,10 +9,11 @@ import { safeCode } from "../domain/callback-check.ts";
 import { attemptsMax, hashOf, matchesHash, type OpenSession, stateLifetimeMs } from "../domain/connect-session.ts";
 import { hasEnded, statusAt } from "../domain/session-status.ts";
 import type { ProviderOffer } from "../provider-offers.ts";
+import type { SessionEnder } from "../session-end.ts";
 import type { SessionMetrics } from "../session-metrics.ts";
 import { connectSessionStore } from "../store.ts";
 import { authorizationUrl, declaredIssuer, requestedScopes } from "./authorization-request.ts";
-import type { Completion } from "./completion.ts";
+import { type Completion, errorOf } from "./completion.ts";
 import { type FormValues, readFormValues } from "./form-values.ts";
 import type { PageView, RefusalReason } from "./page-view.ts";
 import { type AuthorizationValues, sealValues } from "./sealed-values.ts";
@@ -26,6 +27,7 @@ interface Parts {
   readonly metrics: SessionMetrics;
   readonly views: ViewBuilder;
   readonly prover: GrantProver;
+  readonly ender: SessionEnder;
   readonly completion: Completion;
 }
 
@@ -36,7 +38,7 @@ export type SessionFlow = ReturnType<typeof createSessionFlow>;
 
 /** Creates the flow of the hosted page. Every step but the first needs the cookie of the browser that opened the session. */
 export function createSessionFlow(parts: Parts) {
-  const { db, clock, keyring, configs, metrics, views, prover, completion } = parts;
+  const { db, clock, keyring, configs, metrics, views, prover, ender, completion } = parts;
   const store = connectSessionStore(db.sql);
 
   /** Finds a session that the browser with this cookie has opened, or says what to show instead. */
@@ -109,6 +111,7 @@ export function createSessionFlow(parts: Parts) {
     const target = { tenantId: session.tenantId, provider, mode, configId };
     const proven = await prover.proveFields(target, values.settings, values.credentials, session.scopes, clock.now());
     if (isProofFault(proven)) {
+      await ender.logFailure(session, errorOf(proven), clock.now());
       const pending = await store.retry(started, new Date(clock.now()));
       return pending === undefined
         ? show(session.id)

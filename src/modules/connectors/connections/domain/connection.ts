@@ -80,6 +80,20 @@ export interface Connection extends ConnectionDetails, Stamps {
   readonly revokedAt: Date | null;
 }
 
+/** One attempt to connect an account or to renew its tokens. It has no secrets. */
+export interface ConnectionAttempt {
+  readonly at: Date;
+  readonly kind: "connect" | "refresh";
+  /** Why a refresh was requested; empty for a connect session. */
+  readonly cause: string;
+  /** Empty for a refresh. */
+  readonly connectSessionId: string;
+  /** What became of it. malformed: the answer was none of a token endpoint. unavailable: it may work later. */
+  readonly outcome: "succeeded" | "refused" | "malformed" | "unavailable";
+  /** Why it did not succeed; safe to show. */
+  readonly code: string;
+}
+
 /** A connection with its sealed credentials. */
 export interface SealedConnection extends Connection {
   readonly ciphertext: string;

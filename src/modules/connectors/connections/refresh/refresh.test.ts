@@ -235,6 +235,38 @@ test("a provider that is unavailable is asked again after a back-off, or when a 
   assert.ok(server.isValid(tokenOf(await connections.open(made.tenantId, made.id))));
 });
 
+test("a connection shows its last token requests, newest first and without secrets", async () => {
+  const made = await connect(-1);
+  const log = async () => {
+    const { tenantId, id } = made;
+    const { getConnection } = connections.handlers;
+    const { connection } = await perform(db, { tenantId }, getConnection, GetConnectionRequestSchema, { id });
+    return connection!.attempts.map(({ kind, cause, outcome, code }) => [kind, cause, outcome, code].join(" "));
+  };
+  assert.deepEqual(await log(), []);
+  server.script = (_request, response) => {
+    response.writeHead(503).end();
+    return true;
+  };
+  await connections.open(made.tenantId, made.id);
+  server.script = (_request, response) => {
+    response.writeHead(200).end("no token here");
+    return true;
+  };
+  await assert.rejects(requestRefresh(made));
+  server.script = undefined;
+  await requestRefresh(made);
+  const last = await log();
+  assert.deepEqual([last[0], last[2]], ["refresh requested succeeded ", "refresh due unavailable http_503"]);
+  assert.match(last[1]!, /^refresh requested malformed \w+$/);
+  for (let round = 0; round < 20; round++) await requestRefresh(made);
+  assert.deepEqual(await log(), Array(20).fill("refresh requested succeeded "));
+  const [row] = await db.sql<
+    { log: string }[]
+  >`select attempts::text as log from connector_connections where id = ${made.id}`;
+  for (const { fields } of server.requests) assert.ok(!row!.log.includes(fields.refresh_token!));
+});
+
 test("a token that is still valid is used while the provider is unavailable", async () => {
   const made = await connect(10_000);
   server.script = (_request, response) => {

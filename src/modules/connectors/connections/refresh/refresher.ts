@@ -156,24 +156,54 @@ export function createRefresher(parts: Parts): Refresher {
       await leases.giveBack(ref, fence);
       return failed(prepared.code, busyRetryMs);
     }
-    if (prepared.kind === "failed") return recordFailure(ref, lease, prepared.code, undefined, isRepeat);
+    if (prepared.kind === "failed") {
+      await logAttempt(ref, request.cause, { kind: "refused", code: prepared.code });
+      return recordFailure(ref, lease, prepared.code, undefined, isRepeat);
+    }
     if (!(await leases.begin(ref, fence, version))) return "lease_lost";
     const startedAtMs = performance.now();
     const result = await prepared.request();
     durations.observe({ outcome: result.kind }, (performance.now() - startedAtMs) / 1000);
+    const outcome = await settle(ref, lease, prepared, result, isRepeat);
+    await logAttempt(ref, request.cause, result);
+    return outcome;
+  }
+
+  /** Stores what became of a token request. */
+  async function settle(
+    ref: ConnectionRef,
+    lease: RefreshLease,
+    prepared: PreparedRefresh,
+    result: TokenResult,
+    isRepeat: boolean,
+  ): Promise<RefreshOutcome | "lease_lost"> {
+    const { fence } = lease;
     switch (result.kind) {
       case "granted":
         return storeGrant(ref, fence, prepared, result);
       case "refused": {
         const reason = reauthReason(prepared, result, isRepeat);
         if (reason === undefined) return recordFailure(ref, lease, result.code, undefined, isRepeat);
-        return markNeedsReauth(ref, fence, version, reason);
+        return markNeedsReauth(ref, fence, prepared.sealed.credentialVersion, reason);
       }
       case "malformed":
         return recordFailure(ref, lease, result.code, undefined, true);
       case "unavailable":
         return recordFailure(ref, lease, result.code, result.retryAfterMs, result.mayHaveArrived || isRepeat);
     }
+  }
+
+  /** Adds an attempt to the log. A log that cannot be written changes nothing about the refresh. */
+  async function logAttempt(
+    ref: ConnectionRef,
+    cause: RefreshCause,
+    { kind, code = "" }: { readonly kind: TokenResult["kind"]; readonly code?: string },
+  ): Promise<void> {
+    const outcome = kind === "granted" ? "succeeded" : kind;
+    const attempt = { at: new Date(clock.now()), kind: "refresh", cause, connectSessionId: "", outcome, code } as const;
+    await connections
+      .recordAttempt(ref, attempt)
+      .catch((error) => log.warn({ err: error, connection: ref.id }, "an attempt could not be logged"));
   }
 
   async function storeGrant(
