@@ -10,7 +10,7 @@ export interface EgressCall {
   readonly connectTimeoutMs?: number;
   /** Time limit from sending the request to the first byte of the response; `timeoutMs` by default. */
   readonly firstByteTimeoutMs?: number;
-  /** Maximum size of the response body; 1 MiB by default. */
+  /** Maximum size of the response body, also of a compressed one after decompression; 1 MiB by default. */
   readonly bytesMax?: number;
   /** Resolves as soon as the status is known, with an empty body, so that a broken body cannot turn success into failure. */
   readonly ignoreBody?: boolean;
@@ -19,7 +19,10 @@ export interface EgressCall {
   readonly signal?: AbortSignal;
 }
 
-/** The response to an outbound request. Redirects are not followed. */
+/** The maximum size of a response body whose call says none. */
+export const bytesMaxDefault = 1024 * 1024;
+
+/** The response to an outbound request, decompressed. Redirects are not followed. */
 export interface EgressResponse {
   readonly status: number;
   /** Headers by lower-case name; repeated headers are joined by a comma. */

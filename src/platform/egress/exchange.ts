@@ -2,10 +2,9 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { type RequestOptions, request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import type { Agents, Pin } from "./agents.ts";
-import { type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
+import { bytesMaxDefault, type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
 import type { Target } from "./target.ts";
 
-const bytesMaxDefault = 1024 * 1024;
 const connectMsDefault = 10_000;
 /** Limit for reading an ignored body, which is read so that the connection can be reused. */
 const ignoredBodyBytesMax = 64 * 1024;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createLog } from "../log/log.ts";
 import { createMetrics } from "../telemetry/index.ts";
 import { createEgress, type EgressCall, EgressError, type EgressFault } from "./index.ts";
@@ -188,4 +189,30 @@ test("headers for message framing and the recipient are rejected, and so are inv
   }
   await assert.rejects(egress.request(get(url, { headers: { "x-a": "b\r\nx-c: d" } })), fault("invalid_url"));
   assert.equal(connections(), 0);
+});
+
+test("a compressed response is decoded within the limit of the response, and a bomb or a broken one is refused", async () => {
+  const text = "hello ".repeat(1000);
+  const bodies: Record<string, readonly [encoding: string, body: Buffer]> = {
+    "/gzip": ["gzip", gzipSync(text)],
+    "/upper": ["GZIP", gzipSync(text)],
+    "/br": ["br", brotliCompressSync(text)],
+    "/unknown": ["aws-chunked", Buffer.from(text)],
+    "/bomb": ["gzip", gzipSync(Buffer.alloc(100_000_000))],
+    "/broken": ["gzip", gzipSync(text).subarray(0, 30)],
+  };
+  const { port } = await startReceiver(async (request, response) => {
+    const [encoding, body] = bodies[request.url!]!;
+    response.writeHead(200, { "content-encoding": encoding, "content-length": body.length }).end(body);
+  });
+  const { egress } = egressWith(loopback);
+  const ask = (path: string) => egress.request(get(`http://127.0.0.1:${port}${path}`, { bytesMax: 200_000 }));
+  for (const path of ["/gzip", "/upper", "/br"]) {
+    const { body, headers } = await ask(path);
+    assert.equal(body.toString(), text, path);
+    assert.deepEqual([headers["content-encoding"], headers["content-length"]], [undefined, undefined], path);
+  }
+  assert.equal((await ask("/unknown")).body.toString(), text);
+  await assert.rejects(ask("/bomb"), fault("too_large", true));
+  await assert.rejects(ask("/broken"), fault("connection_lost", true));
 });

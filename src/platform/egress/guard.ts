@@ -1,9 +1,17 @@
 import { isIPv6 } from "node:net";
 import type { Clock } from "../clock/clock.ts";
+import { DecompressionError, decompress } from "../compression/decompress.ts";
 import type { Log } from "../log/log.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { createAgents, pinTo } from "./agents.ts";
-import { type CheckedAddress, type Egress, type EgressCall, EgressError } from "./egress.ts";
+import {
+  bytesMaxDefault,
+  type CheckedAddress,
+  type Egress,
+  type EgressCall,
+  EgressError,
+  type EgressResponse,
+} from "./egress.ts";
 import { exchange } from "./exchange.ts";
 import { createHttp2Sessions } from "./http2-exchange.ts";
 import { createPolicy, type Objection, type PolicySettings } from "./policy.ts";
@@ -96,9 +104,10 @@ export function createEgress({
       return withLimits(call, target.host, async (signal) => {
         const addresses = await check(target.host, target.isAddress, signal);
         const pin = pinTo(addresses);
-        return call.http2
+        const response = await (call.http2
           ? sessions.exchange({ target, call, pin, signal })
-          : exchange({ target, call, pin, agents, signal });
+          : exchange({ target, call, pin, agents, signal }));
+        return decoded(response, call.bytesMax ?? bytesMaxDefault);
       });
     },
 
@@ -126,6 +135,22 @@ export function createEgress({
 
 function toCheckedAddress(address: string): CheckedAddress {
   return { address, family: isIPv6(address) ? 6 : 4 };
+}
+
+/** Decodes a compressed body: servers send one although no request asks for it. Other encodings are left to the caller. */
+async function decoded(response: EgressResponse, bytesMax: number): Promise<EgressResponse> {
+  const { "content-encoding": named, "content-length": _, ...headers } = response.headers;
+  const encoding = named?.trim().toLowerCase();
+  if ((encoding !== "gzip" && encoding !== "br") || response.body.length === 0) return response;
+  try {
+    return { ...response, headers, body: await decompress(encoding, response.body, bytesMax) };
+  } catch (error) {
+    if (!(error instanceof DecompressionError)) throw error;
+    if (error.reason === "too_large") {
+      throw new EgressError("too_large", `The response has more than ${bytesMax} bytes.`, true, error);
+    }
+    throw new EgressError("connection_lost", `The response is not complete ${encoding} data.`, true, error);
+  }
 }
 
 function validateHead({ method, headers = {} }: EgressCall): void {

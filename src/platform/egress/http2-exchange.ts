@@ -8,11 +8,10 @@ import {
   type SecureClientSessionOptions,
 } from "node:http2";
 import type { Pin } from "./agents.ts";
-import { type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
+import { bytesMaxDefault, type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
 import { rejectionOf } from "./signal-rejection.ts";
 import type { Target } from "./target.ts";
 
-const bytesMaxDefault = 1024 * 1024;
 const connectMsDefault = 10_000;
 /** A session without requests is closed after this time. */
 const idleMs = 60_000;

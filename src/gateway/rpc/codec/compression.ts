@@ -1,10 +1,10 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { type Failure, fail } from "../../../errors/index.ts";
+import { DecompressionError, type Encoding, decompress as inflate } from "../../../platform/compression/decompress.ts";
 import { bodyTooLarge } from "../../exchange.ts";
 
-/** A supported compression of messages. */
-export type Encoding = "gzip" | "br";
+export type { Encoding };
 
 /** The encodings supported for Connect. */
 export const connectEncodings: readonly Encoding[] = ["gzip", "br"];
@@ -12,9 +12,7 @@ export const connectEncodings: readonly Encoding[] = ["gzip", "br"];
 /** The encodings supported for gRPC and gRPC-Web. */
 export const grpcEncodings: readonly Encoding[] = ["gzip"];
 
-const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip);
 const gzip = promisify<Uint8Array | string, zlib.ZlibOptions, Buffer>(zlib.gzip);
-const brotliDecompress = promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress);
 const brotliCompress = promisify<Uint8Array | string, zlib.BrotliOptions, Buffer>(zlib.brotliCompress);
 
 // Brotli's default quality, 11, is meant for static files and too slow for responses.
@@ -52,11 +50,10 @@ export function responseEncoding(header: string | undefined, supported: readonly
 
 /** Decompresses a message. Stops as soon as the output exceeds the limit. */
 export async function decompress(encoding: Encoding, data: Buffer, bytesMax: number): Promise<Buffer> {
-  const inflate = encoding === "gzip" ? gunzip : brotliDecompress;
   try {
-    return await inflate(data, { maxOutputLength: bytesMax });
+    return await inflate(encoding, data, bytesMax);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge(bytesMax);
+    if (cause instanceof DecompressionError && cause.reason === "too_large") throw bodyTooLarge(bytesMax);
     throw fail("INVALID_ARGUMENT", { public: `The request's body is not valid ${encoding} data.`, cause });
   }
 }

@@ -21,17 +21,10 @@ export interface GuardedHttp {
   ): Promise<HttpAnswer>;
 }
 
-const bytesMaxDefault = 1024 * 1024;
-
 /** Creates the sender. The manifest's hosts are enforced in every egress mode, also where the egress policy only reports. */
 export function createGuardedHttp(egress: Egress): GuardedHttp {
   return {
-    async send(
-      { hosts, httpVersion },
-      settings,
-      { method, url, headers, body },
-      { timeoutMs, bytesMax = bytesMaxDefault, signal },
-    ) {
+    async send({ hosts, httpVersion }, settings, { method, url, headers, body }, { timeoutMs, bytesMax, signal }) {
       const target = URL.parse(url);
       if (target === null) throw new EgressError("invalid_url", "The URL is not valid.", false);
       if (!hosts.allows(target, settings)) {
@@ -42,7 +35,7 @@ export function createGuardedHttp(egress: Egress): GuardedHttp {
         url,
         headers,
         timeoutMs,
-        bytesMax,
+        ...(bytesMax !== undefined && { bytesMax }),
         ...(httpVersion === "2" && { http2: true }),
         ...(body !== undefined && { body }),
         ...(signal !== undefined && { signal }),
