@@ -1209,7 +1209,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.ConnectorExecution.attempts": "The requests that were sent, in order. Only the first 100 are kept.",
   "service.api.ConnectorExecution.output": "The output of an execution that succeeded.",
   "service.api.ConnectorExecution.output_omitted": "Whether the output is larger than 256 KiB. The response of the first call has it; the record does not.",
-  "service.api.ConnectorExecution.pages_truncated": "Whether the provider has more pages than the action reads.",
+  "service.api.ConnectorExecution.pages_truncated": "Whether the provider has more pages than the action reads, or names a page again that was read.",
   "service.api.ConnectorExecution.request": "The request, without values.",
   "service.api.ConnectorExecution.deduplication_key": "The key that the provider deduplicates by; empty if it does not deduplicate.",
   "service.api.ConnectorExecution.origin": "Where it came from: api, workflow or routing.",

@@ -88,6 +88,15 @@ const acmeManifest: JsonObject = {
       output: { notes: { $list: "/items", $each: { id: "/id" } } },
       output_schema: { type: "object", properties: { notes: { type: "array", items: noteOutput } } },
     },
+    "note.links": {
+      title: "List notes by links",
+      mutation: { effect: "search" },
+      timeout_ms: 2000,
+      request: { method: "GET", path: "/notes" },
+      paginate: { kind: "link", items: "", max_pages: 10 },
+      output: { notes: { $list: "", $each: { id: "/id" } } },
+      output_schema: { type: "object", properties: { notes: { type: "array", items: noteOutput } } },
+    },
     "note.scan": {
       title: "Scan a note",
       mutation: { effect: "create", idempotency: "none" },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { MockFault, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import { startReceiver } from "../../src/platform/egress/testing/receivers.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { fc } from "../harness/random.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -317,6 +318,30 @@ test("pages are read up to the manifest's maximum", async (t) => {
   const cut = (await own.execute("note.list", {}, { connection_id })).body.data.execution;
   assert.deepEqual([cut.output.notes.length, cut.pages_truncated], [3, true]);
   assert.equal(paged.requests.length, 6);
+});
+
+test("a list that repeats a page is not read further, and the execution says that it is truncated", async (t) => {
+  const paged = await startAcme();
+  t.after(() => paged.close().catch(() => {}));
+  const connection_id = await own.connect({ settings: { base_url: `http://127.0.0.1:${paged.port}` } });
+  for (const id of ["a", "b"]) {
+    paged.fail("note.list", { kind: "answer", status: 200, body: { items: [{ id }], next: "2" } });
+  }
+  const { output, pages_truncated } = (await own.execute("note.list", {}, { connection_id })).body.data.execution;
+  assert.deepEqual(output, { notes: [{ id: "a" }, { id: "b" }] });
+  assert.deepEqual([pages_truncated, paged.requests.length], [true, 2]);
+});
+
+test("next-page URLs that lead back to the first page do not return its items twice", async () => {
+  const linked = await startReceiver((request, response) => {
+    const isFirst = request.url === "/notes";
+    const next = `<http://127.0.0.1:${linked.port}/notes${isFirst ? "?page=2" : ""}>; rel="next"`;
+    response.writeHead(200, { "content-type": "application/json", link: next });
+    response.end(JSON.stringify([{ id: isFirst ? "a" : "b" }]));
+  });
+  const connection_id = await own.connect({ settings: { base_url: `http://127.0.0.1:${linked.port}` } });
+  const { output, pages_truncated } = (await own.execute("note.links", {}, { connection_id })).body.data.execution;
+  assert.deepEqual([output, pages_truncated], [{ notes: [{ id: "a" }, { id: "b" }] }, true]);
 });
 
 test("an output above 256 KiB is returned but not stored, and a larger answer than allowed is refused", async () => {

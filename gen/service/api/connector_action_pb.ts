@@ -117,7 +117,7 @@ export type ConnectorExecution = Message<"service.api.ConnectorExecution"> & {
   outputOmitted: boolean;
 
   /**
-   * Whether the provider has more pages than the action reads.
+   * Whether the provider has more pages than the action reads, or names a page again that was read.
    *
    * @generated from field: bool pages_truncated = 14;
    */

@@ -84,7 +84,7 @@ export type ConnectorExecution = {
   readonly output?: JsonValue;
   /** Whether the output is larger than 256 KiB. The response of the first call has it; the record does not. */
   readonly output_omitted: boolean;
-  /** Whether the provider has more pages than the action reads. */
+  /** Whether the provider has more pages than the action reads, or names a page again that was read. */
   readonly pages_truncated: boolean;
   /** The request, without values. */
   readonly request?: ConnectorRequestSummary;

@@ -50,6 +50,8 @@ class ActionExecution {
   readonly #signal: AbortSignal | undefined;
   readonly #scope: string;
   readonly #attempts: Attempt[] = [];
+  /** The requested pages. */
+  readonly #pages = new Set<string>();
   #prepared: PreparedAction;
   #redactors: readonly Redactor[];
   #page: PageState | undefined;
@@ -72,6 +74,7 @@ class ActionExecution {
 
   async run(first: HttpRequest): Promise<ExecutionOutcome> {
     const { clock, random } = this.#parts;
+    this.#pages.add(pageKey(first));
     for (let request = first; ; ) {
       const blocked = await this.#waitForLimit();
       if (blocked !== undefined) return this.#fail(blocked);
@@ -81,6 +84,9 @@ class ActionExecution {
         if (next === undefined) return this.#succeed(answer);
         const rendered = renderPage(this.#prepared, next, clock.now());
         if ("fault" in rendered) return this.#fail(unusablePage(rendered.message));
+        // A list that returns to an earlier page would never end.
+        if (this.#pages.has(pageKey(rendered))) return this.#succeed(answer);
+        this.#pages.add(pageKey(rendered));
         this.#page = next;
         this.#attempt = 0;
         request = rendered;
@@ -220,6 +226,10 @@ class ActionExecution {
       ...{ output: undefined, pagesTruncated: false, retryAtMs },
     };
   }
+}
+
+function pageKey({ url, body = "" }: HttpRequest): string {
+  return `${url}\n${body}`;
 }
 
 function plainText(text: string): string {

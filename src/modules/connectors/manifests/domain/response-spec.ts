@@ -83,7 +83,7 @@ export type ActionAnswer =
       readonly output: Json;
       /** Set if there is another page: render the request again with it. The output then lacks the further pages. */
       readonly nextPage?: PageState | undefined;
-      /** Whether there are more pages than the manifest's maximum. */
+      /** Whether the provider names a further page that is not read: beyond the manifest's maximum, or the same one again. */
       readonly truncated?: boolean | undefined;
       /** Set if the provider says that no calls are left: do not call before. */
       readonly retryAtMs?: number | undefined;

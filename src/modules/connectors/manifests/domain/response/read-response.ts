@@ -75,9 +75,10 @@ export function readResponse(
   const next = nextPageOf(paginate, { body, headers, items: found, itemCount: items.length, pageCount: pages });
   const merged: AnswerParts = { ...parts, body: withValueAt(body, paginate.items, items) };
   const value = (output === undefined ? merged.body : readOutput(output, merged)) ?? null;
+  if (next === undefined) return { class: "ok", output: value, ...more };
   // A provider that repeats a cursor would never end.
-  if (next === undefined || isSame(next, page?.next)) return { class: "ok", output: value, ...more };
-  if (pages >= paginate.maxPages) return { class: "ok", output: value, truncated: true, ...more };
+  if (pages >= paginate.maxPages || isSame(next, page?.next))
+    return { class: "ok", output: value, truncated: true, ...more };
   return { class: "ok", output: value, nextPage: { pages, items, next }, ...more };
 }
 
