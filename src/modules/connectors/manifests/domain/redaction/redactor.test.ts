@@ -18,6 +18,10 @@ test("a secret is replaced in every encoding that requests and answers use", () 
     base64url: Buffer.from(secret).toString("base64url"),
     "Basic credentials": Buffer.from(`ada:${secret}`).toString("base64"),
     "Basic credentials with another offset": Buffer.from(`adam:${secret}x`).toString("base64"),
+    "upper case": secret.toUpperCase(),
+    "percent-encoded in lower case": encodeURIComponent(secret).toLowerCase(),
+    hex: Buffer.from(secret).toString("hex"),
+    "hex in upper case": Buffer.from(secret).toString("hex").toUpperCase(),
     "part of a text": `The key ${secret} is not valid.`,
   };
   for (const [name, encoded] of Object.entries(encodings)) assert.ok(text(encoded).includes(redacted), name);

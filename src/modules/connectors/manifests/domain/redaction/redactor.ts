@@ -34,7 +34,10 @@ function secretValues(values: Readonly<Record<string, string>>, fields: readonly
   return Object.entries(values).flatMap(([name, value]) => (isPublic.has(name) ? [] : [value]));
 }
 
-/** Creates a redactor of secrets: as they are, URL-encoded, as form values, in base64 at any offset, and escaped as in JSON. */
+/**
+ * Creates a redactor of secrets: as they are, URL-encoded, as form values, in hex, in base64 at any offset, and escaped as in
+ * JSON, each in upper and lower case.
+ */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const variants = new Set<string>();
   for (const secret of secrets) {
@@ -44,7 +47,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   if (variants.size === 0) return { text: (text) => text, value: (value) => value };
   // Longer variants first: a variant can contain another one.
   const sorted = [...variants].sort((one, other) => other.length - one.length);
-  const pattern = new RegExp(sorted.map(escapePattern).join("|"), "g");
+  const pattern = new RegExp(sorted.map(escapePattern).join("|"), "gi");
   const text = (each: string) => each.replace(pattern, redacted);
   const value = (each: Json): Json => {
     if (typeof each === "string") return text(each);
@@ -66,13 +69,14 @@ function* variantsOf(secret: string): Generator<string> {
   const wellFormed = secret.toWellFormed();
   const encoded = encodePart(wellFormed);
   yield encoded;
-  yield encoded.toLowerCase() === encoded ? encoded : encoded.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
   yield encodeURIComponent(wellFormed);
   yield encodeURI(wellFormed);
   yield encodeURIComponent(wellFormed).replaceAll("%20", "+");
   yield JSON.stringify(secret).slice(1, -1);
   yield JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1);
-  if (Buffer.byteLength(secret) >= base64LengthMin) yield* base64VariantsOf(Buffer.from(secret));
+  const bytes = Buffer.from(secret);
+  yield bytes.toString("hex");
+  if (bytes.length >= base64LengthMin) yield* base64VariantsOf(bytes);
 }
 
 /** The characters of base64 that do not depend on what precedes or follows the secret, for each of the three offsets. */
