@@ -30,11 +30,24 @@ test("any JSON object is the same after it was written as YAML and read", () => 
 test("a syntax error has its position", async () => {
   const refuses = (text: string, format: "yaml" | "json", message: RegExp) =>
     assert.rejects(readText(text, format), failsWith("INVALID_ARGUMENT", message));
-  await refuses('{"a": 1,', "json", /^text: is not valid JSON: .+position 8/);
+  await refuses('{"a": 1,', "json", /^text: is not valid JSON: it ends too early$/);
+  await refuses('{"a": 1,\n"b": tru}', "json", /^text: is not valid JSON, from line 2, column 6 on$/);
   await refuses("a: 1\nb: [1", "yaml", /^text: line 2, column \d+: /);
   await refuses("a: 1\nb: 2\na: 3", "yaml", /^text: line 3, column 1: The key a is used twice\.$/);
   await refuses("? [a, b]\n: 1", "yaml", /^text: line 1, column 1: A key must be a text\.$/);
   await refuses("a: 1\n---\nb: 2", "yaml", /multiple documents/);
+});
+
+test("a text that is too deep or refers to nothing is refused in the service's own words", async () => {
+  const problemOf = (text: string) =>
+    readText(text, "yaml").then(
+      () => assert.fail("it was read"),
+      ({ message }: Error) => message,
+    );
+  for (const text of ["[".repeat(10_000), "{a: ".repeat(10_000), `${"- ".repeat(10_000)}x`]) {
+    assert.match(await problemOf(text), /^text: (line 1, column \d+: )?is nested too deeply$/);
+  }
+  assert.equal(await problemOf("a: 1\nb: *c"), "text: must name an anchor that is set before with each alias");
 });
 
 test("texts that are expressions, numbers or dates in YAML keep their meaning", () => {

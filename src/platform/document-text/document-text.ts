@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { stringify } from "yaml";
 import { fail, invalid } from "../../errors/index.ts";
 import type { JsonObject } from "../document/index.ts";
+import { describeSyntaxError } from "../protojson/index.ts";
 import type { YamlResult } from "./yaml-document.ts";
 
 /** The formats of texts. */
@@ -58,8 +59,8 @@ function readInThread(text: string, timeoutMs: number): Promise<YamlResult> {
 async function readJsonText(text: string): Promise<unknown> {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw invalid("text", "json", `is not valid JSON: ${(error as Error).message}`);
+  } catch {
+    throw invalid("text", "json", describeSyntaxError(text));
   }
 }
 

@@ -7,6 +7,7 @@ export type YamlResult =
 
 // YAML aliases can repeat large values many times.
 const aliasesMax = 100;
+const tooDeep = "is nested too deeply";
 
 /** Reads a YAML text. It may take seconds for a large text. */
 export function readYaml(text: string): YamlResult {
@@ -19,16 +20,23 @@ export function readYaml(text: string): YamlResult {
     // The library compares all pairs of keys to find duplicates, which is slow for large maps; see findInvalidKey.
     const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
     const [error] = document.errors;
+    if (error?.code === "RESOURCE_EXHAUSTION") return problemAt(tooDeep, error.pos[0]);
     if (error !== undefined) return problemAt(error.message, error.pos[0]);
     const invalidKey = findInvalidKey(document);
     if (invalidKey !== undefined) return problemAt(invalidKey.problem, invalidKey.offset);
     return { value: document.toJS({ maxAliasCount: aliasesMax }) };
   } catch (error) {
-    if (error instanceof ReferenceError) return { problem: `must not use more than ${aliasesMax} aliases` };
+    if (error instanceof ReferenceError) return { problem: aliasProblem(error) };
     // A stack overflow.
-    if (error instanceof RangeError) return { problem: "is nested too deeply" };
+    if (error instanceof RangeError) return { problem: tooDeep };
     throw error;
   }
+}
+
+function aliasProblem({ message }: ReferenceError): string {
+  return message.startsWith("Unresolved alias")
+    ? "must name an anchor that is set before with each alias"
+    : `must not use more than ${aliasesMax} aliases`;
 }
 
 /** A key that is used twice or is not a text. */

@@ -15,5 +15,5 @@ export { applyParams } from "./params.ts";
 export { type DecodeOptions, depthMax, keySegment, Problems, toViolationFailure } from "./problems.ts";
 export { bytesMaxOf, isFreeJson } from "./scan/json-location.ts";
 export { KeyTable, keysMax } from "./scan/key-table.ts";
-export { parseJson, parseJsonInTurns } from "./scan/parse.ts";
+export { describeSyntaxError, parseJson, parseJsonInTurns } from "./scan/parse.ts";
 export { valuesMax } from "./scan/scan.ts";

@@ -49,7 +49,7 @@ function toFailure(fault: JsonFault, bytes: Buffer, desc: DescMessage | undefine
     toViolationFailure([{ field: "path" in fault ? formatPath(desc, fault.path) : "", rule, message }]);
   switch (fault.kind) {
     case "syntax":
-      return invalidRequest(`The request is not valid JSON${describePosition(bytes, fault.at)}.`);
+      return invalidRequest(`The request ${describeSyntax(bytes, fault.at)}.`);
     case "depth":
       return invalidRequest(`The request's JSON nests deeper than ${depthMax} levels.`);
     case "values":
@@ -80,10 +80,20 @@ function notUtf8(): Failure {
   return invalidRequest("The request is not valid UTF-8.");
 }
 
-function describePosition(bytes: Buffer, at: number): string {
-  if (at >= bytes.length) return bytes.toString("latin1").trim() === "" ? ": it is empty" : ": it ends too early";
+/** Says where a text that JSON.parse refuses is not valid. */
+export function describeSyntaxError(text: string): string {
+  const bytes = Buffer.from(text);
+  const fault = scanJson(bytes, undefined, true);
+  // Of a text beyond the limits of requests, the position is not known.
+  return fault?.kind === "syntax" ? describeSyntax(bytes, fault.at) : "is not valid JSON";
+}
+
+function describeSyntax(bytes: Buffer, at: number): string {
+  const problem = "is not valid JSON";
+  if (at >= bytes.length)
+    return `${problem}: it ${bytes.toString("latin1").trim() === "" ? "is empty" : "ends too early"}`;
   let line = 1;
   for (let i = 0; i < at; i++) if (bytes[i] === 0x0a) line++;
   const before = at === 0 ? -1 : bytes.lastIndexOf(0x0a, at - 1);
-  return `, from line ${line}, column ${bytes.toString("utf8", before + 1, at).length + 1} on`;
+  return `${problem}, from line ${line}, column ${bytes.toString("utf8", before + 1, at).length + 1} on`;
 }

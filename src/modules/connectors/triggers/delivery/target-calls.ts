@@ -1,10 +1,12 @@
-import { create, fromJson, type JsonValue, type JsonObject as ProtoJson } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { RouteRequestSchema, RoutingService } from "../../../../../gen/service/api/routing_pb.ts";
 import { StartWorkflowRunRequestSchema, WorkflowRunService } from "../../../../../gen/service/api/workflow_run_pb.ts";
 import type { CallOrigin, OperationCaller } from "../../../../chain/operation-caller.ts";
+import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import { createJsonDecoder } from "../../../../platform/protojson/index.ts";
 import type { Target } from "../domain/subscription.ts";
 import { type CompileTemplate, type EventValue, evaluateRoute, evaluateRun } from "./target-templates.ts";
 
@@ -54,8 +56,9 @@ export function createTargetCaller({ call, findPoolId, compileTemplate }: Parts)
 
 function routeRequest(json: JsonObject) {
   try {
-    return fromJson(RouteRequestSchema, json as ProtoJson);
+    return createJsonDecoder(RouteRequestSchema)(json);
   } catch (error) {
-    throw new TargetRefusal(`The item is invalid: ${(error as Error).message}.`);
+    if (!(error instanceof Failure)) throw error;
+    throw new TargetRefusal(`The item is invalid: ${error.message}`);
   }
 }
