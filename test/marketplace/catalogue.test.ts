@@ -147,6 +147,31 @@ test("a malformed pack is refused with every fault and its place", async () => {
   }
 });
 
+test("a pack that nobody could install is not published", async () => {
+  const tenant = await market.newTenant();
+  const publisher = market.newPublisher();
+  await publish(tenant, publisher);
+  const refusal = async (code: string, pack: object) =>
+    (await tenant.refused(code, "POST", packs, { pack: publisher.sign(pack) })).detail;
+  const flow = (steps: object[]) => [
+    { record: "workflow_definition", key: "main", content: { dsl: "1", key: "sample.flow", timeout: "1d", steps } },
+  ];
+  const invalid = workflowPack(publisher, "", { contents: flow([{ id: "one", transfrom: {} }]) });
+  assert.match(await refusal("INVALID_ARGUMENT", invalid), /^workflow_definition main: .*transfrom/);
+  const task = flow([{ id: "one", task: { queue: "q", type: "t" }, with: {} }]);
+  const sneaky = workflowPack(publisher, "", { contents: task });
+  assert.match(await refusal("FAILED_PRECONDITION", sneaky), /does more than it declares: .* effects: workflow:task/);
+  const { document } = await tenant.ok("GET", `${packs}/switchyard/partner-webhook`);
+  const { digest: _d, signature: _s, key_id: _k, ...shipped } = document;
+  const [{ content }] = shipped.contents;
+  const taken = {
+    ...{ ...shipped, publisher: publisher.name },
+    contents: [{ record: "manifest", key: "provider", content: { ...content, key: "slack" } }],
+  };
+  assert.match(await refusal("ALREADY_EXISTS", taken), /slack is the key of a built-in provider/);
+  assert.equal((await tenant.call("GET", `${packs}?publisher=${publisher.name}`)).total, 0);
+});
+
 test("slots are checked: a pool, an environment, a text and unknown names", async () => {
   const tenant = await market.newTenant();
   const install = { publisher: "switchyard", name: "support-triage" };

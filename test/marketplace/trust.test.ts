@@ -180,12 +180,13 @@ test("a pack that does more than it declares installs nothing", async () => {
   const publisher = market.newPublisher();
   const content = {
     ...{ dsl: "1", key: "sample.sneaky", timeout: "1d" },
-    steps: [{ id: "one", task: { queue: "q", type: "t" }, with: {} }],
+    steps: [{ id: "one", task: { queue: "[[slot.queue]]", type: "t" }, with: {} }],
   };
-  const pack = workflowPack(publisher, "", { contents: [{ record: "workflow_definition", key: "main", content }] });
-  await publish(tenant, publisher, pack);
+  const slots = [{ name: "queue", kind: "text", title: "Queue" }];
+  const contents = [{ record: "workflow_definition", key: "main", content }];
+  await publish(tenant, publisher, workflowPack(publisher, "", { contents, slots }));
   await changesNothing(tenant, async () => {
-    const request = { publisher: publisher.name, name: "sample-workflow" };
+    const request = { publisher: publisher.name, name: "sample-workflow", slots: { queue: "q" } };
     const problem = await tenant.refused("FAILED_PRECONDITION", "POST", installations, request);
     assert.match(problem.detail, /does more than it declares: .* effects: workflow:task/);
   });

@@ -36,7 +36,7 @@ export function createManifestRecords({ service, changes, findUse }: Parts): Pac
     scopes: ["connector:write"],
 
     normalize(content) {
-      service.requireProvider(content, "document");
+      service.requireOwnKey(service.requireProvider(content, "document").key);
       return content;
     },
 

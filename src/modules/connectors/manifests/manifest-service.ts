@@ -55,6 +55,11 @@ export function createManifestService({
     afterCommit(() => changes.published(tenantId));
   }
 
+  function requireOwnKey(key: string): void {
+    if (!catalogue.isBuiltin(key)) return;
+    throw keyFailure(`${key} is the key of a built-in provider: choose another, for example my-${key}`);
+  }
+
   /** Adds a version in a transaction that has locked the tenant; returns the existing one if it has the same content. */
   async function add(
     { sql, tenantId, nowMs }: { readonly sql: Sql; readonly tenantId: TenantId; readonly nowMs: number },
@@ -62,9 +67,7 @@ export function createManifestService({
     packId: string,
   ): Promise<{ readonly manifest: Manifest; readonly isNew: boolean }> {
     const { key, version, name, digest, document } = provider;
-    if (catalogue.isBuiltin(key)) {
-      throw keyFailure(`${key} is the key of a built-in provider: choose another, for example my-${key}`);
-    }
+    requireOwnKey(key);
     const store = manifestStore(sql);
     const heads = await store.listHeads(tenantId);
     const existing = heads.find((each) => each.key === key && each.version === version);
@@ -96,6 +99,9 @@ export function createManifestService({
   return {
     /** Reads the document of a request that has it as JSON or as a text. */
     readText,
+
+    /** Throws if a key is the one of a built-in provider. */
+    requireOwnKey,
 
     /** Compiles a document in slices of the event loop. */
     compile({ tenantId }: Context, document: unknown): Promise<CompiledManifest> {

@@ -18,11 +18,13 @@ import {
   type VersionHead,
 } from "./pack-store.ts";
 import type { PublisherService } from "./publisher-service.ts";
+import type { RecordOwners } from "./record-owners.ts";
 
 interface Parts {
   readonly events: EventRecorder;
   readonly builtin: () => Promise<BuiltinPacks>;
   readonly publishers: PublisherService;
+  readonly owners: Pick<RecordOwners, "requireValidContents">;
 }
 
 /** A version of a pack as callers see it. */
@@ -41,7 +43,7 @@ const versionsMax = 5000;
 export type CatalogueService = ReturnType<typeof createCatalogueService>;
 
 /** Creates the service of packs. */
-export function createCatalogueService({ events, builtin, publishers }: Parts) {
+export function createCatalogueService({ events, builtin, publishers, owners }: Parts) {
   async function versionsOf({ sql, tenantId }: Context, publisher: string, name: string): Promise<VersionHead[]> {
     if (isReservedPublisher(publisher)) return (await builtin()).versions(publisher, name).map(builtinHead);
     const versions = await packStore(sql).versions(tenantId, publisher, name);
@@ -122,6 +124,7 @@ export function createCatalogueService({ events, builtin, publishers }: Parts) {
         throw fail("PERMISSION_DENIED", { public: `The publisher ${publisher} is reserved for built-in packs.` });
       }
       verifyPack(signed, await publishers.keysOf(sql, tenantId, publisher));
+      owners.requireValidContents(pack);
       const store = packStore(sql);
       await store.lockTenant(tenantId);
       const existing = await store.find(tenantId, publisher, name, version);

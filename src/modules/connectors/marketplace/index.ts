@@ -59,7 +59,7 @@ export function createMarketplace({ db, log, events, sources, folder = builtinFo
   const builtin = createBuiltinPacks({ folder, log });
   const owners = createRecordOwners({ records: sources.packRecords, findUses: sources.findUses });
   const publishers = createPublisherService({ events, builtin });
-  const catalogue = createCatalogueService({ events, builtin, publishers });
+  const catalogue = createCatalogueService({ events, builtin, publishers, owners });
   const installations = createInstallationService({ db, events, catalogue, owners, slots: sources, metrics });
   return {
     handlers: marketplaceHandlers({

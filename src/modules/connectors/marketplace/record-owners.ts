@@ -2,9 +2,9 @@ import type { Context } from "../../../chain/call.ts";
 import { Failure, fail } from "../../../errors/index.ts";
 import { covers } from "../../../platform/access/index.ts";
 import type { FindUses, JsonObject, PackRecords, RecordKind, RecordUse } from "../../pack-records.ts";
-import { type Pack, type PackEntry, packName } from "./domain/pack.ts";
+import { type Pack, type PackEntry, packName, type Slot } from "./domain/pack.ts";
 import { describePermissions, isEmpty, permissionsBeyond } from "./domain/permissions.ts";
-import { fillPlaceholders, type PlaceholderValues } from "./domain/placeholders.ts";
+import { fillPlaceholders, type PlaceholderValues, placeholdersOf } from "./domain/placeholders.ts";
 
 interface Parts {
   readonly records: () => readonly PackRecords[];
@@ -24,8 +24,33 @@ export function createRecordOwners({ records, findUses }: Parts) {
     return owner;
   }
 
+  function contentOf(pack: Pack, entry: PackEntry, values: PlaceholderValues): JsonObject {
+    const owner = ownerOf(entry.record);
+    const content = withEntry(entry, () => owner.normalize(fillPlaceholders(entry.content, values)));
+    const undeclared = permissionsBeyond(owner.permissionsOf(content), pack.permissions);
+    if (isEmpty(undeclared)) return content;
+    throw fail("FAILED_PRECONDITION", {
+      public: `${packName(pack)} does more than it declares: ${entry.record} ${entry.key} needs ${describePermissions(undeclared)}.`,
+    });
+  }
+
   return {
     ownerOf,
+
+    /** The content of an entry in normal form. Throws if it is invalid or does more than the pack declares. */
+    contentOf,
+
+    /**
+     * Throws if a pack cannot be installed whatever its slots are filled with. An entry that needs a text or a number without a
+     * default is checked when it is installed.
+     */
+    requireValidContents(pack: Pack): void {
+      const values = sampleValues(pack);
+      for (const entry of pack.contents) {
+        const isKnown = placeholdersOf(entry.content).every(({ kind, name }) => values[kind][name] !== undefined);
+        if (isKnown) contentOf(pack, entry, values);
+      }
+    },
 
     /** Throws unless the caller may change every kind of record of a pack. */
     requireScopes({ principal }: Context, entries: readonly { readonly record: RecordKind }[]): void {
@@ -35,17 +60,6 @@ export function createRecordOwners({ records, findUses }: Parts) {
       throw fail("PERMISSION_DENIED", {
         public: `The records of this pack also require the scope ${missing.join(", ")}.`,
         extra: { missing_scopes: missing },
-      });
-    },
-
-    /** The content of an entry in normal form. Throws if it is invalid or does more than the pack declares. */
-    contentOf(pack: Pack, entry: PackEntry, values: PlaceholderValues): JsonObject {
-      const owner = ownerOf(entry.record);
-      const content = withEntry(entry, () => owner.normalize(fillPlaceholders(entry.content, values)));
-      const undeclared = permissionsBeyond(owner.permissionsOf(content), pack.permissions);
-      if (isEmpty(undeclared)) return content;
-      throw fail("FAILED_PRECONDITION", {
-        public: `${packName(pack)} does more than it declares: ${entry.record} ${entry.key} needs ${describePermissions(undeclared)}.`,
       });
     },
 
@@ -68,6 +82,18 @@ export function createRecordOwners({ records, findUses }: Parts) {
       }
     },
   };
+}
+
+/** Values of placeholders that have the form of real ones. */
+function sampleValues({ contents, slots }: Pack): PlaceholderValues {
+  const id = "0".repeat(26);
+  const sampleOf = ({ kind, defaultValue }: Slot) =>
+    defaultValue ?? (kind === "text" || kind === "number" ? undefined : id);
+  const known = slots.flatMap((slot) => {
+    const value = sampleOf(slot);
+    return value === undefined ? [] : [[slot.name, value] as const];
+  });
+  return { slot: Object.fromEntries(known), record: Object.fromEntries(contents.map(({ key }) => [key, id])) };
 }
 
 function withEntry<T>(entry: PackEntry, action: () => T): T {

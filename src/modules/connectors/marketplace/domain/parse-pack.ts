@@ -59,7 +59,7 @@ const titleFormat = textFormat("^[^\\u0000-\\u001f]+$", 100, "must be a text of 
 const kinds = Object.keys(recordKindsOf) as PackKind[];
 const slotKinds: readonly SlotKind[] = ["connection", "pool", "environment", "text", "number"];
 
-/** Parses the signed part of a pack. Contents are checked by the owners of the records when they are installed. */
+/** Parses the signed part of a pack. The owners of the records check the contents. */
 export function parsePack(document: unknown): ParsedPack {
   const violations = new Violations();
   if (!checkDocumentSize(document, violations, documentLimits)) return { violations: violations.list };
