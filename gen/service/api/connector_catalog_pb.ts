@@ -1286,14 +1286,14 @@ export type ConnectorManifestViolation = Message<"service.api.ConnectorManifestV
   message: string;
 
   /**
-   * The line in an expression, from 1; 0 for other violations.
+   * The line in the text of the request, from 1. Without a text: the line in an expression; 0 for other violations.
    *
    * @generated from field: int32 line = 4;
    */
   line: number;
 
   /**
-   * The column in an expression, from 1; 0 for other violations.
+   * The column in the same text or expression, from 1; 0 if there is no line.
    *
    * @generated from field: int32 column = 5;
    */

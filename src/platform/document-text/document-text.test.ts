@@ -7,7 +7,7 @@ import { validDocuments } from "../../modules/workflows/definitions/domain/langu
 import { createTextReader, formatText } from "./document-text.ts";
 import { readYaml } from "./yaml-document.ts";
 
-const readText = createTextReader();
+const { readText } = createTextReader();
 
 test("a document is the same after it was written and read", async () => {
   for (const document of Object.values(validDocuments)) {
@@ -67,7 +67,7 @@ test("texts that are expressions, numbers or dates in YAML keep their meaning", 
 });
 
 test("a text that takes too long to read is refused", async () => {
-  const read = createTextReader({ timeoutMs: 1 });
+  const { readText: read } = createTextReader({ timeoutMs: 1 });
   await assert.rejects(read("a: 1", "yaml"), failsWith("INVALID_ARGUMENT", /^text: takes too long to read/));
 });
 

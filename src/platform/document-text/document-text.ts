@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { stringify } from "yaml";
 import { fail, invalid } from "../../errors/index.ts";
-import type { JsonObject } from "../document/index.ts";
+import type { DocumentViolation, JsonObject, TextPosition } from "../document/index.ts";
 import { describeSyntaxError } from "../protojson/index.ts";
 import type { YamlResult } from "./yaml-document.ts";
 
@@ -15,37 +15,66 @@ const threadsMax = 2;
 const timeoutMsDefault = 10_000;
 const heapMb = 128;
 
+/** Reads texts, and finds the places of what is wrong with their documents. */
+export interface TextReader {
+  readonly readText: ReadText;
+  /** Gives the violations of the document of a text their positions in the text. */
+  locate(text: string, violations: readonly DocumentViolation[]): Promise<readonly DocumentViolation[]>;
+}
+
 /**
  * Creates a reader of texts. YAML is read in threads: a hostile text of the allowed size keeps the library busy for seconds,
  * which the event loop must not wait for.
  */
-export function createTextReader({ timeoutMs = timeoutMsDefault } = {}): ReadText {
+export function createTextReader({ timeoutMs = timeoutMsDefault } = {}): TextReader {
   let running = 0;
   const waiting: (() => void)[] = [];
 
-  async function readYamlText(text: string): Promise<unknown> {
+  async function inThread<T>(work: ThreadWork): Promise<T | ThreadProblem> {
     if (running >= threadsMax) await new Promise<void>((resolve) => waiting.push(resolve));
     running++;
     try {
-      const result = await readInThread(text, timeoutMs);
-      if ("value" in result) return result.value;
-      throw yamlFailure(result.problem, result.position);
+      return await runThread<T>(work, timeoutMs);
     } finally {
       running--;
       waiting.shift()?.();
     }
   }
 
-  return (text, format) => (format === "json" ? readJsonText(text) : readYamlText(text));
+  async function readYamlText(text: string): Promise<unknown> {
+    const result = await inThread<YamlResult>({ text });
+    if ("value" in result) return result.value;
+    throw yamlFailure(result.problem, "position" in result ? result.position : undefined);
+  }
+
+  return {
+    readText: (text, format) => (format === "json" ? readJsonText(text) : readYamlText(text)),
+
+    async locate(text, violations) {
+      const found = await inThread<readonly TextPosition[]>({ text, paths: violations.map(({ path }) => path) });
+      if ("problem" in found) return violations;
+      return violations.map((violation, at) => ({ ...violation, position: found[at] }));
+    },
+  };
 }
 
-function readInThread(text: string, timeoutMs: number): Promise<YamlResult> {
+interface ThreadWork {
+  readonly text: string;
+  /** The members to find; undefined to read the text. */
+  readonly paths?: readonly string[];
+}
+
+interface ThreadProblem {
+  readonly problem: string;
+}
+
+function runThread<T>(work: ThreadWork, timeoutMs: number): Promise<T | ThreadProblem> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./yaml-worker.ts", import.meta.url), {
-      workerData: text,
+      workerData: work,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    const end = (result: YamlResult) => {
+    const end = (result: T | ThreadProblem) => {
       clearTimeout(timer);
       resolve(result);
       void worker.terminate();
@@ -64,7 +93,7 @@ async function readJsonText(text: string): Promise<unknown> {
   }
 }
 
-function yamlFailure(problem: string, position: { line: number; column: number } | undefined) {
+function yamlFailure(problem: string, position: TextPosition | undefined) {
   const message = position === undefined ? problem : `line ${position.line}, column ${position.column}: ${problem}`;
   return fail("INVALID_ARGUMENT", {
     public: `text: ${message}`,

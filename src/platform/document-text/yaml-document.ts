@@ -1,9 +1,10 @@
-import { isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import { memberPath, type TextPosition } from "../document/index.ts";
 
 /** A YAML text as a value, or what is wrong with it. */
 export type YamlResult =
   | { readonly value: unknown }
-  | { readonly problem: string; readonly position?: { readonly line: number; readonly column: number } | undefined };
+  | { readonly problem: string; readonly position?: TextPosition | undefined };
 
 // YAML aliases can repeat large values many times.
 const aliasesMax = 100;
@@ -31,6 +32,43 @@ export function readYaml(text: string): YamlResult {
     if (error instanceof RangeError) return { problem: tooDeep };
     throw error;
   }
+}
+
+/** Finds members of a YAML or JSON text by their paths. A path that names none is at the innermost member around it. */
+export function locateYaml(text: string, paths: readonly string[]): readonly TextPosition[] {
+  const lines = new LineCounter();
+  const { contents } = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
+  const found = new Map<string, number>();
+  const search = (node: unknown, path: string, wanted: readonly string[]) => {
+    for (const [memberOf, at, value] of membersOf(node)) {
+      const member = memberOf(path);
+      const inside = wanted.filter((each) => isWithin(each, member));
+      if (inside.length === 0) continue;
+      for (const each of inside) found.set(each, at);
+      search(value, member, inside);
+    }
+  };
+  search(contents, "", paths);
+  return paths.map((path) => {
+    const { line, col } = lines.linePos(found.get(path) ?? contents?.range[0] ?? 0);
+    return { line, column: col };
+  });
+}
+
+type Member = readonly [pathIn: (path: string) => string, offset: number, value: unknown];
+
+function membersOf(node: unknown): readonly Member[] {
+  const offsetOf = (each: unknown) => (isNode(each) ? each.range?.[0] : undefined) ?? 0;
+  if (isSeq(node)) return node.items.map((item, at) => [(path) => `${path}[${at}]`, offsetOf(item), item]);
+  if (!isMap(node)) return [];
+  return node.items.map(({ key, value }) => {
+    const name = String(isScalar(key) ? key.value : key);
+    return [(path) => memberPath(path, name), offsetOf(key), value];
+  });
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path.startsWith(outer) && (path.length === outer.length || /[.[]/.test(path[outer.length]!));
 }
 
 function aliasProblem({ message }: ReferenceError): string {

@@ -1,5 +1,6 @@
-// Reads one YAML text in a thread of its own and posts the result.
+// Reads one YAML text in a thread of its own, or finds members of it, and posts the result.
 import { parentPort, workerData } from "node:worker_threads";
-import { readYaml } from "./yaml-document.ts";
+import { locateYaml, readYaml } from "./yaml-document.ts";
 
-parentPort!.postMessage(readYaml(workerData as string));
+const { text, paths } = workerData as { readonly text: string; readonly paths?: readonly string[] };
+parentPort!.postMessage(paths === undefined ? readYaml(text) : locateYaml(text, paths));

@@ -12,7 +12,7 @@ export interface DocumentViolation {
   readonly rule: string;
   /** What is wrong and how to correct it, for people. */
   readonly message: string;
-  /** The place in an expression (including its `=`) or in an imported text. */
+  /** The place in an expression (including its `=`), or in the text that the document was read from. */
   readonly position?: TextPosition | undefined;
 }
 

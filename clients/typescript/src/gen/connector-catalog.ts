@@ -444,9 +444,9 @@ export type ConnectorManifestViolation = {
   readonly rule: string;
   /** What is wrong and how to correct it, for people. */
   readonly message: string;
-  /** The line in an expression, from 1; 0 for other violations. */
+  /** The line in the text of the request, from 1. Without a text: the line in an expression; 0 for other violations. */
   readonly line: number;
-  /** The column in an expression, from 1; 0 for other violations. */
+  /** The column in the same text or expression, from 1; 0 if there is no line. */
   readonly column: number;
 };
 

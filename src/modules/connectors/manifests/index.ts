@@ -112,7 +112,7 @@ export interface Manifests {
   readonly packRecords: PackRecords;
 }
 
-interface Parts extends Omit<ManifestParts, "readText" | "catalogue"> {
+interface Parts extends Omit<ManifestParts, "texts" | "catalogue"> {
   /** A separate connection pool for cache reads during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
@@ -132,7 +132,7 @@ export function createManifests({
   ...parts
 }: Parts): Manifests {
   const catalogue = createCatalogue({ side, changes: parts.changes, shares: parts.shares, log, builtin });
-  const service = createManifestService({ ...parts, catalogue, readText: createTextReader() });
+  const service = createManifestService({ ...parts, catalogue, texts: createTextReader() });
   return {
     handlers: {
       catalogue: catalogueHandlers(catalogue, configStates, cursors),

@@ -43,7 +43,7 @@ export function manifestHandlers(service: ManifestService, cursors: Cursors): Ha
     createManifest: {
       async prepare(context: Context, request: CreateManifestRequest) {
         const document = await readDocument(request);
-        const compiled = await service.compile(context, document);
+        const compiled = await service.compile(context, document, request.text);
         return service.requireProvider(document, request.text === "" ? "document" : "text", compiled);
       },
       async run(context: Context, _request: CreateManifestRequest, provider: Provider) {
@@ -80,7 +80,7 @@ export function manifestHandlers(service: ManifestService, cursors: Cursors): Ha
     },
 
     async validateManifest(context, request) {
-      const { provider, violations } = await service.compile(context, await readDocument(request));
+      const { provider, violations } = await service.compile(context, await readDocument(request), request.text);
       return create(ValidateManifestResponseSchema, {
         valid: provider !== undefined,
         violations: violations.map(fromViolation),

@@ -3,7 +3,7 @@ import { fail, type Violation } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
 import type { DocumentViolation, JsonObject } from "../../../platform/document/index.ts";
-import type { ReadText } from "../../../platform/document-text/index.ts";
+import type { TextReader } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
@@ -29,7 +29,7 @@ export type IsManifestPinned = (sql: Sql, tenantId: TenantId, providerKey: strin
 export interface ManifestParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
-  readonly readText: ReadText;
+  readonly texts: TextReader;
   readonly shares: EventLoopShares;
   readonly catalogue: Pick<Catalogue, "isBuiltin">;
   readonly findUse: FindProviderUse;
@@ -40,15 +40,7 @@ export interface ManifestParts {
 export type ManifestService = ReturnType<typeof createManifestService>;
 
 /** Creates the service of manifests. */
-export function createManifestService({
-  events,
-  changes,
-  readText,
-  shares,
-  catalogue,
-  findUse,
-  isPinned,
-}: ManifestParts) {
+export function createManifestService({ events, changes, texts, shares, catalogue, findUse, isPinned }: ManifestParts) {
   /** Invalidates the tenant's catalogue on every node. It also locks out concurrent changes in the tenant. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);
@@ -97,15 +89,17 @@ export function createManifestService({
   }
 
   return {
-    /** Reads the document of a request that has it as JSON or as a text. */
-    readText,
+    /** Reads the text of a document. */
+    readText: texts.readText,
 
     /** Throws if a key is the one of a built-in provider. */
     requireOwnKey,
 
-    /** Compiles a document in slices of the event loop. */
-    compile({ tenantId }: Context, document: unknown): Promise<CompiledManifest> {
-      return compileInSlices(document, shares.forCall(tenantId));
+    /** Compiles a document in slices of the event loop. With its text, violations have their positions in it. */
+    async compile({ tenantId }: Context, document: unknown, text = ""): Promise<CompiledManifest> {
+      const compiled = await compileInSlices(document, shares.forCall(tenantId));
+      if (compiled.provider !== undefined || text === "") return compiled;
+      return { provider: undefined, violations: await texts.locate(text, compiled.violations) };
     },
 
     /** The provider of a compiled document; throws what is wrong with it. */

@@ -189,11 +189,43 @@ test("a manifest is checked without being stored", async () => {
   const valid = await validate({ document: smallManifest });
   assert.deepEqual([valid.valid, valid.actionKeys, valid.violations], [true, ["acme.item.get"], []]);
   assert.equal(valid.digest, compile(smallManifest).digest);
-  const invalid = await validate({ text: "manifest: 1\nerrors: [{ when: 'body.' }]\n" });
+  const invalid = await validate({ document: { manifest: 1, errors: [{ when: "body." }] } });
   assert.equal(invalid.valid, false);
   const cel = invalid.violations.find(({ path }) => path === "errors[0].when")!;
   assert.deepEqual([cel.rule, cel.line, cel.column > 0], ["cel.syntax", 1, true]);
   assert.equal((await listManifests(tenantId)).totalSize, 0);
+});
+
+test("every violation of a text has its line and column", async () => {
+  const tenantId = freshTenant();
+  const text = [
+    "manifest: 1",
+    "hosts: [api.acme.example]",
+    "errors:",
+    "  - { status: [400], as: failed }",
+    '  - when: "body."',
+    "    as: failed",
+    "actions:",
+    "  note.add:",
+    "    request:",
+    "      method: PSOT",
+    "hosst: []",
+  ].join("\n");
+  const { validateManifest, createManifest: create } = handlers.manifests;
+  const { violations } = await perform(db, { tenantId }, validateManifest, ValidateManifestRequestSchema, { text });
+  const placeOf = (path: string) => {
+    const { line, column } = violations.find((each) => each.path === path)!;
+    return [line, column];
+  };
+  assert.deepEqual(placeOf("hosst"), [11, 1]);
+  assert.deepEqual(placeOf("errors[1].when"), [5, 5]);
+  assert.deepEqual(placeOf('actions["note.add"].request.method'), [10, 7]);
+  assert.deepEqual(placeOf('actions["note.add"].title'), [8, 3], "a missing member is at the one that lacks it");
+  assert.deepEqual(placeOf("key"), [1, 1]);
+  assert.ok(violations.every(({ line }) => line > 0));
+  const request = { text: JSON.stringify({ ...smallManifest, hosst: [] }, null, 1), format: "json" };
+  const refused = perform(db, { tenantId }, create, CreateManifestRequestSchema, request);
+  await assert.rejects(refused, failsWith("INVALID_ARGUMENT", /^text\.hosst: line \d\d, column 2: is not a field/));
 });
 
 test("the JSON Schema of the language is published", async () => {

@@ -48,7 +48,7 @@ interface Parts extends Omit<DefinitionParts, "readText"> {
 
 /** Creates the module. */
 export function createDefinitions({ side, cursors, ...parts }: Parts): Definitions {
-  const service = createDefinitionService({ ...parts, readText: createTextReader() });
+  const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
   return {
     handlers: definitionHandlers(service, cursors),
     packRecords: (findTriggers) => createDefinitionRecords(service, findTriggers),
