@@ -174,11 +174,8 @@ export function capturedFrom(answer: Json, pointers: ReadonlyMap<string, string>
   return captured;
 }
 
-/** Finds the account in the answer of a probe; fields are empty where the answer has no text or number. */
-export function accountAt(answer: Json, { id, label }: { readonly id: string; readonly label: string | undefined }) {
-  const textOf = (pointer: string | undefined) => {
-    const value = pointer === undefined ? undefined : valueAt(answer, pointer);
-    return typeof value === "string" || typeof value === "number" ? storableText(String(value)) : "";
-  };
-  return { id: textOf(id), label: textOf(label) };
+/** The text or number of an answer at a pointer as a text; empty if there is none. */
+export function accountTextAt(answer: Json, pointer: string | undefined): string {
+  const value = pointer === undefined ? undefined : valueAt(answer, pointer);
+  return typeof value === "string" || typeof value === "number" ? storableText(String(value)) : "";
 }

@@ -6,11 +6,12 @@ import {
   type GuardedHttp,
   type Provider,
   readResponse,
+  renderParameter,
   renderRequest,
   secretsOf,
 } from "../../manifests/index.ts";
 import type { Account } from "../domain/connection.ts";
-import { accountAt, capturedFrom } from "../tokens/token-answer.ts";
+import { accountTextAt, capturedFrom } from "../tokens/token-answer.ts";
 
 /** What a provider says about an account. Codes and messages are redacted. */
 export type ProbeResult =
@@ -52,8 +53,11 @@ export function createAccountProbe(http: GuardedHttp): ProbeAccount {
       const answer = await http.send(provider, account.settings, request, { timeoutMs: probeMs, bytesMax });
       const read = readResponse(provider, { errors: provider.errors }, answer, { nowMs });
       if (read.class !== "ok") return failed(read.class, redactor.text(read.code), redactor.text(read.message));
-      const found = accountAt(read.output, probe);
-      if (found.id === "") return failed("malformed", "no_account", "The provider's answer names no account.");
+      const id =
+        typeof probe.id === "string" ? accountTextAt(read.output, probe.id) : renderParameter(probe.id, account, nowMs);
+      if (typeof id !== "string" || id === "")
+        return failed("malformed", "no_account", "The provider's answer names no account.");
+      const found = { id, label: accountTextAt(read.output, probe.label) };
       return { kind: "ok", account: found, captured: capturedFrom(read.output, probe.captured) };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;

@@ -68,7 +68,8 @@ export interface TokenExpiry {
 /** The request that identifies the connected account, and the values to keep from its answer. */
 export interface AccountProbe {
   readonly request: RequestSpec;
-  readonly id: string;
+  /** A pointer into the answer, or a text such as an id that the callback had. */
+  readonly id: string | TextTemplate;
   readonly label: string | undefined;
   /** Further values to capture, as pointers. */
   readonly captured: ReadonlyMap<string, string>;

@@ -58,6 +58,8 @@ export interface PaginationSpec {
   readonly cursor: { readonly of: "body" | "last_item"; readonly pointer: string } | undefined;
   /** A pointer to a boolean that says whether there are more pages. */
   readonly more: string | undefined;
+  /** A pointer to a boolean: whether this is the last page. */
+  readonly last: string | undefined;
   readonly param: string | undefined;
   readonly in: "query" | "body";
   readonly size: { readonly param: string; readonly value: number } | undefined;

@@ -102,7 +102,10 @@ function definitions(): JsonObject {
       anyOf: [{ required: ["status"] }, { required: ["when"] }],
     },
     request: object(request(), ["method"]),
-    account: object({ ...request(), id: pointer, label: pointer, captured: pointers }, ["method", "id"]),
+    account: object({ ...request(), id: { anyOf: [pointer, template] }, label: pointer, captured: pointers }, [
+      "method",
+      "id",
+    ]),
     output: {
       description: "A JSON Pointer, a source such as $status, or an object of outputs.",
       oneOf: [{ type: "string" }, { type: "object", additionalProperties: {} }],
@@ -202,6 +205,7 @@ function pagination(): Members<typeof paginationMembers> {
     items_optional: { ...bool, default: false },
     cursor: { oneOf: [pointer, object({ last_item: pointer }, ["last_item"])] },
     more: pointer,
+    last: pointer,
     param: text(formats.param),
     in: { enum: ["query", "body"], default: "query" },
     size: object({ param: text(formats.param), value: integer(1, limits.pageSize) }, ["param", "value"]),

@@ -16,6 +16,7 @@ export interface Page {
 /** Where the next page starts; undefined if this is the last one. */
 export function nextPageOf(spec: PaginationSpec, page: Page): PageState["next"] | undefined {
   if (spec.more !== undefined && valueAt(page.body, spec.more) !== true) return undefined;
+  if (spec.last !== undefined && valueAt(page.body, spec.last) === true) return undefined;
   switch (spec.kind) {
     case "link": {
       const url = nextLink(page.headers.link ?? "");

@@ -105,7 +105,11 @@ export function parseAccount(reader: ObjectReader, context: CompileContext): Acc
   });
   if (account === undefined) return undefined;
   const request = readRequest(account, providerScope(context), context);
-  const id = account.text("id", formats.pointer);
+  const given = account.get("id");
+  const isTemplate = typeof given === "string" && given.startsWith("{");
+  const id = isTemplate
+    ? parseText(given, account.pathOf("id"), providerScope(context), context.violations)
+    : account.text("id", formats.pointer);
   const label = optionalPointer(account, "label");
   return request && id !== undefined ? { request, id, label, captured: readPointers(account, "captured") } : undefined;
 }
