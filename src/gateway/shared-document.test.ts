@@ -4,7 +4,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { until } from "../../test/harness/embedded-owner.ts";
+import { until } from "../../test/harness/until.ts";
 import type { Exchange } from "./exchange.ts";
 import { createMetricsHandler } from "./health.ts";
 import { createDocument, sendDocument } from "./shared-document.ts";

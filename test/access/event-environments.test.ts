@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { RestClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { openEvents } from "../wire/event-source.ts";
 
 let service: TestService;
@@ -153,7 +154,7 @@ test("a webhook endpoint receives only the events that its creator may read", as
       ),
     );
   const both = new Set([await eventOf(staging), await eventOf(production)]);
-  await shown(
+  await until(
     () => deliveries(wide),
     (seen) => seen.size === 2,
   );

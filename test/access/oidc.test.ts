@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createPublicKey } from "node:crypto";
 import { after, before, test } from "node:test";
 import { SignJWT } from "jose";
-import { until } from "../harness/embedded-owner.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;
@@ -97,7 +98,7 @@ test("a membership never outlives the key that granted it, and ends by itself", 
   const dee = await bearer("dee");
   const child = await key(dee, { roles: ["viewer"] });
   assert.equal(Date.parse(child.body.data.expires_at), Date.parse(soon), child.text);
-  const ended = await shown(
+  const ended = await until(
     () => dee.call("GET", "/api/pools"),
     ({ status }) => status !== 200,
   );

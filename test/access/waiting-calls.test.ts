@@ -9,7 +9,8 @@ import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { connectTo } from "../harness/http2-frames.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newParty, type Party, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;
@@ -32,9 +33,9 @@ async function activeCalls(): Promise<number> {
 async function waitingLease(pool: string, credentials: Record<string, string>, headers: Record<string, string> = {}) {
   const rest = restClient(service.baseUrl);
   // A finished call may still be counted for a moment.
-  await shown(activeCalls, (count) => count === 0);
+  await until(activeCalls, (count) => count === 0);
   const answer = rest.call("POST", `/api/queues/${pool}/lease`, { wait_s: 20 }, { ...credentials, ...headers });
-  await shown(activeCalls, (count) => count === 1);
+  await until(activeCalls, (count) => count === 1);
   // Lease calls of a pool run in order: once this one returns, the first one has polled and waits.
   assert.equal((await rest.call("POST", `/api/queues/${pool}/lease`, {}, credentials)).status, 200);
   return { answer };
@@ -53,14 +54,14 @@ test("a lease that waits on an HTTP/2 connection ends when its worker closes its
   const socket = await connectTo(service.baseUrl);
   const session = http2.connect(service.baseUrl, { createConnection: () => socket }).on("error", () => {});
   t.after(() => session.destroy());
-  await shown(activeCalls, (count) => count === 0);
+  await until(activeCalls, (count) => count === 0);
   const headers = { ":method": "POST", ":path": `/api/queues/${pool}/lease`, "x-api-key": own.key };
   const request = session.request({ ...headers, "content-type": "application/json" }).on("error", () => {});
   request.end(JSON.stringify({ wait_s: 20 }));
-  await shown(activeCalls, (count) => count === 1);
+  await until(activeCalls, (count) => count === 1);
   socket.end();
   // The wait itself takes 20 seconds.
-  await shown(activeCalls, (count) => count === 0, 10_000);
+  await until(activeCalls, (count) => count === 0, 10_000);
   const { queue_item_id } = await own.route(pool);
   assert.equal((await own.leaseOne(pool)).queue_item_id, queue_item_id);
 });
@@ -86,9 +87,9 @@ test("a call that waits for offers gets none once its key is revoked", async () 
   await own.recipient(pool);
   const key = await newKey(own);
   const rest = restClient(service.baseUrl, key.secret);
-  await shown(activeCalls, (count) => count === 0);
+  await until(activeCalls, (count) => count === 0);
   const answer = rest.call("GET", `/api/queues/${pool}/offers?wait_s=20`);
-  await shown(activeCalls, (count) => count === 1);
+  await until(activeCalls, (count) => count === 1);
   await revoke(own, key.id);
   await own.route(pool);
   assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
@@ -114,9 +115,9 @@ test("a call that waits for the end of a run does not see it once its key is rev
   const key = await newKey(own);
   const rest = restClient(service.baseUrl, key.secret);
   assert.equal((await rest.call("GET", run)).status, 200);
-  await shown(activeCalls, (count) => count === 0);
+  await until(activeCalls, (count) => count === 0);
   const answer = rest.call("GET", `${run}?wait_s=20`);
-  await shown(activeCalls, (count) => count === 1);
+  await until(activeCalls, (count) => count === 1);
   await revoke(own, key.id);
   await own.ok("POST", `${run}/signal`, { event: "go" });
   assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
@@ -127,9 +128,9 @@ test("an append that waits for acknowledgements appends nothing once its key is 
   const key = await newKey(own);
   const rest = restClient(service.baseUrl, key.secret);
   assert.equal((await rest.call("POST", `${stream}/records`, { payload: 2, wait_s: 0 })).status, 429);
-  await shown(activeCalls, (count) => count === 0);
+  await until(activeCalls, (count) => count === 0);
   const answer = rest.call("POST", `${stream}/records`, { payload: 2, wait_s: 20 });
-  await shown(activeCalls, (count) => count === 1);
+  await until(activeCalls, (count) => count === 1);
   await revoke(own, key.id);
   await own.ok("POST", `${stream}/consumers/c/ack`, { sequence: 1 });
   assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
@@ -140,20 +141,17 @@ test("a call gets nothing if its key is revoked while its body arrives", async (
   const pool = await own.pool();
   await own.route(pool);
   const key = await newKey(own);
-  await shown(activeCalls, (count) => count === 0);
+  await until(activeCalls, (count) => count === 0);
   const request = http.request(`${service.baseUrl}/api/queues/${pool}/lease`, {
     method: "POST",
     headers: { "x-api-key": key.secret, "content-type": "application/json" },
   });
   request.write("{");
-  await shown(activeCalls, (count) => count === 1);
+  await until(activeCalls, (count) => count === 1);
   const startedAtMs = performance.now();
   await revoke(own, key.id);
   // A call that is younger than a second is not checked again.
-  await shown(
-    async () => performance.now() - startedAtMs,
-    (ageMs) => ageMs > 1100,
-  );
+  await until(() => performance.now() - startedAtMs > 1100);
   request.end("}");
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   response.resume();
@@ -197,10 +195,7 @@ test("a worker that loses access while its items are leased receives none of the
   });
   const ended = assert.rejects(waiting, /revoked/);
   // The second check proves that the first poll found nothing: only a worker that has waited is checked after a poll.
-  await shown(
-    async () => checks,
-    (count) => count > 1,
-  );
+  await until(() => checks > 1);
   const { queue_item_id } = await own.route(pool);
   await ended;
   await own.itemIn(pool, queue_item_id, "ready");

@@ -3,7 +3,8 @@ import { before, describe, test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
@@ -197,7 +198,7 @@ test("an item that leaves its debounce window still waits for a concurrency slot
   assert.equal(working.queue_item_id, first.queue_item_id);
   const second = await route(poolId, 2, { type: "b" });
   assert.equal(second.outcome, "debounced");
-  await shown(
+  await until(
     () => explain(poolId, second.queue_item_id),
     ({ status, constraint_kind }) => status === "ready" && constraint_kind === "concurrency",
   );

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { ulidFrom } from "../../src/platform/ids/ulid.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 
 const windowMs = 300_000;
 const dayMs = 86_400_000;
@@ -40,9 +40,6 @@ test("the service's own usage counts once when nodes are killed while they count
       where kind = 'billing.collect_usage'`;
   };
   const releases = setInterval(release, 500);
-  const until = async (isReached: () => Promise<boolean>) => {
-    while (!(await isReached())) await delay(20);
-  };
 
   const first = await start();
   await until(async () => (await progress()) !== undefined);

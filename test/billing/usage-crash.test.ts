@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
 
 const adminKey = "sk_test_usagecrash_0123456789abcdef0123";
 const meterKey = "units";
@@ -32,18 +33,21 @@ test("usage that is sent until it is acknowledged, to nodes that are killed, cou
       transaction_id: `${batch}-${n}`,
       quantity: String(batch + n),
     }));
-    for (let turn = batch; ; turn++) {
-      attempts++;
-      const { baseUrl } = nodes[turn % nodes.length]!;
-      const response = await restClient(baseUrl, adminKey)
-        .call("POST", "/api/v2/billing/usage", { events })
-        .catch(() => undefined);
-      if (response?.status !== 200) continue;
-      const { recorded, duplicates } = response.body.data;
-      assert.equal((recorded ?? 0) + (duplicates ?? 0), batchSize);
-      acknowledged++;
-      return;
-    }
+    let turn = batch;
+    const response = await until(
+      () => {
+        attempts++;
+        const { baseUrl } = nodes[turn++ % nodes.length]!;
+        return restClient(baseUrl, adminKey)
+          .call("POST", "/api/v2/billing/usage", { events })
+          .catch(() => undefined);
+      },
+      (last) => last?.status === 200,
+      300_000,
+    );
+    const { recorded, duplicates } = response!.body.data;
+    assert.equal((recorded ?? 0) + (duplicates ?? 0), batchSize);
+    acknowledged++;
   }
 
   const sent: Promise<void>[] = [];
@@ -60,9 +64,9 @@ test("usage that is sent until it is acknowledged, to nodes that are killed, cou
   assert.ok(attempts >= acknowledged);
 
   const expected = Array.from({ length: batches * batchSize }, (_, n) => Math.floor(n / batchSize) + (n % batchSize));
-  const until = encodeURIComponent(new Date(Date.now() + 60_000).toISOString());
+  const to = encodeURIComponent(new Date(Date.now() + 60_000).toISOString());
   for (const { baseUrl } of nodes) {
-    const { body } = await restClient(baseUrl, adminKey).call("GET", `/api/v2/billing/usage?until=${until}`);
+    const { body } = await restClient(baseUrl, adminKey).call("GET", `/api/v2/billing/usage?until=${to}`);
     const [usage] = body.data.usage.filter((each: { meter_key: string }) => each.meter_key === meterKey);
     assert.equal(
       usage.quantity,

@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { until } from "../client/until.ts";
 import { anyAction, type ConnectTenant, connectTenant, issuerManifest } from "../connectors/connect-fixture.ts";
 import { type OAuthIssuer, startOAuthIssuer } from "../connectors/oauth-issuer.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { browserTest, launchBrowser, waitUntil } from "./browser-test.ts";
 import { findChromium } from "./chromium.ts";
 

@@ -3,10 +3,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { query, runs, until } from "../harness/embedded-owner.ts";
+import { query, runs } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { type PostResponse, post } from "./supervised-node.ts";
 
 /** A service with the embedded PostgreSQL in its own folder. */

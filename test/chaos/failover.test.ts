@@ -6,10 +6,10 @@ import { type TestContext, test } from "node:test";
 import { catalogue } from "../../src/errors/catalogue.ts";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { classifyDatabaseError, type Database, openDatabase } from "../../src/platform/db/index.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, databaseUrl, type TestSql } from "../harness/postgres-server.ts";
 import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
+import { until } from "../harness/until.ts";
 
 const maxConnections = 4;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openDatabase } from "../../src/platform/db/index.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, databaseUrl } from "../harness/postgres-server.ts";
+import { until } from "../harness/until.ts";
 
 /** A new database, opened both as the service opens it and as an administrator. */
 async function scratch(t: TestContext, maxConnections: number) {

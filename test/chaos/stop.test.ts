@@ -9,9 +9,10 @@ import { type TestContext, test } from "node:test";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { EventService } from "../../gen/service/api/event_pb.ts";
-import { query, runs, until } from "../harness/embedded-owner.ts";
+import { query, runs } from "../harness/embedded-owner.ts";
 import { type NodeProcess, type NodeProcessOptions, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 import { openWork, streamProtocols } from "../routing/work-reader.ts";
 import { post } from "./supervised-node.ts";
 

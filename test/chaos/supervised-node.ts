@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
-import { setTimeout as delay } from "node:timers/promises";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { until } from "../harness/until.ts";
 
 /** A node that is restarted whenever it is killed, as by a supervisor. */
 export interface SupervisedNode {
@@ -74,11 +74,10 @@ export async function postUntilAnswered(
   body: object,
   key: string,
 ): Promise<PostResponse> {
-  for (;;) {
-    const answer = await post(await service.current, path, body, { "idempotency-key": key }).catch(() => undefined);
-    if (answer !== undefined && answer.status < 500 && answer.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") {
-      return answer;
-    }
-    await delay(20);
-  }
+  const answer = await until(
+    async () => post(await service.current, path, body, { "idempotency-key": key }).catch(() => undefined),
+    (last) => last !== undefined && last.status < 500 && last.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS",
+    300_000,
+  );
+  return answer!;
 }

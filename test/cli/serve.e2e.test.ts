@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test, { after } from "node:test";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
+import { until } from "../harness/until.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "switchyard-e2e-"));
@@ -126,6 +127,6 @@ function assertPasteable(text: string): void {
   }
 }
 
-async function subscribed({ child, texts }: ReturnType<typeof start>): Promise<void> {
-  while (!texts.err.includes("< 200")) await once(child.stderr!, "data");
+async function subscribed({ texts }: ReturnType<typeof start>): Promise<void> {
+  await until(() => texts.err.includes("< 200"));
 }

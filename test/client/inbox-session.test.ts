@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createInbox, type Inbox } from "../../clients/typescript/src/inbox/inbox-session.ts";
-import { until } from "./until.ts";
+import { until } from "../harness/until.ts";
 
 const message = (id: string, fields: object = {}) => ({ id, title: id, created_at: "2026-03-02T10:00:00Z", ...fields });
 const json = (body: object, status = 200) =>

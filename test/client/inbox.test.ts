@@ -5,9 +5,9 @@ import { browserTest, launchBrowser } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { accessibilityViolations } from "../console/console-browser.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { newSender, type Sender } from "../notifications/sender-fixture.ts";
 import { type InboxSite, startInboxSite } from "./inbox-page.ts";
-import { until } from "./until.ts";
 
 const program = await findChromium();
 const none = "This machine has no Chromium: the inbox of the client was not looked at. Install it, or set CHROMIUM.";

@@ -8,7 +8,7 @@ import { type Client, createClient, defineWorkflow } from "../../clients/typescr
 import { afterFile } from "../harness/after-file.ts";
 import { sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { until } from "./until.ts";
+import { until } from "../harness/until.ts";
 
 const queueWorker = fileURLToPath(new URL("./killed-worker.ts", import.meta.url));
 const workflowWorker = fileURLToPath(new URL("./killed-workflow-worker.ts", import.meta.url));

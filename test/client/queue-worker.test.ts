@@ -10,7 +10,7 @@ import {
   WorkFailure,
 } from "../../clients/typescript/src/node.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { until } from "./until.ts";
+import { until } from "../harness/until.ts";
 
 describe("the queue worker of the client", () => {
   let service: TestService;

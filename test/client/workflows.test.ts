@@ -11,7 +11,7 @@ import {
 } from "../../clients/typescript/src/node.ts";
 import { parseDefinition } from "../../src/modules/workflows/definitions/domain/language/syntax/parse-definition.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { until } from "./until.ts";
+import { until } from "../harness/until.ts";
 
 interface Lead {
   readonly id: string;

@@ -5,8 +5,9 @@ import type { MockProvider } from "../../src/modules/connectors/manifests/testin
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { createRandom } from "../routing/lease-checks.ts";
-import { type Party, partyAt, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
 
 const settings = {
@@ -76,8 +77,8 @@ const textsOf = ({ requests }: MockProvider): readonly string[] =>
   requests.map(({ body }) => (JSON.parse(body.toString()) as { text: string }).text);
 
 const arrived = (mock: MockProvider, count: number) =>
-  shown(
-    async () => mock.requests.length,
+  until(
+    () => mock.requests.length,
     (seen) => seen >= count,
   );
 
@@ -94,7 +95,7 @@ test("writes of a workflow step and of a delivery that a killed node was sending
   await stage.start();
   await stage.endLeases();
   const party = stage.party();
-  const run = await shown(look, isEnded, 60_000);
+  const run = await until(look, isEnded);
   assert.deepEqual([run.status, run.error.code], ["failed", "outcome_unknown"]);
   await party.itemIn(pool, id, "dead_lettered");
   assert.equal((await party.deadLetters(pool))[0].reason_code, "outcome_unknown");
@@ -118,7 +119,7 @@ test("a write with a key of a workflow step and of a delivery is repeated with t
   await stage.kill();
   await stage.start();
   await stage.endLeases();
-  assert.equal((await shown(look, isEnded, 60_000)).status, "succeeded");
+  assert.equal((await until(look, isEnded)).status, "succeeded");
   await stage.party().itemIn(pool, id, "completed");
   const keys = new Map<string, Set<string | undefined>>();
   for (const [at, text] of textsOf(mock).entries()) {
@@ -159,7 +160,7 @@ test("whenever nodes are killed, each write is sent at most once, and exactly on
   const party = stage.party();
   let unknown = 0;
   for (const [text, look] of runs) {
-    const { status, error } = await shown(look, isEnded, 60_000);
+    const { status, error } = await until(look, isEnded);
     const times = sent().filter((each) => each === text).length;
     if (status === "succeeded") assert.equal(times, 1, text);
     else {
@@ -168,7 +169,7 @@ test("whenever nodes are killed, each write is sent at most once, and exactly on
     }
   }
   for (const [text, id] of items) {
-    const item = await shown(
+    const item = await until(
       async () => (await party.ok("GET", `/api/queues/${pool}/items/${id}`)).data,
       ({ state }) => state === "completed" || state === "dead_lettered",
     );

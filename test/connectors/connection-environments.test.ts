@@ -3,7 +3,8 @@ import { before, describe, test } from "node:test";
 import type { MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
 
 const connections = "/api/v2/connector/connections";
@@ -105,7 +106,7 @@ describe("connections belong to environments", () => {
     await own.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } });
     await own.ok("POST", `/api/workflow-definitions/${key}/publish`, {});
     const started = await own.ok("POST", "/api/workflow-runs", { definition: key, environment_id: "lab" });
-    const ended = await shown(
+    const ended = await until(
       async () => (await own.ok("GET", `/api/workflow-runs/${started.data.run.id}`)).data,
       ({ status }) => ["succeeded", "failed"].includes(status),
     );

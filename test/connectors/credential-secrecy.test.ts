@@ -4,12 +4,12 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { oauth2On, providerDocument } from "../../src/modules/connectors/connections/testing/connection-nodes.ts";
 import { json, startTokenServer } from "../../src/modules/connectors/connections/testing/token-server.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
 
 const plant = (kind: string) => `planted-${kind}-${randomBytes(12).toString("hex")}`;
 
@@ -97,8 +97,7 @@ test("tokens and secrets of connections appear in no log, event, metric, respons
   await ask("POST", `${base}/connections/${keyed.data.id}/revoke`, {});
   server.script = undefined;
   const revocation = async () => (await rest.call("GET", path)).body.data.provider_revocation as string;
-  const deadline = AbortSignal.timeout(30_000);
-  while ((await revocation()) === "pending") await delay(20, undefined, { signal: deadline });
+  await until(revocation, (state) => state !== "pending");
   told.push((await rest.call("GET", "/metrics")).text);
 
   const tables = await database.sql<{ name: string }[]>`

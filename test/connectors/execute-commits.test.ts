@@ -4,7 +4,8 @@ import type { MockProvider } from "../../src/modules/connectors/manifests/testin
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
 
 let service: TestService;
@@ -93,9 +94,9 @@ test("nothing is open in the database while the provider answers", async () => {
   const call = own.execute("note.add", { text: "a" }).finally(() => {
     isAnswered = true;
   });
-  while (mock.requests.length === reached) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => mock.requests.length > reached);
   // Background work has transactions of its own, but only for moments.
-  await shown(
+  await until(
     async () =>
       (
         await sql`select from pg_stat_activity

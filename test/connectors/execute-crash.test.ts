@@ -3,7 +3,8 @@ import { type TestContext, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
-import { freshName, partyAt, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, partyAt } from "../routing/tenant-fixture.ts";
 import { newAcmeTenant, startAcme } from "./acme.ts";
 
 const settings = {
@@ -22,8 +23,8 @@ async function crashed(t: TestContext, action: string, input: object) {
   const headers = { "idempotency-key": freshName() };
   mock.fail(action, { kind: "slow" });
   const answered = tenant.execute(action, input, {}, headers).catch(() => undefined);
-  await shown(
-    async () => mock.requests.length,
+  await until(
+    () => mock.requests.length,
     (count) => count === 1,
   );
   // The first commit says that the request may be on its way.
@@ -53,7 +54,7 @@ test("a write that a killed node was sending has an unknown outcome and is never
   const early = await repeat();
   assert.deepEqual([early.status, early.body.errorCode], [409, "IDEMPOTENCY_IN_PROGRESS"]);
   await endLease();
-  const ended = await shown(execution, ({ status }) => status !== "running");
+  const ended = await until(execution, ({ status }) => status !== "running");
   assert.deepEqual([ended.status, ended.code, ended.repeatable ?? false], ["outcome_unknown", "node_lost", false]);
   const { effect, remedies } = await explain();
   assert.equal(effect, "unknown");
@@ -69,7 +70,7 @@ test("a write that a killed node was sending has an unknown outcome and is never
 test("a write with a key that a killed node was sending can be repeated with the same key", async (t) => {
   const { mock, execution, repeat, endLease } = await crashed(t, "charge.create", { text: "a" });
   await endLease();
-  const ended = await shown(execution, ({ status }) => status !== "running");
+  const ended = await until(execution, ({ status }) => status !== "running");
   assert.deepEqual([ended.status, ended.repeatable], ["outcome_unknown", true]);
   const later = await repeat();
   assert.equal(later.status, 200, later.text);
@@ -81,7 +82,7 @@ test("a write with a key that a killed node was sending can be repeated with the
 test("a read that a killed node was sending has failed, and a repeat reads again", async (t) => {
   const { execution, repeat, endLease } = await crashed(t, "note.get", { id: "1" });
   await endLease();
-  const ended = await shown(execution, ({ status }) => status !== "running");
+  const ended = await until(execution, ({ status }) => status !== "running");
   assert.deepEqual([ended.status, ended.code], ["failed", "node_lost"]);
   assert.equal((await repeat()).status, 200);
 });

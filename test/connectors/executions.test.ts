@@ -7,7 +7,8 @@ import { ulidFrom } from "../../src/platform/ids/ulid.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newParty, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newParty, type ResponseData } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
 
 let service: TestService;
@@ -116,14 +117,14 @@ test("an execution that was given up too early gets its true outcome", async () 
   const from = mock.requests.length;
   mock.fail("note.add", { kind: "slow", ms: 3500 });
   const call = own.execute("note.add", { text: "a" }, {}, headers);
-  await shown(
-    async () => mock.requests.length,
+  await until(
+    () => mock.requests.length,
     (count) => count > from,
   );
   const [running] = await sql<{ id: string }[]>`
     update connector_executions set lease_until = now() - interval '1 second' where status = 'running' returning id`;
   const { id } = running!;
-  await shown(
+  await until(
     () => own.execution(id),
     ({ code }) => code === "node_lost",
   );

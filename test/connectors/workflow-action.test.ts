@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { MockFault, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, type ResponseData } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
 
 let service: TestService;
@@ -32,7 +33,7 @@ async function run(steps: readonly object[], input: object = {}): Promise<Respon
   const definition = await publish(steps);
   const start = { definition, input: { connection: own.connectionId, text: "hi", ...input } };
   const { run } = (await own.ok("POST", "/api/workflow-runs", start)).data;
-  return shown(
+  return until(
     async () => (await own.ok("GET", `/api/workflow-runs/${run.id}`)).data,
     ({ status }) => ["succeeded", "failed"].includes(status),
   );

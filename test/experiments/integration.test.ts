@@ -3,7 +3,8 @@ import { before, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
-import { freshName, newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { assign, createDraft, results, startExperiment } from "./experiment-fixture.ts";
 
 let party: Party;
@@ -21,7 +22,7 @@ async function publish(steps: readonly object[]): Promise<string> {
 
 async function run(key: string, input: object): Promise<ResponseData> {
   const { data } = await party.ok("POST", "/api/workflow-runs", { definition: key, input });
-  return shown(
+  return until(
     async () => (await party.ok("GET", `/api/workflow-runs/${data.run.id}`)).data,
     ({ status }) => ["succeeded", "failed"].includes(status),
   );
@@ -122,7 +123,7 @@ test("outcomes of routed items are scores of their experiments, once each", asyn
     const n = all.reduce((sum: number, each: ResponseData) => sum + each.n, 0);
     return all.reduce((sum: number, each: ResponseData) => sum + (each.n === 0 ? 0 : each.mean * each.n), 0) / n;
   };
-  const found = await shown(
+  const found = await until(
     () => results(party, id),
     (each) => each.mature_units === 4 && meanOf(each, "success") === 1,
   );

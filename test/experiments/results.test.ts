@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { assignAll, results, scoreAll, startExperiment } from "./experiment-fixture.ts";
 
 let party: Party;
@@ -25,7 +26,7 @@ test("a clear difference wins, appears in the history and as an event, and is ex
   });
   await scoreAll(party, id, scores);
   await sql`update experiment_exposures set due_at = now() where experiment_id = ${id}`;
-  const found = await shown(
+  const found = await until(
     () => results(party, id),
     ({ mature_units }) => mature_units === 500,
   );
@@ -33,7 +34,7 @@ test("a clear difference wins, appears in the history and as an event, and is ex
   const { comparison } = found.variants[1].metrics[0];
   assert.ok(comparison.interval.lower > 4 && comparison.interval.upper < 6, JSON.stringify(comparison));
   assert.ok(comparison.p_value < 0.001);
-  const { points } = await shown(
+  const { points } = await until(
     async () => (await party.ok("GET", `/api/experiments/${id}/results/history`)).data,
     (history) => history.points.at(-1)?.verdict === "winner",
   );
@@ -69,7 +70,7 @@ test("covariates narrow the interval, and denominators, caps and aggregations co
   ]);
   for (let at = 0; at < scores.length; at += 1000) await scoreAll(party, id, scores.slice(at, at + 1000));
   await sql`update experiment_exposures set due_at = now() where experiment_id = ${id}`;
-  const found = await shown(
+  const found = await until(
     () => results(party, id),
     ({ mature_units }) => mature_units === 400,
   );

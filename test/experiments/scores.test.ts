@@ -4,7 +4,8 @@ import { deleteUnitsOfEndedJob } from "../../src/modules/experiments/retention/i
 import { openDatabase } from "../../src/platform/db/index.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { surfacesOf } from "../wire/surfaces.ts";
 import { assign, assignAll, results, scoreAll, startExperiment } from "./experiment-fixture.ts";
 
@@ -28,7 +29,7 @@ async function endWindows(id: string, windowS = 30 * 86_400): Promise<void> {
 
 /** Waits until this many units are in the results; returns them. */
 function matureResults(id: string, count: number, of: Party = party): Promise<ResponseData> {
-  return shown(
+  return until(
     () => results(of, id),
     ({ mature_units }) => mature_units === count,
   );
@@ -144,7 +145,7 @@ test("only scores inside the window count, and a unit enters the results when it
   const { receipt } = await assign(party, brief.id, "grace");
   const inTime = { unit: "grace", metric: "revenue", observed_at: receipt.first_exposed_at };
   let sent = 0;
-  await shown(
+  await until(
     async () => (await scoreAll(party, brief.id, [{ ...inTime, score_id: String(sent++) }]))[0],
     ({ score }) => score.state === "late",
   );
@@ -154,7 +155,7 @@ test("scores after the end are kept and not counted, and the results stay as the
   const { id } = await startExperiment(party, { score_window_s: 0 });
   const { variant } = await assign(party, id, "ada");
   await scoreAll(party, id, [{ score_id: "1", unit: "ada", metric: "revenue", value: 7 }]);
-  await shown(
+  await until(
     () => results(party, id),
     (found) => metricOf(found, variant).mean === 7,
   );
@@ -224,7 +225,7 @@ test("without a window a unit counts at once, and every further score replaces i
       { score_id: `e${at}`, unit: "u0", metric: "errors" },
     ]);
   }
-  found = await shown(
+  found = await until(
     () => results(party, id),
     (each) => metricOf(each, variant).mean === 6,
   );

@@ -1,11 +1,13 @@
 // Own process: it kills a node.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newParty, partyAt, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let database: TestDatabase;
 let sql: TestSql;
@@ -30,7 +32,7 @@ test("another node executes the run of a killed node from the beginning, and not
   const { id: environment_id } = environments.find(({ key }: ResponseData) => key === "staging");
   const { data: started } = await party.ok("POST", `${base}/suites/runtime:run`, { environment_id });
   const path = `${base}/runs/${environment_id}/${started.run.id}`;
-  await shown(
+  await until(
     async () => (await party.ok("GET", path)).data,
     ({ cases_done }) => cases_done > 0,
   );
@@ -43,7 +45,7 @@ test("another node executes the run of a killed node from the beginning, and not
   const survivor = partyAt(service, party);
   // The lease of the dead node ends.
   await sql`update jobs set lease_until = now() where kind = 'conformance.execute_run' and state = 'leased'`;
-  const run = await shown(
+  const run = await until(
     async () => (await survivor.ok("GET", `${path}?wait_s=20`)).data,
     ({ ended_at }) => ended_at !== undefined,
     120_000,
@@ -51,9 +53,8 @@ test("another node executes the run of a killed node from the beginning, and not
   assert.deepEqual([run.state, run.verdict], ["completed", "passed"], JSON.stringify(run));
   const { data: reports } = await survivor.ok("GET", `${base}/reports?environment_id=${environment_id}`);
   assert.equal(reports.length, 1);
-  await shown(
+  await until(
     async () => (await sql`select from tenants where plan = 'scratch' and status = 'active'`).count,
     (count) => count === 0,
-    60_000,
   );
 });

@@ -5,7 +5,8 @@ import { canonicalJson } from "../../src/platform/crypto/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { mutations } from "./mutations.ts";
 import { createBreakableAreas, type Fault } from "./test-build.ts";
 
@@ -60,7 +61,7 @@ async function start(suite: string, fields: object = {}, party = own): Promise<R
 
 /** Waits for the end of a run. */
 function ended(run: ResponseData, party = own): Promise<ResponseData> {
-  return shown(
+  return until(
     async () => (await party.ok("GET", `${pathOf(run)}?wait_s=20`)).data,
     ({ ended_at }) => ended_at !== undefined,
     120_000,
@@ -127,7 +128,7 @@ test("a run works in scratch tenants, and leaves nothing in the caller's tenant 
   const { data: pools } = await own.ok("GET", "/api/pools");
   assert.deepEqual(pools, []);
   // The run ends before its sandbox is removed.
-  const scratch = await shown(
+  const scratch = await until(
     async () => [...(await sql`select id, status from tenants where name like ${`% run ${run.id}`}`)],
     (found) => found.length === 2 && found.every(({ status }) => status === "deleted"),
   );
@@ -195,7 +196,7 @@ describe("a run in progress", () => {
     const hang: Fault = (_, original) => promise.then(original);
     return whileBroken({ "EnvironmentService/listEnvironments": hang }, async () => {
       const run = await start("bridge", fields);
-      await shown(
+      await until(
         async () => (await own.ok("GET", pathOf(run))).data,
         ({ state, cases_done }) => state === "running" && cases_done > 0,
       );
@@ -208,7 +209,7 @@ describe("a run in progress", () => {
       const { data: cancelled } = await own.ok("POST", `${pathOf(run)}:cancel`, {});
       assert.deepEqual([cancelled.state, cancelled.report_id], ["cancelled", ""]);
       assert.deepEqual((await own.ok("POST", `${pathOf(run)}:cancel`, {})).data, cancelled);
-      await shown(
+      await until(
         () => sql`select status from tenants where name = ${`Conformance run ${run.id}`}`,
         ([tenant]) => tenant!.status === "deleted",
       );

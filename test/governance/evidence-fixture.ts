@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { connect } from "../harness/postgres-server.ts";
 import type { TestService } from "../harness/service.ts";
@@ -79,15 +78,6 @@ export async function createPack(party: Party, environment: string, fields: obje
     gate: async () => (await party.ok("POST", `${path}/gate:evaluate`, {})).data,
     explain: async () => (await party.ok("POST", `${path}:explain`, {})).data,
   };
-}
-
-/** Reads until a condition holds. */
-export async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await read();
-    if (holds(value)) return value;
-    await delay(20);
-  }
 }
 
 /** The reasons of a gate as `requirement reason`. */

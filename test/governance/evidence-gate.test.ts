@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { newParty, type Party } from "../routing/tenant-fixture.ts";
-import {
-  artifactOf,
-  createPack,
-  environmentId,
-  reasonsOf,
-  storeReport,
-  type TestPack,
-  until,
-} from "./evidence-fixture.ts";
+import { artifactOf, createPack, environmentId, reasonsOf, storeReport, type TestPack } from "./evidence-fixture.ts";
 
 let service: TestService;
 let party: Party;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { until } from "../harness/until.ts";
 import {
   activeContent,
   base,
@@ -14,15 +15,7 @@ import {
   step,
 } from "../promotions/promotion-fixture.ts";
 import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
-import {
-  artifactOf,
-  createPack,
-  environmentId,
-  reasonsOf,
-  storeReport,
-  type TestPack,
-  until,
-} from "./evidence-fixture.ts";
+import { artifactOf, createPack, environmentId, reasonsOf, storeReport, type TestPack } from "./evidence-fixture.ts";
 
 let node: GovernedNode;
 let party: Party;

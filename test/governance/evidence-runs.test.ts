@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
-import { artifactOf, createPack, environmentId, type TestPack, until } from "./evidence-fixture.ts";
+import { artifactOf, createPack, environmentId, type TestPack } from "./evidence-fixture.ts";
 
 type Status = "pending" | "running" | "succeeded" | "failed" | "cancelled" | "lease_expired" | "deadline_exceeded";
 

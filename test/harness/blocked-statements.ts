@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/platform/db/index.ts";
-import { until } from "./embedded-owner.ts";
+import { until } from "./until.ts";
 
 /** Waits until a statement waits for a lock of another transaction; with `words`, one that contains them. */
 export async function untilBlocked(sql: Sql, words = ""): Promise<void> {

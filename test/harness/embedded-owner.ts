@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { connect } from "./postgres-server.ts";
@@ -100,15 +99,6 @@ export async function query(url: string, statement: string): Promise<Record<stri
     return [...(await sql.unsafe(statement))];
   } finally {
     await sql.end({ timeout: 1 });
-  }
-}
-
-/** Waits for a condition. Thirty seconds is far more than any condition needs. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Timed out waiting for ${condition}`);
-    await delay(5);
   }
 }
 

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findProgram, firstLine, type Program } from "./debian-program.ts";
+import { until } from "./until.ts";
 
 /** A real Prometheus for one test file. */
 export interface PrometheusServer {
@@ -89,12 +89,10 @@ function configOf(scraped: string) {
 }
 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
-  for (;;) {
+  await until(async () => {
     if (child.exitCode !== null) throw new Error("prometheus exited before it was ready.");
-    const response = await fetch(url).catch(() => undefined);
-    if (response?.ok) return;
-    await delay(50);
-  }
+    return (await fetch(url).catch(() => undefined))?.ok;
+  });
 }
 
 async function freePort(): Promise<number> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import S3rver from "@20minutes/s3rver";
 import type { S3Settings } from "../../src/platform/objects/index.ts";
+import { until } from "./until.ts";
 
 /** An S3-compatible server with one bucket. */
 export interface S3Server {
@@ -46,12 +47,11 @@ export async function startS3Server(): Promise<S3Server> {
 const suffix = "._S3rver_object";
 
 async function filesIn(directory: string): Promise<string[]> {
-  for (;;) {
-    try {
-      return await readdir(directory, { recursive: true });
-    } catch (error) {
+  const files = await until(() =>
+    readdir(directory, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
       // The server removes empty directories.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    }
-  }
+      if (error.code !== "ENOENT") throw error;
+    }),
+  );
+  return files!;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { until } from "../harness/until.ts";
 import { install, type Json, type Market, startMarket, type Tenant } from "./market-fixture.ts";
 
 let market: Market;
@@ -43,11 +44,11 @@ async function readRun(tenant: Tenant, id: string): Promise<Json> {
 }
 
 /** Waits for the end of a run. */
-async function endOf(tenant: Tenant, id: string): Promise<Json> {
-  for (;;) {
-    const run = await readRun(tenant, id);
-    if (run.status !== "running" && run.status !== "waiting") return run;
-  }
+function endOf(tenant: Tenant, id: string): Promise<Json> {
+  return until(
+    () => readRun(tenant, id),
+    ({ status }) => status !== "running" && status !== "waiting",
+  );
 }
 
 /** Leases one task of a queue. */
@@ -161,7 +162,7 @@ test("incident escalation tells the first person, and the second one when nobody
     (await tenant.ok("GET", `/api/v2/notification/subscribers/${id}/inbox`)).map(({ title }: Json) => title);
   const input = { incident: "i1", title: "Database down", severity: "high" };
   const run = await startRun(tenant, "incident.escalate", input);
-  while ((await inbox(second)).length === 0) await readRun(tenant, run);
+  await until(async () => (await inbox(second)).length > 0);
   assert.deepEqual(await inbox(first), ["HIGH: Database down"]);
   assert.deepEqual(await inbox(second), ["Escalated: Database down"]);
   await tenant.ok("POST", `/api/workflow-runs/${run}/signal`, {

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { Governance_Audience } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "../../src/definitions/index.ts";
 import type { ErrorCode } from "../../src/errors/index.ts";
@@ -10,6 +9,7 @@ import { creatorOf, freshWord, idFields, type Json, operations, validRequest } f
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
 import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
 import { billingRequests } from "./fixtures/billing.ts";
@@ -72,17 +72,16 @@ export async function createMatrixFixture(settings: TestSettings = {}): Promise<
 
 /** Waits until the background work that calls started is done. */
 export async function atRest(sql: TestSql): Promise<void> {
-  for (;;) {
-    const [row] = await sql<{ busy: boolean }[]>`
+  await until(
+    () => sql<{ busy: boolean }[]>`
       select exists (select from notification_deliveries where status in ('queued', 'running'))
         or exists (select from connector_trigger_deliveries)
         or exists (select from routing_schedule_runs where state in ('starting', 'waiting'))
         or exists (select from notification_broadcasts where status in ('accepted', 'expanding', 'cancelling'))
         or exists (select from jobs
-          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`;
-    if (!row!.busy) return;
-    await delay(5);
-  }
+          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`,
+    ([row]) => !row!.busy,
+  );
 }
 
 async function partyOf(

@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_ahead_0123456789abcdef" };
 
@@ -51,10 +52,9 @@ function startWorkers(at: readonly Party[], pool: string, perNode: number) {
   return {
     received,
     untilReceived: (count: number) =>
-      shown(
-        async () => received.length,
+      until(
+        () => received.length,
         (seen) => seen >= count,
-        60_000,
       ),
     async stop() {
       isOver = true;
@@ -120,7 +120,7 @@ for (const cut of [false, true]) {
     await restore();
     const after = workers.received.filter(({ requestedAtMs }) => requestedAtMs > acknowledgedAtMs + 100);
     assert.deepEqual(after, []);
-    const status = await shown(
+    const status = await until(
       () => own.status(pool),
       ({ in_flight }) => in_flight === workers.received.length,
     );
@@ -146,8 +146,8 @@ test("a node that stops leaves no item leased that no worker received", async ()
     }
   };
   const working = Promise.all(Array.from({ length: 12 }, work));
-  await shown(
-    async () => received.size,
+  await until(
+    () => received.size,
     (size) => size >= 300,
   );
   await stopping.stop();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { type RedisServer, startRedis, whyNoRedis } from "../harness/redis.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestSettings } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 let redis: RedisServer | undefined;
 before(async () => {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ulidMs } from "../../src/platform/ids/ulid.ts";
-
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
-import { publish, until } from "../workflows/crash-cluster.ts";
+import { until } from "../harness/until.ts";
+import { publish } from "../workflows/crash-cluster.ts";
 
 const preload = fileURLToPath(new URL("../harness/skewed-clock.mjs", import.meta.url));
 const hourMs = 3_600_000;

@@ -6,13 +6,12 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "../../src/app/serve.ts";
 import { ConfigError, loadConfig } from "../../src/config/index.ts";
-
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { overridesOf } from "../harness/service.ts";
 import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
-import { until } from "../workflows/crash-cluster.ts";
+import { until } from "../harness/until.ts";
 
 const key = "sk_test_waiting_0123456789abcdef";
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));

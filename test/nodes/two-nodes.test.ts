@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { ulid } from "../../src/platform/ids/ulid.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { openEvents } from "../wire/event-source.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_nodes_0123456789abcdef", "tenant.purge_after_days": "0" };
@@ -136,10 +136,11 @@ test("copies of a request that reach different nodes take effect once", async ()
   ] as const;
   for (const [path, body] of cases) {
     const send = async (node: RestClient) => {
-      for (;;) {
-        const response = await node.call("POST", path, body, { "idempotency-key": "the one" });
-        if (response.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS") return response.body.data;
-      }
+      const response = await until(
+        () => node.call("POST", path, body, { "idempotency-key": "the one" }),
+        (last) => last.body.errorCode !== "IDEMPOTENCY_IN_PROGRESS",
+      );
+      return response.body.data;
     };
     const responses = await Promise.all(Array.from({ length: 40 }, (_, i) => send(i % 2 === 0 ? tenant.a : tenant.b)));
     for (const response of responses) assert.deepEqual(response, responses[0]);

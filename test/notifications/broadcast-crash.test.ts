@@ -5,6 +5,7 @@ import { post, postUntilAnswered, type SupervisedNode, supervise } from "../chao
 import { freshDatabase } from "../harness/postgres.ts";
 import type { TestSql } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { createRandom } from "../routing/lease-checks.ts";
 
 const memberCount = sized(25_000, 100_000);
@@ -78,12 +79,19 @@ test(`a broadcast to ${memberCount} members, with random node crashes and member
     return row!;
   };
   let crashes = 0;
-  for (let now = await status(); now.status !== "completed"; now = await status()) {
-    assert.notEqual(now.status, "failed");
-    await delay(chance() * 300);
-    // One node at a time, so that another can respond.
-    if (crashes < 5) await nodes[crashes++ % 2]!.crash();
-  }
+  await until(
+    async () => {
+      const now = await status();
+      assert.notEqual(now.status, "failed");
+      if (now.status === "completed") return true;
+      await delay(chance() * 300);
+      // One node at a time, so that another can respond.
+      if (crashes < 5) await nodes[crashes++ % 2]!.crash();
+      return false;
+    },
+    Boolean,
+    300_000,
+  );
   over = true;
   await churning;
   assert.ok(crashes >= 2, `only ${crashes} crashes`);

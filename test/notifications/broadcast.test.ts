@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -15,7 +16,7 @@ before(async () => {
 after(() => sql.end());
 
 const completed = (transactionId: string) =>
-  shown(
+  until(
     async () => (await sender.ok("GET", `/api/v2/notifications/broadcasts/${transactionId}`)).data as ResponseData,
     ({ status }) => status === "completed",
   );
@@ -84,7 +85,7 @@ test("provider messages wait in the broadcast lane and are sent from there", asy
   const topic = await sender.topic(members);
   const workflow_key = await sender.workflow({ channels: { email: { subject: "News", body: "<p>News</p>" } } });
   const { transaction_id } = await sender.trigger({ workflow_key, topic });
-  const deliveries = await shown(
+  const deliveries = await until(
     () => sender.deliveries(`transaction_id=${transaction_id}`),
     (found) => found.length === 30 && found.every(({ status }) => status === "sent"),
   );
@@ -125,7 +126,7 @@ test("a failed part of a broadcast can be redriven by itself", async () => {
   assert.equal(letters.length, 3);
   await sender.ok("PUT", `/api/v2/notification/workflows/${workflow_key}`, { channels: { in_app: { body: "Late" } } });
   await sender.ok("POST", `/api/v2/notifications/dead-letters/${letters[0].id}:redrive`, {});
-  await shown(
+  await until(
     () => sender.inbox(letters[0].subscriber_id),
     (messages) => messages.length === 1,
   );
@@ -145,7 +146,7 @@ test("a broadcast whose page cannot be expanded finally fails, and resumes from 
   await sql`
     update notification_broadcasts set status = 'expanding', position = '', expanded = 0, failures = 7
     where transaction_id = ${transaction_id}`;
-  const [letter] = await shown(
+  const [letter] = await until(
     async () => (await sender.letters("status=open")).filter((each) => each.transaction_id === transaction_id),
     (letters) => letters.length === 1,
   );
@@ -167,7 +168,7 @@ test("a failed broadcast that was cancelled is not continued, and the refusal sa
   await completed(transaction_id);
   await sql`update notification_payloads set expires_at = now() where transaction_id = ${transaction_id}`;
   await sql`update notification_broadcasts set status = 'expanding', failures = 7 where transaction_id = ${transaction_id}`;
-  const [letter] = await shown(
+  const [letter] = await until(
     async () => (await sender.letters("status=open")).filter((each) => each.transaction_id === transaction_id),
     (letters) => letters.length === 1,
   );

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -40,7 +41,7 @@ test("a mistyped workflow_key is refused with the nearest key, until the tenant 
   await tenant.ok("PUT", "/api/config/values/notification.allow_unknown_workflows", { value: true });
   const overrides = { in_app: { body: "Once" } };
   const allowed = () => tenant.rest.call("POST", triggerPath, { ...mistyped, overrides });
-  const { body: sent } = await shown(allowed, ({ status }) => status === 200);
+  const { body: sent } = await until(allowed, ({ status }) => status === 200);
   assert.equal(sent.data.outcomes[0].outcome, "sent");
 });
 
@@ -149,11 +150,11 @@ test("different triggers are accepted together, once per key; a refused one does
     ],
   );
   assert.deepEqual((await triggerAll(triggers, headers)).results, results);
-  await shown(
+  await until(
     () => sender.delivery(results[1].outcomes[0].delivery_id),
     ({ status }) => status === "sent",
   );
-  await shown(
+  await until(
     () => sender.inbox(id),
     (messages) => messages.length === 2,
   );
@@ -173,7 +174,7 @@ test("dead letters are counted by a preview and redriven by a filter", async () 
   const { data: redriven } = await tenant.ok("POST", path, { filter, limit: 1, reason: "corrected" });
   assert.deepEqual([redriven.matched, redriven.redriven], [2, 1]);
   assert.equal((await tenant.ok("POST", path, { filter })).data.redriven, 1);
-  await shown(
+  await until(
     () => tenant.inbox(one.id),
     (messages) => messages.length === 2,
   );
@@ -193,7 +194,7 @@ test("an import adds members in the background, reports progress and names unkno
     context_keys: ["web"],
   });
   assert.deepEqual([accepted.status, accepted.total, accepted.processed], ["running", 603, 0]);
-  const done = await shown(
+  const done = await until(
     async () => (await sender.ok("GET", `${path}/imports/${accepted.id}`)).data as ResponseData,
     ({ status }) => status === "completed",
   );
@@ -217,7 +218,7 @@ test("a cancelled broadcast skips the messages that wait, and shows what became 
     const { queued, running, sent, skipped } = (await read()).progress;
     return [queued, running, sent, skipped].map(Number);
   };
-  await shown(counts, ([, , sent]) => sent === 6);
+  await until(counts, ([, , sent]) => sent === 6);
   await tenant.refused("FAILED_PRECONDITION", "POST", `${path}:cancel`, {});
   // Three mails wait again, as after a temporary failure of their provider.
   await sql`
@@ -226,7 +227,7 @@ test("a cancelled broadcast skips the messages that wait, and shows what became 
   assert.deepEqual(await counts(), [3, 0, 3, 0]);
   const { data: cancelling } = await tenant.ok("POST", `${path}:cancel`, {});
   assert.equal(cancelling.status, "cancelling");
-  const { cancelled_by } = await shown(read, ({ status }) => status === "cancelled");
+  const { cancelled_by } = await until(read, ({ status }) => status === "cancelled");
   assert.notEqual(cancelled_by, "");
   assert.deepEqual(await counts(), [0, 0, 3, 3]);
   const mails = (await tenant.deliveries(`transaction_id=${transaction_id}`)).filter(
@@ -255,8 +256,8 @@ test("a cancelled broadcast cancels runs that are due much later, and ends what 
   const deliveries = () => tenant.deliveries(`transaction_id=${transaction_id}`);
   const runs = async () =>
     (await tenant.ok("GET", `/api/v2/notifications/runs?transaction_id=${transaction_id}`)).data as ResponseData[];
-  const [delivery] = await shown(deliveries, (found) => found.filter(({ status }) => status === "sent").length === 2);
-  await shown(runs, (found) => found.every(({ step_key }) => step_key === "wait"));
+  const [delivery] = await until(deliveries, (found) => found.filter(({ status }) => status === "sent").length === 2);
+  await until(runs, (found) => found.every(({ step_key }) => step_key === "wait"));
   const letterId = delivery!.id;
   await sql`
     insert into notification_dead_letters (tenant_id, id, kind, delivery_id, transaction_id, failure_phase, failure_code,
@@ -271,10 +272,10 @@ test("a cancelled broadcast cancels runs that are due much later, and ends what 
   await sql`
     update notification_broadcasts set status = 'cancelling', position = '', next_page_at = now()
     where transaction_id = ${transaction_id}`;
-  await shown(runs, (found) => found.every(({ status }) => status === "cancelled"));
+  await until(runs, (found) => found.every(({ status }) => status === "cancelled"));
   await sql`update notification_deliveries set next_attempt_at = now() where id = ${delivery!.id} and status = 'queued'`;
   const path = `/api/v2/notifications/broadcasts/${transaction_id}`;
-  await shown(
+  await until(
     async () => (await tenant.ok("GET", path)).data as ResponseData,
     ({ status }) => status === "cancelled",
   );
@@ -295,14 +296,14 @@ test("a run of a broadcast that ends early leaves the payload to the runs that w
   const { transaction_id } = await tenant.trigger({ workflow_key, topic, payload: { order: 7 } });
   const runs = async () =>
     (await tenant.ok("GET", `/api/v2/notifications/runs?transaction_id=${transaction_id}`)).data as ResponseData[];
-  const [first] = await shown(
+  const [first] = await until(
     runs,
     (found) => found.length === 2 && found.every(({ step_key }) => step_key === "wait"),
   );
   // The queue may have one lane for everything.
   await sql`update notification_runs set lane = 'single' where transaction_id = ${transaction_id}`;
   await sql`update notification_runs set wake_at = now() where id = ${first!.id}`;
-  await shown(runs, (found) => found.some(({ status }) => status === "completed"));
+  await until(runs, (found) => found.some(({ status }) => status === "completed"));
   const [payload] = await sql`
     select expires_at > now() + interval '90 days' as "isKept" from notification_payloads
     where transaction_id = ${transaction_id}`;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newSender, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newSender, type Sender } from "./sender-fixture.ts";
 import { steppedFixture } from "./step-fixture.ts";
 
 let node: TestService;
@@ -22,7 +23,7 @@ const gate = 7_733_001;
 
 /** Resolves when a statement that contains a text waits for a lock. */
 async function waits(words: string): Promise<void> {
-  await shown(
+  await until(
     async () => sql`
       select from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${words}%`}`,

@@ -4,8 +4,9 @@ import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { type Reply, startReceiver } from "../routing/receiver.ts";
-import { freshName, newSender, type Sender, serveChannel, shown } from "./sender-fixture.ts";
+import { freshName, newSender, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -50,7 +51,7 @@ test("a temporary failure of a provider is retried later, and the response says 
   const [{ outcome, retryable, failure_phase, failure_code, next_attempt_at, delivery_id }] = outcomes;
   assert.deepEqual([outcome, retryable, failure_phase, failure_code], ["failed", true, "provider", "unavailable"]);
   assert.ok(Date.parse(next_attempt_at) > 0);
-  const sent = await shown(
+  const sent = await until(
     () => sender.delivery(delivery_id),
     ({ status }) => status === "sent",
   );
@@ -75,7 +76,7 @@ test("a permanent rejection is not retried, and only a notification admin can re
   const admin = await sender.caller({ roles: ["notification_admin"] });
   const redriven = await admin.call("POST", path, { reason: "the text was mended" });
   assert.equal(redriven.status, 200, redriven.text);
-  await shown(
+  await until(
     () => sender.delivery(delivery_id),
     (each) => each.status === "sent",
   );
@@ -95,13 +96,13 @@ test("a running redrive is not started again", async () => {
   const [letter] = await sender.letters();
   const path = `/api/v2/notifications/dead-letters/${letter.id}:redrive`;
   await sender.ok("POST", path, {});
-  await shown(
-    async () => receiver.received.length,
+  await until(
+    () => receiver.received.length,
     (count) => count === 2,
   );
   await sender.refused("CONFLICT", "POST", path, {});
   held.resolve();
-  await shown(
+  await until(
     () => sender.letters("status=redriven"),
     (letters) => letters.length === 1,
   );
@@ -114,7 +115,7 @@ test("a redrive after a definite rejection has a new idempotency key, and one in
   const redrive = async () => {
     const [letter] = await sender.letters("status=open");
     await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
-    return shown(
+    return until(
       () => sender.letters("status=redriven"),
       (letters) => letters.some(({ id }) => id === letter.id),
     );
@@ -129,7 +130,7 @@ test("a redrive after a definite rejection has a new idempotency key, and one in
   await sql`update notification_deliveries set execution_attempt = 7, status = 'queued', next_attempt_at = now()
     where tenant_id = ${sender.id}`;
   statuses[2] = 500;
-  const failed = await shown(
+  const failed = await until(
     () => sender.delivery(outcomes[0].delivery_id),
     ({ status }) => status === "failed",
   );
@@ -150,13 +151,13 @@ test("a message in doubt keeps its idempotency key in every redrive, even after 
     const { receiver, target } = await gateway((nth) => ({ status: statuses[nth]! }));
     const { outcomes } = await sender.trigger(target);
     for (let left = 2; left > 0; left--) {
-      const [letter] = await shown(
+      const [letter] = await until(
         () => sender.letters("status=open"),
         (letters) => letters.length === 1 && receiver.received.length === statuses.length - left,
       );
       await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
     }
-    await shown(
+    await until(
       () => sender.delivery(outcomes[0].delivery_id),
       ({ status }) => status === "sent",
     );
@@ -170,7 +171,7 @@ test("a dead letter records when its message first failed and when it last faile
   const { receiver, target } = await gateway((nth) => ({ status: nth === 0 ? 503 : 422 }));
   const { outcomes } = await sender.trigger(target);
   const answeredAtMs = Date.now();
-  await shown(
+  await until(
     () => sender.delivery(outcomes[0].delivery_id),
     ({ status }) => status === "failed",
   );
@@ -188,8 +189,8 @@ test("a repeat of a trigger that is still being sent gets a retryable error, and
   });
   const trigger = () => sender.rest.call("POST", "/api/v2/notifications/trigger", target, { "idempotency-key": "one" });
   const first = trigger();
-  await shown(
-    async () => receiver.received.length,
+  await until(
+    () => receiver.received.length,
     (count) => count === 1,
   );
   const early = await trigger();
@@ -209,7 +210,7 @@ test("a redriven message whose subscriber has opted out ends as skipped", async 
   await sender.prefer(target.subscriber_id, { channels: { sms: { enabled: false } } });
   const [letter] = await sender.letters();
   await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
-  const skipped = await shown(
+  const skipped = await until(
     () => sender.delivery(outcomes[0].delivery_id),
     ({ status }) => status === "skipped",
   );

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 import { outcomesOf, steppedFixture } from "./step-fixture.ts";
 
 let sender: Sender;
@@ -30,7 +31,7 @@ async function triggerAll(workflow_key: string, payloads: readonly object[]): Pr
   const responses: ResponseData[] = [];
   for (const payload of payloads) {
     const response = await sender.trigger({ workflow_key, subscriber_id: ada, payload });
-    await shown(
+    await until(
       () => steps.run(response.run_id),
       ({ status, step_key }) => status === "completed" || (status !== "running" && step_key === "batch"),
     );
@@ -74,7 +75,7 @@ test("concurrent triggers become one digest, and every one of them is counted", 
     payloads.map((payload) => sender.trigger({ workflow_key: key, subscriber_id: ada, payload })),
   );
   const all = () => Promise.all(responses.map(({ run_id }) => steps.run(run_id)));
-  const runs = await shown(all, (seen) =>
+  const runs = await until(all, (seen) =>
     seen.every(({ step_key, status }) => step_key === "batch" && status !== "running"),
   );
   const [leader, ...others] = runs.filter(({ status }) => status === "waiting");

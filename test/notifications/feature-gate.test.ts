@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { newSender, serveChannel, shown } from "./sender-fixture.ts";
+import { newSender, serveChannel } from "./sender-fixture.ts";
 
 const path = "/api/v2/notifications/trigger";
 
@@ -58,13 +59,13 @@ test("a slow provider delays neither single sends nor another tenant's broadcast
   const many = await sender.workflow({ channels: { sms: { body: "many" } } });
   const { transaction_id } = await sender.trigger({ workflow_key: many, topic });
   // One tenant may use at most half of the capacity.
-  await shown(
-    async () => receiver.received.length,
+  await until(
+    () => receiver.received.length,
     (count) => count >= 16,
   );
   const one = await sender.workflow({ channels: { sms: { body: "one" } } });
   const { outcomes } = await sender.trigger({ workflow_key: one, subscriber_id: members[0].id });
-  const sent = await shown(
+  const sent = await until(
     () => sender.delivery(outcomes[0].delivery_id),
     ({ status }) => status === "sent",
   );
@@ -77,12 +78,12 @@ test("a slow provider delays neither single sends nor another tenant's broadcast
   const reader = await another.subscriber({ phone: "+4930901820" });
   const news = await another.workflow({ channels: { sms: { body: "news" } } });
   const theirs = await another.trigger({ workflow_key: news, topic: await another.topic([reader.id]) });
-  await shown(
+  await until(
     () => another.deliveries(`transaction_id=${theirs.transaction_id}`),
     (found) => found.length === 1 && found[0].status === "sent",
   );
   held.resolve();
-  await shown(
+  await until(
     () => sender.deliveries(`transaction_id=${transaction_id}`),
     (found) => found.every(({ status }) => status === "sent"),
   );

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 import { steppedFixture } from "./step-fixture.ts";
 
 let sender: Sender;
@@ -75,7 +76,7 @@ test("held messages are sent when quiet hours end, and the response says when", 
   await makeDue(transaction_id);
   const isHeldAgain = ({ status, next_attempt_at }: ResponseData) =>
     status === "queued" && Date.parse(next_attempt_at) > Date.now() + hourMs / 2;
-  await shown(
+  await until(
     () => sender.deliveries(`transaction_id=${transaction_id}`),
     (found) => found.every(isHeldAgain),
   );

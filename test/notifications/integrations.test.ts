@@ -9,10 +9,10 @@ import { createIntegrations } from "../../src/modules/notifications/integrations
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 const base = "/api/v2/notification/integrations";
 const connections = "/api/v2/connector/connections";

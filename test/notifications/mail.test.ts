@@ -5,7 +5,8 @@ import { after, before, test } from "node:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import { startService, type TestService } from "../harness/service.ts";
-import { newSender, type ResponseData, type Sender, serveChannel, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newSender, type ResponseData, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -81,7 +82,7 @@ test("a deferred mail is sent later, and a rejected one is not", async () => {
   const later = await mailing((nth) => (nth === 0 ? { code: 451, text: "4.3.0 later" } : undefined));
   const put = await later.sender.trigger(await reader(later.sender));
   assert.deepEqual([put.outcomes[0].outcome, put.outcomes[0].retryable], ["failed", true]);
-  await shown(
+  await until(
     () => later.sender.delivery(put.outcomes[0].delivery_id),
     ({ status }) => status === "sent",
   );

@@ -3,8 +3,9 @@ import { before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { freshName, newSender, type ResponseData, type Sender, serveChannel, shown } from "./sender-fixture.ts";
+import { freshName, newSender, type ResponseData, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -195,7 +196,7 @@ for (const path of ["trigger", "trigger:batch"]) {
     const trigger = { workflow_key, subscriber_id: id };
     const body = path === "trigger" ? trigger : { triggers: [trigger] };
     await sender.ok("POST", `/api/v2/notifications/${path}`, body);
-    await shown(
+    await until(
       () => sender.deliveries(`subscriber_id=${id}`),
       ([delivery]) => delivery?.failure_code === "recipient_rejected",
     );

@@ -5,15 +5,9 @@ import { operations } from "../harness/operations.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { callOperation } from "../harness/wire.ts";
-import {
-  freshName,
-  inEachProtocol,
-  newParty,
-  type Party,
-  type ResponseData,
-  shown,
-} from "../routing/tenant-fixture.ts";
+import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
 let party: Party;
@@ -163,7 +157,7 @@ test("a preference for a workflow that does not exist is refused with the neares
   assert.ok(!(await response.text()).includes("invoice.due"));
 
   await own.ok("PUT", "/api/config/values/notification.allow_unknown_workflows", { value: true });
-  await shown(
+  await until(
     () => own.rest.call("POST", pathOf(ada), mistyped),
     ({ status }) => status === 200,
   );

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 before(async () => {
@@ -40,7 +41,7 @@ test("each trigger, also to a topic, uses one unit of the daily quota, and nothi
   await sender.trigger(inline);
   assert.equal(await usedBy(sender), 3);
   // The end of a broadcast records an event.
-  await shown(
+  await until(
     async () => (await sender.ok("GET", `/api/v2/notifications/broadcasts/${broadcast.transaction_id}`)).data,
     ({ status }: ResponseData) => status === "completed",
   );

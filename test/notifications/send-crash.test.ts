@@ -3,8 +3,9 @@ import { type TestContext, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startHoldingGateway } from "./holding-gateway.ts";
-import { freshName, newSender, type Sender, senderAt, serveChannel, shown } from "./sender-fixture.ts";
+import { freshName, newSender, type Sender, senderAt, serveChannel } from "./sender-fixture.ts";
 
 const settings = {
   "auth.bootstrap_api_key": "sk_test_sendcrash_0123456789abcdef",
@@ -64,7 +65,7 @@ test("a message that a killed node was sending is resent with the same key when 
   assert.deepEqual([early.status, early.body.errorCode], [409, "IDEMPOTENCY_IN_PROGRESS"]);
 
   await endLeases();
-  const deliveries = await shown(
+  const deliveries = await until(
     () => sender.deliveries(`subscriber_id=${subscriberId}`),
     (found) => found.every(isDone),
   );
@@ -93,7 +94,7 @@ test("a broadcast message that a killed node was sending is resent with the same
   const { gateway, subscriberId, recover, endLeases } = await crashed(t, "http_sms", true);
   await endLeases();
   const sender = await recover();
-  const [text] = await shown(
+  const [text] = await until(
     async () => (await sender.deliveries(`subscriber_id=${subscriberId}`)).filter(({ channel }) => channel === "sms"),
     (found) => found.every(isDone),
   );
@@ -105,7 +106,7 @@ test("a message that a killed node was sending is not resent automatically when 
   const { gateway, subscriberId, recover, endLeases, repeat } = await crashed(t, "slack");
   await endLeases();
   const sender = await recover();
-  const deliveries = await shown(
+  const deliveries = await until(
     () => sender.deliveries(`subscriber_id=${subscriberId}`),
     (found) => found.every(isDone),
   );
@@ -134,7 +135,7 @@ test("a message that a killed node had leased but not sent is sent by another no
     where status = 'running'`;
   await endLeases();
   const sender = await recover();
-  const [chat] = await shown(
+  const [chat] = await until(
     async () => (await sender.deliveries(`subscriber_id=${subscriberId}`)).filter(({ channel }) => channel === "chat"),
     (found) => found.every(isDone),
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { freshName, newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
 
-export { freshName, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+export { freshName, type ResponseData } from "../routing/tenant-fixture.ts";
 
 /** A tenant with helpers for its notifications. */
 export interface Sender extends Party {

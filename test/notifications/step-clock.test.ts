@@ -3,7 +3,8 @@ import { after, before, mock, test } from "node:test";
 import { systemClock } from "../../src/platform/clock/clock.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newSender, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newSender, type Sender } from "./sender-fixture.ts";
 import { contents, outcomesOf, steppedFixture } from "./step-fixture.ts";
 
 const hourMs = 3_600_000;
@@ -68,7 +69,7 @@ for (const [name, aheadMs] of [
     for (const workflow_key of [plain, stepped]) {
       const { transaction_id } = await sender.trigger({ workflow_key, topic, channels: ["email"] });
       const deliveries = () => sender.deliveries(`transaction_id=${transaction_id}`);
-      await shown(deliveries, ([mail]) => mail?.status === "sent");
+      await until(deliveries, ([mail]) => mail?.status === "sent");
     }
   });
 }

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { newSender, type ResponseData, senderAt, serveChannel, shown } from "./sender-fixture.ts";
+import { newSender, type ResponseData, senderAt, serveChannel } from "./sender-fixture.ts";
 import { outcomesOf, steppedFixture } from "./step-fixture.ts";
 
 const settings = {
@@ -44,11 +45,11 @@ test("waiting runs survive the death of their node, and two other nodes send eac
   const [first] = await Promise.all([startService(settings, database.url), startService(settings, database.url)]);
   const there = senderAt(first, sender);
   const runs = () => Promise.all(started.map(({ run_id }) => steppedFixture(there, sql).run(run_id)));
-  const ended = await shown(runs, (all) => all.every(({ status }) => status === "completed"));
+  const ended = await until(runs, (all) => all.every(({ status }) => status === "completed"));
   for (const run of ended) {
     assert.deepEqual(outcomesOf(run), ["inbox sent", "wait waited", "limit passed", "text sent"]);
   }
-  await shown(
+  await until(
     () => there.deliveries(`subscriber_id=${subscriber_id}`),
     (all) => all.length === 2 * count && all.every(({ status }) => status === "sent"),
   );
@@ -57,7 +58,7 @@ test("waiting runs survive the death of their node, and two other nodes send eac
     texts.toSorted((a: string, b: string) => Number(a) - Number(b)),
     Array.from({ length: count }, (_, nth) => String(nth)),
   );
-  const messages = await shown(
+  const messages = await until(
     () => there.inbox(subscriber_id),
     (found) => found.length >= count,
   );
@@ -82,12 +83,12 @@ test("a run that a dead node was advancing is recovered when its lease expires",
   await runIn(run_id, "waiting", "wait");
   await sql`update notification_runs set status = 'running', lease_token = 'of a dead node',
     lease_until = now() - interval '1 second' where id = ${run_id}`;
-  const recovered = await shown(
+  const recovered = await until(
     () => run(run_id),
     ({ status }) => status === "completed",
   );
   assert.deepEqual(outcomesOf(recovered), ["wait waited", "inbox sent"]);
-  const messages = await shown(
+  const messages = await until(
     () => sender.inbox(subscriber_id),
     (found) => found.length > 0,
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestSql } from "../harness/postgres-server.ts";
-import { type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import type { ResponseData, Sender } from "./sender-fixture.ts";
 
 /** A workflow with an inbox message, a mail and a text message. */
 export const contents = {
@@ -22,7 +23,7 @@ export function steppedFixture(sender: Sender, sql: TestSql) {
 
     /** Reads a run until it reaches a status, in a step if one is named. */
     runIn: (id: string, status: string, step?: string): Promise<ResponseData> =>
-      shown(
+      until(
         () => run(id),
         (each) => each.status === status && (step === undefined || each.step_key === step),
       ),
@@ -40,7 +41,7 @@ export function steppedFixture(sender: Sender, sql: TestSql) {
 
     /** Reads the deliveries of a trigger until none is in progress. */
     settled: (transactionId: string): Promise<ResponseData[]> =>
-      shown(
+      until(
         () => sender.deliveries(`transaction_id=${transactionId}`),
         (found) => found.every(({ status }) => status !== "queued" && status !== "running"),
       ),

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { newSender, type ResponseData, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newSender, type ResponseData, type Sender } from "./sender-fixture.ts";
 import { outcomesOf, steppedFixture } from "./step-fixture.ts";
 
 let sender: Sender;
@@ -194,7 +195,7 @@ test("a throttle stops runs beyond its limit, for each subscriber and key", asyn
   const results: string[] = [];
   for (const project of ["a", "a", "a", "b"]) {
     const { run_id } = await trigger(key, { payload: { project } });
-    const { status, reason } = await shown(
+    const { status, reason } = await until(
       () => steps.run(run_id),
       (run) => run.status === "completed" || run.status === "stopped",
     );
@@ -222,9 +223,9 @@ test("a broadcast takes every member through the steps", async () => {
   const { transaction_id } = await sender.trigger({ workflow_key: key, topic });
   const list = async () =>
     (await sender.ok("GET", `/api/v2/notifications/runs?transaction_id=${transaction_id}`)).data as ResponseData[];
-  const waiting = await shown(list, (runs) => runs.length === 3 && runs.every(({ step_key }) => step_key === "wait"));
+  const waiting = await until(list, (runs) => runs.length === 3 && runs.every(({ step_key }) => step_key === "wait"));
   for (const { id } of waiting) await steps.wake(id);
-  await shown(list, (runs) => runs.every(({ status }) => status === "completed"));
+  await until(list, (runs) => runs.every(({ status }) => status === "completed"));
   const deliveries = await steps.settled(transaction_id);
   assert.deepEqual(
     deliveries.map(({ status, broadcast_id }) => [status, broadcast_id === transaction_id]),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-
 import type { Sql } from "../../src/platform/db/index.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newSender, type Sender, shown } from "./sender-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newSender, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 let sql: TestSql;
@@ -33,7 +33,7 @@ async function lockWaiters(words: string, count: number): Promise<void> {
       where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${words}%`}`;
     return rows.length;
   };
-  await shown(waiting, (found) => found >= count);
+  await until(waiting, (found) => found >= count);
 }
 
 async function limitTriggers({ id }: Sender, limit: number): Promise<void> {

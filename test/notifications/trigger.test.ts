@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { inEachProtocol } from "../routing/tenant-fixture.ts";
-import { freshName, newSender, type Sender, shown } from "./sender-fixture.ts";
+import { freshName, newSender, type Sender } from "./sender-fixture.ts";
 
 let node: TestService;
 let sender: Sender;
@@ -162,7 +163,7 @@ test("a workflow without content for a channel fails there, and can be redriven 
   assert.equal(letter.id, delivery.dead_letter_id);
   await sender.ok("PUT", `/api/v2/notification/workflows/${workflow_key}`, { channels: { in_app: { body: "Now" } } });
   await sender.ok("POST", `/api/v2/notifications/dead-letters/${letter.id}:redrive`, {});
-  await shown(
+  await until(
     () => sender.delivery(delivery_id),
     ({ status }) => status === "sent",
   );

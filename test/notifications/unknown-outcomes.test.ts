@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startReceiver } from "../routing/receiver.ts";
-import { newSender, type ResponseData, type Sender, serveChannel, shown } from "./sender-fixture.ts";
+import { newSender, type ResponseData, type Sender, serveChannel } from "./sender-fixture.ts";
 
 let node: TestService;
 let sql: TestSql;
@@ -70,7 +71,7 @@ test("a message that a provider may have accepted goes to no other provider, and
   });
   first.listen(port, "127.0.0.1");
   await once(first, "listening");
-  const sent = await shown(
+  const sent = await until(
     () => sender.delivery(delivery_id),
     ({ status }) => status === "sent",
   );
@@ -90,13 +91,13 @@ test("an internal failure does not lose which provider may have a message", asyn
   await serveChannel(sender, "sms", "http_sms", connectionTo(other.url), { priority: 0 });
   await sql`alter table notification_preferences rename to elsewhere`;
   const [{ delivery_id }] = outcomes;
-  const within = await shown(
+  const within = await until(
     () => sender.delivery(delivery_id),
     ({ failure_phase }) => failure_phase === "system",
   );
   assert.deepEqual([within.integration_id, within.reconciliation_required], [first.id, true]);
   await sql`alter table elsewhere rename to notification_preferences`;
-  const sent = await shown(
+  const sent = await until(
     () => sender.delivery(delivery_id),
     ({ status }) => status === "sent",
   );
@@ -108,7 +109,7 @@ test("the doubt whether a message arrived outlasts a later rejection", async () 
   const gateway = await cuttingGateway(422);
   await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url));
   const { outcomes } = await sender.trigger(await textable(sender));
-  const failed = await shown(
+  const failed = await until(
     () => sender.delivery(outcomes[0].delivery_id),
     ({ status }) => status === "failed",
   );
@@ -130,13 +131,13 @@ test("an internal failure before anything is sent is retried without doubt", asy
   const { outcomes } = await sender.trigger(target);
   await sql`alter table notification_preferences rename to elsewhere`;
   const [{ delivery_id }] = outcomes;
-  const within = await shown(
+  const within = await until(
     () => sender.delivery(delivery_id),
     (each) => each.failure_phase === "system",
   );
   assert.deepEqual([within.status, within.failure_code, within.reconciliation_required], ["queued", "internal", false]);
   await sql`alter table elsewhere rename to notification_preferences`;
-  await shown(
+  await until(
     () => sender.delivery(delivery_id),
     ({ status }) => status === "sent",
   );
@@ -150,7 +151,7 @@ test("a name that a template splits inside a surrogate pair harms neither its ow
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: members[0].id });
   assert.equal(outcomes[0].outcome, "sent");
   await sender.trigger({ workflow_key, topic: await sender.topic(members.map(({ id }) => id)) });
-  const [title] = await shown(
+  const [title] = await until(
     async () => (await sender.inbox(members[1].id)).map((message: ResponseData) => message.title),
     (titles) => titles.length === 1,
   );
@@ -169,14 +170,14 @@ test("a suspended tenant sends nothing until it is active again", async () => {
   const theirs = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
   await serveChannel(other, "sms", "http_sms", connectionTo(theirs.url));
   const { outcomes: later } = await other.trigger(await textable(other));
-  await shown(
+  await until(
     () => other.delivery(later[0].delivery_id),
     ({ status }) => status === "sent",
   );
   assert.equal(receiver.received.length, 1);
   await sql`update tenants set status = 'active' where id = ${sender.id}`;
-  await shown(
-    async () => receiver.received.length,
+  await until(
+    () => receiver.received.length,
     (count) => count === 2,
   );
   assert.ok(outcomes[0].delivery_id);

@@ -4,7 +4,8 @@ import { assertGuideWorks } from "../docs/guide-tests.ts";
 import { whyNoPrometheus } from "../harness/prometheus.ts";
 import { fc } from "../harness/random.ts";
 import { sized } from "../harness/run-size.ts";
-import { inEachProtocol, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { inEachProtocol, type ResponseData } from "../routing/tenant-fixture.ts";
 import { type AnalyticsStage, setAnalyticsStage } from "./analytics-stage.ts";
 import { brokenQuery, hostileQuery, validQuery } from "./promql-generator.ts";
 
@@ -116,7 +117,7 @@ staged("what a tenant does is in its metrics after the next scrape, without the 
   const query = 'routing_decisions_total{outcome="routed"}';
   const now = () =>
     on.own.ok("POST", path, { query, start: new Date(Date.now() - 60_000), end: new Date(), step_s: 1 });
-  const { data } = await shown(now, (seen) => seen.data.series.length > 0);
+  const { data } = await until(now, (seen) => seen.data.series.length > 0);
   assert.deepEqual(data.series[0].labels, { outcome: "routed", node: "1" });
   assert.equal(data.series[0].points.at(-1).value, 1);
   assert.deepEqual((await on.foreign.ok("POST", path, { query })).data.series, []);

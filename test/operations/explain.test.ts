@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { newSender, type Sender } from "../notifications/sender-fixture.ts";
-import { freshName, inEachProtocol, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { freshName, inEachProtocol, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let service: TestService;
 let own: Sender;
@@ -134,7 +135,7 @@ test("a webhook: one endpoint fails, another is not subscribed", async () => {
   const failing = (await endpoint({ event_types: ["pool.created"] })).data;
   const quiet = (await endpoint({ event_types: ["rule.*"] })).data;
   const poolId = await own.pool();
-  const found = await shown(
+  const found = await until(
     async () => (await own.ok("GET", `/api/v2/webhooks/endpoints/${failing.id}/deliveries`)).data,
     ([first]) => first?.attempt_count > 0,
   );

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { create, fromBinary, fromJson, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import {
@@ -18,6 +17,7 @@ import { afterFile } from "../harness/after-file.ts";
 import type { Json } from "../harness/operations.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { PlainBrowser } from "../identity/plain-browser.ts";
 import { sendMessage } from "../mcp/mcp-client.ts";
 
@@ -37,11 +37,11 @@ before(async () => {
   browser = await signedIn(rest);
   tenantId = (await rest.call("GET", "/api/tenants")).body.data[0].id;
   // Every source must have reported once.
-  for (let period = 300; ; period++) {
-    const { body } = await rest.call("GET", `/api/operational-health/report?period=${period}s`);
-    if (body.data.verdict === "healthy") break;
-    await delay(50);
-  }
+  let period = 300;
+  await until(async () => {
+    const { body } = await rest.call("GET", `/api/operational-health/report?period=${period++}s`);
+    return body.data.verdict === "healthy";
+  });
 });
 
 async function signedIn(client: RestClient): Promise<PlainBrowser> {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { startNodeProcess } from "../harness/node-process.ts";
 import type { Json } from "../harness/operations.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { createStage, type HealthStage } from "./health-stage.ts";
 
 let service: TestService;
@@ -249,16 +249,14 @@ test("a living collector renews its observations; a killed one leaves the report
     "database.url": service.databaseUrl,
     "auth.bootstrap_api_key": service.adminKey,
   });
-  const until = async (verdict: string) => {
-    while ((await stage.report()).verdict !== verdict) await delay(100);
-  };
+  const healthy = () => until(stage.report, ({ verdict }) => verdict === "healthy");
   const age = () => stage.sql`
     update health_observations
     set observed_at = observed_at - interval '10 minutes', node_clock = node_clock - interval '10 minutes'`;
   try {
-    await until("healthy");
+    await healthy();
     await age();
-    await until("healthy");
+    await healthy();
   } finally {
     await node.kill();
   }

@@ -9,8 +9,8 @@ import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { urlRefusal } from "../../src/platform/egress/index.ts";
 import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 
 const { url } = await freshDatabase();
 const events = recordedEvents();

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { type Party, partyAt, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
 import {
   createCandidate,
   type GovernedNode,
@@ -47,7 +48,7 @@ async function runningCanary(percent: number): Promise<{ pool: StagedPool; id: s
 
 /** Waits until a node routes some keys to the candidate's recipient. */
 const seesCanary = (at: Party, { id, after: chosen }: StagedPool) =>
-  shown(
+  until(
     () => recipientsOf(at, id, keys),
     (recipients) => recipients.includes(chosen),
   );
@@ -92,7 +93,7 @@ test("an abort stops the canary on every node", async () => {
   const { pool, id } = await runningCanary(50);
   await seesCanary(second, pool);
   await step(party, id, "abort", "aborted");
-  await shown(
+  await until(
     () => recipientsOf(second, pool.id, keys),
     (recipients) => !recipients.includes(pool.after),
   );
@@ -103,7 +104,7 @@ test("a canary that does harm is stopped without a call, and cannot be approved"
   const { pool, id } = await runningCanary(50);
   await work(party, pool.id, keysOf("now", 120), (recipient) => (recipient === pool.after ? "failure" : "success"));
   const path = `/api/promotions/candidates/${id}`;
-  const stopped = await shown(
+  const stopped = await until(
     async () => (await party.ok("GET", path)).data,
     ({ state }) => state === "canary_failed",
   );
@@ -137,7 +138,7 @@ test("waiting items are assigned by the side of their key", async () => {
     const { queue_item_id, decision_id } = result.decision ?? result;
     const { data: decision } = await party.ok("GET", `/api/decisions/${decision_id}`);
     const { result: side } = decision.trace.find(({ step: name }: ResponseData) => name === "canary");
-    const item = await shown(
+    const item = await until(
       () => party.item(pool, queue_item_id),
       ({ recipient_id }) => recipient_id !== "",
     );

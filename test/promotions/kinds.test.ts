@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { before, test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
-import { freshName, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, type ResponseData } from "../routing/tenant-fixture.ts";
 import {
   base,
   createCandidate,
@@ -162,7 +163,7 @@ test("a version of a provider config applies to the canary's connections, then t
   await step(party, id, "preflight", "preflight_passed");
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
   await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
-  const sides = await shown(execute, (seen) => seen.includes("chocolate"));
+  const sides = await until(execute, (seen) => seen.includes("chocolate"));
   assert.deepEqual(await execute(), sides);
   assert.ok(sides.includes("vanilla"));
   const { canary } = await step(party, id, "canary/stop", "canary_stopped");
@@ -209,7 +210,7 @@ test("a version of the actions applies to the canary's connections, then to all,
   );
   await step(party, id, "guardrails/evaluate", "guardrails_passed");
   await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
-  const sides = await shown(execute, (seen) => seen.includes("/v2/me"));
+  const sides = await until(execute, (seen) => seen.includes("/v2/me"));
   assert.deepEqual(await execute(), sides);
   assert.ok(sides.includes("/me"));
   await step(party, id, "canary/stop", "canary_stopped");

@@ -1,4 +1,5 @@
 // Own process: it kills nodes.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
@@ -6,7 +7,7 @@ import { after, before, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
-import { shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
 import {
   activeContent,
   base,
@@ -66,7 +67,7 @@ test("a node that is killed during a promotion has promoted all artifacts or non
     });
     const broken = once(request, "error");
     request.end("{}");
-    await shown(
+    await until(
       async () =>
         (await sql<{ count: number }[]>`select count(*)::int as count from pg_locks where not granted`)[0]!.count,
       (count) => count > 0,

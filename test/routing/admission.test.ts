@@ -3,8 +3,9 @@ import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { checkWindows } from "./lease-checks.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -295,7 +296,7 @@ test("clearing a group releases its items and stores the reason; a concurrency g
   const { data } = await own.ok("POST", `${path(throttle)}:clear`, { reason: "the customer called" });
   assert.deepEqual([data.status, data.cleared_reason], ["cleared", "the customer called"]);
   assert.equal((await own.leaseOne(pool)).queue_item_id, second.decision.queue_item_id);
-  await shown(
+  await until(
     async () => (await own.ok("GET", path(throttle))).data,
     ({ waiting }) => waiting === 0,
   );

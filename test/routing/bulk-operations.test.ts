@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -27,7 +28,7 @@ async function preview(pool: string, body: object): Promise<ResponseData> {
 /** Starts an operation and waits for its end. */
 async function run(path: string, body: object, party = own): Promise<ResponseData> {
   const { id } = (await party.ok("POST", path, body)).data;
-  return shown(
+  return until(
     async () => (await party.ok("GET", `/api/bulk-operations/${id}`)).data,
     ({ state }) => state !== "queued" && state !== "running",
   );
@@ -219,7 +220,7 @@ test("an operation whose node dies in its last attempt has failed, and says so",
     insert into jobs (tenant_id, id, kind, payload, run_at, state, attempts, max_attempts, lease_token, lease_until, created_at)
     values (${own.id}, ${id}, 'queues.bulk_operation', ${sql.json({ operationId: id })}, now(), 'leased', 20, 20, 'dead',
       now() - interval '1 second', now())`;
-  const ended = await shown(
+  const ended = await until(
     async () => (await own.ok("GET", `/api/bulk-operations/${id}`)).data,
     ({ state }) => state !== "running",
   );

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { checkWindows } from "./lease-checks.ts";
-import { newParty, type Party, shown } from "./tenant-fixture.ts";
+import { newParty, type Party } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -84,7 +85,7 @@ test("retried dead letters are leased at the throttle's rate", async () => {
   // The search for recipients may have locked some items at this moment, so the first lease may return fewer than five.
   const leased = await own.lease(pool, { max_items: 30, wait_s: 5 });
   assert.ok(leased.length > 0 && leased.length <= 5, `${leased.length} items were leased at once`);
-  while (leased.length < 30) leased.push(...(await own.lease(pool, { max_items: 30, wait_s: 5 })));
+  leased.push(...(await own.leaseMany(pool, 30 - leased.length)));
   const times = await Promise.all(
     leased.map(async ({ queue_item_id }) => Date.parse((await own.item(pool, queue_item_id)).leased_at)),
   );
@@ -181,7 +182,7 @@ test("a retry that ends work which has just taken the singleton slot also releas
       select group_id from admission_groups where kind = 'singleton' and item_id = ${first.queue_item_id} for update`;
     const { group_id } = group!;
     retried = retry(pool, id);
-    await shown(
+    await until(
       () => sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
       (waiting) => waiting.length > 0,
     );
@@ -191,7 +192,7 @@ test("a retry that ends work which has just taken the singleton slot also releas
   assert.equal((await retried!).retried_count, 1);
   assert.equal((await own.item(pool, second.queue_item_id)).state, "cancelled");
   const next = await own.route(pool, { key: "third", attributes: { c: "second" } });
-  await shown(
+  await until(
     () => own.lease(pool, { max_items: 9 }),
     (items) => items.some(({ queue_item_id }) => queue_item_id === next.queue_item_id),
     10_000,

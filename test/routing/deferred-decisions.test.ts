@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let own: Party;
 /** A pool whose only rule uses the full evaluation budget for every recipient. */
@@ -28,10 +29,10 @@ async function routeUndecided(poolIds: readonly string[], fields: object = {}): 
 /** Polls until an item reaches a state while a worker of the whole pool keeps leasing; returns what the worker got. */
 async function leasedUntil(pool: string, isRight: () => Promise<boolean>): Promise<ResponseData[]> {
   const leased: ResponseData[] = [];
-  await shown(async () => {
+  await until(async () => {
     leased.push(...(await own.lease(pool, { max_items: 10 })));
     return isRight();
-  }, Boolean);
+  });
   return leased;
 }
 

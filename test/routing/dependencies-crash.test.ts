@@ -4,8 +4,9 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { seed, sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { createRandom } from "./lease-checks.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_after_crash_0123456789abcdef" };
 const crashCount = sized(2, 12);
@@ -88,7 +89,7 @@ async function workUntil(pool: string, count: number, onLeased: (id: string) => 
     }
     return countEnded(pool);
   };
-  await shown(work, (ended) => ended === count, 60_000);
+  await until(work, (ended) => ended === count);
 }
 
 async function countEnded(pool: string): Promise<number> {
@@ -155,7 +156,7 @@ test("when a node is killed as dependencies end on it, another one continues wit
     const { data: events } = await own.ok("GET", "/api/events?types=queue.item.cancelled&limit=1000");
     const subjects = events.map(({ subject }: ResponseData) => subject).filter((id: string) => cancelled.includes(id));
     assert.deepEqual(subjects.toSorted(), cancelled.toSorted(), "every cancellation has one event");
-    const left = await shown(
+    const left = await until(
       async () =>
         (await database.sql<{ count: number }[]>`select count(*)::int as count from queue_dependencies`)[0]!.count,
       (count) => count === 0,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_after_0123456789abcdef" };
 
@@ -32,7 +33,7 @@ async function explanation(pool: string, id: string): Promise<ResponseData> {
 /** Leases items until the one with the id is among them. The others stay leased. */
 async function leaseItem(pool: string, id: string): Promise<ResponseData> {
   const withId = (items: readonly ResponseData[]) => items.find((each) => each.queue_item_id === id);
-  const items = await shown(
+  const items = await until(
     () => own.lease(pool, { max_items: 10, wait_s: 5 }),
     (leased) => withId(leased) !== undefined,
   );

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 const node = await startService();
 
@@ -52,7 +53,7 @@ test("other tenants and /health get responses while one tenant's expensive rules
   // They are also decided in the background, and others still do not wait for that.
   const deferred = results.find(({ decision }) => decision.reason === "decided_later").decision.queue_item_id;
   let routed = 0;
-  await shown(
+  await until(
     async () => {
       assert.equal((await normal.route(pool)).outcome, "routed");
       routed++;
@@ -74,7 +75,7 @@ test("an item whose rules are too expensive is retried with increasing delays, a
   const waits: number[] = [];
   for (let tries = 1; tries <= 2; tries++) {
     const before = Date.now();
-    const assignment = await shown(
+    const assignment = await until(
       () => assignmentOf(party, pool, decision.queue_item_id),
       (seen) => (seen?.tries ?? 0) >= tries,
     );
@@ -93,12 +94,12 @@ test("an item without an eligible recipient is retried immediately when one beco
   const condition = "item.attributes.region in recipient.attributes.regions";
   await party.rule(pool, { type: "require" }, { condition });
   const { queue_item_id: id } = await party.route(pool, { attributes: { region: "north" } });
-  await shown(
+  await until(
     () => assignmentOf(party, pool, id),
     (seen) => seen?.tries >= 3 && seen.reason === "rules_exclude_all",
   );
   const recipientId = await party.recipient(pool, { attributes: { regions: ["north"] } });
-  const taken = await shown(
+  const taken = await until(
     () => party.item(pool, id),
     ({ recipient_id }) => recipient_id === recipientId,
   );
@@ -113,7 +114,7 @@ test("an item requeued after a failed attempt starts its routing attempts from z
   });
   await party.recipient(pool);
   const { queue_item_id: id } = await party.route(pool, { requirements: { skills: { welding: 1 } } });
-  await shown(
+  await until(
     () => assignmentOf(party, pool, id),
     (seen) => seen?.tries >= 1,
   );

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -17,9 +18,7 @@ const ref = ({ queue_item_id, lease_token }: ResponseData) => ({ queue_item_id, 
 async function leasedItems(count: number, fields: object = {}): Promise<{ pool: string; items: ResponseData[] }> {
   const pool = await own.pool(fields);
   await own.routeAll(Array.from({ length: count }, () => ({ pool_id: pool, type: "task" })));
-  const items: ResponseData[] = [];
-  while (items.length < count) items.push(...(await own.lease(pool, { max_items: count, wait_s: 5 })));
-  return { pool, items };
+  return { pool, items: await own.leaseMany(pool, count) };
 }
 
 const resultOf = async (pool: string, id: string) => (await own.item(pool, id)).result;
@@ -101,7 +100,7 @@ test("progress and results are sent in the events of pools that record them", as
   const path = itemPath(pool, item.queue_item_id);
   await own.ok("POST", `${path}/progress`, { lease_token: item.lease_token, percent: 50, note: "half" });
   await own.ok("POST", `${path}/complete`, { lease_token: item.lease_token, result: { total: 3 } });
-  const events = await shown(
+  const events = await until(
     async () => (await own.ok("GET", "/api/events?limit=100")).data as ResponseData[],
     (seen) => seen.some(({ type }) => type === "queue.item.completed"),
   );

@@ -9,8 +9,9 @@ import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { checkHolds, createPost, createRandom, type Hold, type Post } from "./lease-checks.ts";
-import { partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 const itemCount = sized(3000, 25_000);
 const crashes = sized(3, 12);
@@ -92,13 +93,13 @@ async function drainThrough({ nodes, sql, capacity, crash }: Drain): Promise<num
   const crashing = (async () => {
     for (let nth = 0; nth < crashes; nth++) {
       const from = (itemCount * (nth + 0.3 + chance() * 0.5)) / (crashes + 1);
-      await shown(
+      await until(
         async () => acknowledged.size,
         (done) => done > from,
         120_000,
       );
       const crashed = crash(nth);
-      const leased = await shown(
+      const leased = await until(
         () =>
           sql<HeldLease[]>`
             select id, lease_token as token, attempt from queue_items where state = 'leased'`.catch(() => undefined),
@@ -107,7 +108,7 @@ async function drainThrough({ nodes, sql, capacity, crash }: Drain): Promise<num
       unreceived.push(...leased!.filter(({ id, token }) => !received.has(id + token)));
       await crashed;
     }
-    await shown(
+    await until(
       async () => (await ownAt(nodes[0]!)).status(pool).catch(() => undefined),
       (status) => status?.depth === 0 && status.in_flight === 0,
       120_000,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 let database: TestDatabase;
 let service: TestService;
@@ -43,7 +44,7 @@ for (const at of ["the same node", "another node"]) {
     };
     // Workers also poll once a second, so without a wake-up most responses would be that late. On a busy machine, woken
     // workers may also be late for a while.
-    await shown(medianDelayMs, (median) => median < 600);
+    await until(medianDelayMs, (median) => median < 600);
   });
 }
 
@@ -114,18 +115,18 @@ test("first_accept: the first eligible worker gets an item, and an ineligible re
 
 test("first_accept: with concurrent workers each item has one recipient", async () => {
   const pool = await own.pool({ strategy: "first_accept" });
-  const recipients = [];
+  const recipients: string[] = [];
   for (let n = 0; n < 6; n++) recipients.push(await own.recipient(pool));
   const results = await own.routeAll(Array.from({ length: 30 }, () => ({ pool_id: pool, type: "t" })));
   const taken: string[] = [];
-  while (taken.length < 30) {
+  await until(async () => {
     const leased = await Promise.all(
       recipients.map((id, n) =>
         (n % 2 === 0 ? own : elsewhere).lease(pool, { recipient_id: id, max_items: 3, wait_s: 1 }),
       ),
     );
-    taken.push(...ids(leased.flat()));
-  }
+    return taken.push(...ids(leased.flat())) >= 30;
+  });
   assert.deepEqual(taken.toSorted(), results.map(({ decision }) => decision.queue_item_id).toSorted());
 });
 
@@ -168,10 +169,7 @@ test("an assigned item waits for a concurrency slot like any other", async () =>
 test("higher priority goes first, but items that have waited long enough go before it", async () => {
   const pool = await own.pool({ config: { queue: { ageing_s: 1 } } });
   const old = await own.route(pool);
-  await shown(
-    async () => Date.now(),
-    (now) => now > Date.parse(old.decided_at) + 1050,
-  );
+  await until(() => Date.now() > Date.parse(old.decided_at) + 1050);
   const results = await own.routeAll([-3, 1, 0, 900].map((priority) => ({ pool_id: pool, type: "t", priority })));
   const [low, high, plain, highest] = results.map(({ decision }) => decision.queue_item_id);
   const leased = await own.lease(pool, { max_items: 9 });
@@ -214,10 +212,7 @@ test("an item past its maximum wait expires and is not leased any more", async (
   const { queue_item_id: lasting } = await own.route(pool, { ttl_s: 3600 });
   const { expires_at } = await own.item(pool, id);
   assert.equal(Date.parse(expires_at), Date.parse(decided_at) + 1000);
-  await shown(
-    async () => Date.now(),
-    (now) => now > Date.parse(expires_at) + 5,
-  );
+  await until(() => Date.now() > Date.parse(expires_at) + 5);
   assert.deepEqual(ids(await own.lease(pool, { max_items: 9 })), [lasting]);
   assert.equal((await own.itemIn(pool, id, "expired")).survivor_id, "");
   assert.equal((await own.status(pool)).depth, 0);

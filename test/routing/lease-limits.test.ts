@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { checkWindows } from "./lease-checks.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -25,13 +26,13 @@ test("a backlog is leased at the throttle's rate, not in one burst", async () =>
   const throttle = { key: "item.key", limit: 10, period_s: 1, burst: 2 };
   const pool = await own.pool({ config: { admission: { throttle } } });
   await own.routeAll(many(24, pool));
-  await shown(
+  await until(
     () => own.status(pool),
     ({ ready_count }) => ready_count === 24,
   );
   const leased = await own.lease(pool, { max_items: 24 });
   assert.equal(leased.length, 3);
-  while (leased.length < 24) leased.push(...(await own.lease(pool, { max_items: 24, wait_s: 5 })));
+  leased.push(...(await own.leaseMany(pool, 21)));
   checkWindows(await Promise.all(leased.map((item) => leasedAt(pool, item))), 12, 1000);
 });
 
@@ -58,8 +59,10 @@ test("with concurrent workers on two nodes, no period leases more items than a t
   const parties = [own, partyAt(other, own)];
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {
-      while (leased.length < 300)
+      await until(async () => {
         leased.push(...(await parties[worker % 2]!.lease(pool, { max_items: 7, wait_s: 1, lease_s: 600 })));
+        return leased.length >= 300;
+      });
     }),
   );
   assert.equal(new Set(leased.map(({ queue_item_id }) => queue_item_id)).size, 300);

@@ -4,7 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, inEachProtocol, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -147,7 +148,7 @@ async function withDelayedReport<T>(
     await tx`select from queue_items where id = ${item.queue_item_id} for update`;
     calls.push(run());
     const waiting = () => tx`select from pg_locks where not granted`;
-    await shown(waiting, ({ count }) => count > 0);
+    await until(waiting, ({ count }) => count > 0);
     await meanwhile();
   });
   return calls[0]!;
@@ -223,7 +224,7 @@ for (const [how, headers] of [
     call.leave();
     assert.equal(await call.cutOff, true);
     const { queue_item_id } = await own.route(pool);
-    const data = await shown(
+    const data = await until(
       () => cycle(pool, { completed: [ref(item)], wait_s: 20 }, sent),
       ({ items }) => items.length > 0,
     );

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import {
   allItems,
   checkHolds,
@@ -14,7 +15,7 @@ import {
   type Post,
   survivorOf,
 } from "./lease-checks.ts";
-import { partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 const itemCount = sized(600, 5000);
 const batchSize = 20;
@@ -84,8 +85,8 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
       const from = taken;
       taken += batchSize;
       // Staggered, so that every crash hits some batches in flight.
-      await shown(
-        async () => acknowledged.size,
+      await until(
+        () => acknowledged.size,
         (done) => done >= 0.6 * from - 100,
         90_000,
       );
@@ -135,23 +136,21 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
 
   const crashing = (async () => {
     for (const [at, node] of [...nodes, nodes[0]!].entries()) {
-      await shown(
+      await until(
         async () => ({ done: acknowledged.size, routed, holds: holds.length, output: (await node.current).output() }),
         ({ done }) => done > 40 + at * 200 + chance() * 60,
-        60_000,
       );
       // Crash at an arbitrary point.
-      while (routed < itemCount && onTheirWay.size < 2) await delay(1);
+      await until(() => routed === itemCount || onTheirWay.size >= 2);
       await delay(chance() * 25);
       await node.crash();
     }
   })();
   const watching = (async () => {
     await Promise.all([...nodes, ...nodes].map(router).concat(crashing));
-    await shown(
+    await until(
       async () => (await ownAt(nodes[0]!)).status(pool),
       ({ depth, in_flight }) => depth === 0 && in_flight === 0,
-      60_000,
     );
   })();
   // The workers must end even when the test fails.

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { allItems, checkHolds, checkWindows, createPost, createRandom, type Hold, survivorOf } from "./lease-checks.ts";
 import { partyAt, type ResponseData } from "./tenant-fixture.ts";
 
@@ -104,11 +105,12 @@ test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is 
   }
 
   const watch = async () => {
-    while (!finished) {
-      const { depth, in_flight } = await own.status(pool);
-      if (outcomes.size === itemCount && depth === 0 && in_flight === 0) finished = true;
-      await delay(700);
-    }
+    await until(
+      () => own.status(pool),
+      ({ depth, in_flight }) => outcomes.size === itemCount && depth === 0 && in_flight === 0,
+      300_000,
+    );
+    finished = true;
   };
   await Promise.all([routing, watch(), ...Array.from({ length: workers }, worker)]);
 

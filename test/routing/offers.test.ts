@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 let database: TestDatabase;
 let service: TestService;
@@ -44,7 +45,7 @@ const listOffers = async (pool: string, recipient = "", party = own): Promise<Re
 
 /** Waits for the open offer of an item; returns it. */
 async function offerOf(pool: string, id: string, to?: string, party = own): Promise<ResponseData> {
-  const offers = await shown(
+  const offers = await until(
     async () => (await listOffers(pool, "", party)).filter(({ queue_item_id }) => queue_item_id === id),
     ([offer]) => offer !== undefined && (to === undefined || offer.recipient_id === to),
   );
@@ -153,7 +154,7 @@ test("an item returns to those who refused it only when nobody else remains, and
   const { queue_item_id: id } = await own.route(pool);
   await decline(await offerOf(pool, id, ada));
   // The other one is at its capacity: the item waits for it.
-  const { assignment } = await shown(
+  const { assignment } = await until(
     () => own.item(pool, id),
     (item) => item.assignment !== undefined,
   );
@@ -179,7 +180,7 @@ test("an item that everyone refused is offered at once to a recipient that is ad
   const [ada] = await recipientsOf(pool, 1);
   const { queue_item_id: id } = await own.route(pool);
   await decline(await offerOf(pool, id, ada));
-  const { assignment } = await shown(
+  const { assignment } = await until(
     () => own.item(pool, id),
     (item) => item.assignment !== undefined,
   );

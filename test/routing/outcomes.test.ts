@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { inEachProtocol, newParty, type Party } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -83,7 +84,7 @@ test("a recipient that keeps failing is ejected: its status and an event show it
     assert.equal((await recipientOf(bad)).status, "STATUS_ACTIVE");
     await tell((await own.route(pool, toBad)).decision_id, n === 1 ? "timeout" : "failure");
   }
-  const ejected = await shown(
+  const ejected = await until(
     () => recipientOf(bad),
     ({ status }) => status === "STATUS_EJECTED",
   );
@@ -108,7 +109,7 @@ test("a success in between, or declining, ejects no recipient; and ejections sta
   };
   await told(one, ["failure", "success", "failure", "declined", "cancelled", "success"]);
   await told(one, ["failure", "failure"]);
-  await shown(
+  await until(
     () => recipientOf(one),
     ({ status }) => status === "STATUS_EJECTED",
   );
@@ -127,7 +128,7 @@ test("a decision-only item counts against its recipient's capacity until its out
   assert.deepEqual([third.outcome, third.reason], ["queued", "all_at_capacity"]);
   await tell(decisions[0].decision_id, "success");
   // The waiting item is now assigned too, and the service that serves the pool fetches it.
-  await shown(
+  await until(
     () => own.item(pool, third.queue_item_id),
     ({ recipient_id }) => recipient_id === recipient,
   );
@@ -143,7 +144,7 @@ test("a decision-only item without an outcome releases its slot when its time is
   await own.recipient(pool, { ...decisionOnly, capacity: 1 });
   await own.route(pool);
   await own.refused("ROUTING_FAILED", "POST", "/api/route", { pool_id: pool, type: "t" });
-  await shown(
+  await until(
     () => own.rest.call("POST", "/api/route", { pool_id: pool, type: "t" }),
     ({ status }) => status === 200,
   );

@@ -4,8 +4,9 @@ import { before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startReceiver } from "./receiver.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -118,7 +119,7 @@ test("a recipient never gets more concurrent items than its capacity, and finall
   const pool = await own.pool();
   await own.recipient(pool, { ...push(receiver.url), capacity: 2 });
   await own.routeAll(Array.from({ length: 20 }, () => ({ pool_id: pool, type: "t" })));
-  await shown(
+  await until(
     () => own.status(pool),
     ({ throughput_today }) => throughput_today === 20,
   );
@@ -139,7 +140,7 @@ test("items that cannot be sent now delay no other items, however many they are"
   await foreign.itemIn(pool, (await foreign.route(pool)).queue_item_id, "completed");
   assert.equal(receiver.received.length, 1);
   await own.ok("POST", `/api/queues/${paused}/resume`, {});
-  await shown(
+  await until(
     () => own.status(paused),
     ({ throughput_today }) => throughput_today === 250,
   );
@@ -159,14 +160,14 @@ test("a recipient that does not respond is retried, and a paused one is sent not
   assert.equal(outcome, "queued");
   // A requeued dead letter waits for an active recipient.
   await own.ok("POST", `/api/dlq/${pool}/retry`, { queue_item_ids: [queue_item_id] });
-  await shown(
+  await until(
     () => own.item(pool, queue_item_id),
     (item) => item.state === "ready" && item.recipient_id === "",
   );
   assert.equal(receiver.received.length, 0);
   await own.ok("POST", `/api/recipients/${recipient}/resume`, {});
   await own.itemIn(pool, queue_item_id, "completed");
-  await shown(
+  await until(
     () => own.status(pool),
     ({ throughput_today }) => throughput_today === 2,
   );

@@ -4,7 +4,8 @@ import { supervise } from "../chaos/supervised-node.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
-import { freshName, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, partyAt, type ResponseData } from "./tenant-fixture.ts";
 
 const scheduleCount = 10;
 const itemCount = sized(3000, 30_000);
@@ -40,7 +41,7 @@ test("when nodes are killed, no time of a schedule routes two items, and bulk op
   for (let crash = 0; crash < crashCount; crash++) await nodes[crash % 2]!.crash();
 
   const party = await own(crashCount % 2);
-  const done = await shown(
+  const done = await until(
     async () => (await party.ok("GET", `/api/bulk-operations/${id}`)).data as ResponseData,
     ({ state }) => state === "completed",
     120_000,
@@ -54,7 +55,7 @@ test("when nodes are killed, no time of a schedule routes two items, and bulk op
       select count(*)::int as count from routing_schedule_runs where state in ('starting', 'waiting')`;
     return row!.count;
   };
-  await shown(settled, (count) => count === 0, 60_000);
+  await until(settled, (count) => count === 0);
   const runs = await sql<{ time: Date; itemId: string; scheduleId: string; state: string }[]>`
     select time, item_id as "itemId", schedule_id as "scheduleId", state from routing_schedule_runs
     order by schedule_id, time`;

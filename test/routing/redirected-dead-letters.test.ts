@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party } from "./tenant-fixture.ts";
 
 let own: Party;
 before(async () => {
@@ -60,7 +61,7 @@ test("a redirected item that the target pool rejects keeps its letter and the nu
   // One item takes the only token.
   const throttle = { key: "item.type", limit: 1, period_s: 3600, on_limit: "reject" };
   const { ids, pool, target } = await redirectLetters(2, { throttle });
-  const [rejected] = await shown(
+  const [rejected] = await until(
     () => lettersIn(target, "failed"),
     (letters) => letters.length > 0,
   );

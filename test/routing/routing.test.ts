@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { inEachProtocol, newParty, type Party } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -112,7 +113,7 @@ test("a dry run decides and stores nothing", async () => {
   await own.route(pool, { key: "real" });
   await own.lease(pool);
   // Statistics of the real call are stored a moment later.
-  await shown(
+  await until(
     () => sql`select from recipient_states where pool_id = ${pool}`,
     ({ length }) => length === 1,
   );
@@ -157,7 +158,7 @@ test("a full queue fails with ROUTING_FAILED until it has room again", async () 
   assert.deepEqual([full.status, full.body.retryable, full.headers.get("retry-after")], [503, true, "1"]);
   assert.equal((await own.status(pool)).depth, 3);
   assert.equal((await own.lease(pool)).length, 1);
-  await shown(
+  await until(
     () => own.rest.call("POST", "/api/route", { pool_id: pool, type: "t" }),
     ({ status }) => status === 200,
   );
@@ -209,7 +210,7 @@ test("an item without an eligible recipient goes to one that is added later", as
   const { queue_item_id } = await own.route(pool, { requirements: { skills: { rare: 2 } } });
   await own.recipient(pool);
   const able = await own.recipient(pool, { skills: { rare: 2 } });
-  const { recipient_id } = await shown(
+  const { recipient_id } = await until(
     () => own.item(pool, queue_item_id),
     (item) => item.recipient_id !== "",
   );

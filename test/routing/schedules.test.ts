@@ -3,7 +3,8 @@ import { before, test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { freshName, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -30,7 +31,7 @@ const runsOf = async (id: string, query = ""): Promise<ResponseData[]> =>
 /** Waits until a schedule has this many runs with a final state; returns them, oldest first. */
 async function settledRuns(id: string, count: number): Promise<ResponseData[]> {
   const isFinal = ({ state }: ResponseData) => state !== "starting" && state !== "waiting";
-  const runs = await shown(
+  const runs = await until(
     () => runsOf(id),
     (seen) => seen.filter(isFinal).length >= count,
   );
@@ -59,7 +60,7 @@ test("a schedule routes an item at each of its times, with the time in the item"
   const times = runs.map(({ time }) => Date.parse(time));
   for (const time of times) assert.equal(time % 1000, 0);
   assert.equal(new Set(times).size, times.length);
-  const all = await shown(
+  const all = await until(
     () => runsOf(id),
     (seen) => seen.every(({ state }) => state !== "starting"),
   );
@@ -104,7 +105,7 @@ test("while the queue is full, cancel_running skips all runs but the newest, whi
   const id = await createSchedule(pool, { ...yearly, overlap: "cancel_running" });
   const starting = async (count: number) => {
     const isPostponed = ({ state, error_code }: ResponseData) => state === "starting" && error_code !== "";
-    await shown(
+    await until(
       () => runsOf(id),
       (runs) => runs.length === count && isPostponed(runs[0]),
     );
@@ -132,17 +133,17 @@ test("queue_one routes one item when the unfinished one has ended, however many 
   await comeDue(id);
   const [first] = await settledRuns(id, 1);
   await comeDue(id);
-  await shown(
+  await until(
     () => runsOf(id, "?state=waiting"),
     (runs) => runs.length === 1,
   );
   await comeDue(id);
-  await shown(
+  await until(
     () => runsOf(id, "?state=skipped"),
     (runs) => runs.length === 1,
   );
   await own.ok("POST", `/api/queues/${pool}/items/${first.item_id}/cancel`, {});
-  await shown(
+  await until(
     () => runsOf(id, "?state=routed"),
     (runs) => runs.length === 2,
   );
@@ -269,7 +270,7 @@ test("a run that a rule rejects says so, and permanent failures in a row pause t
   await own.ok("POST", `/api/pools/${pool}:set_enabled`, { enabled: false });
   await sql`update routing_schedules set consecutive_failures = 19 where id = ${id}`;
   await comeDue(id);
-  const paused = await shown(
+  const paused = await until(
     () => get(id),
     (schedule) => schedule.paused,
   );

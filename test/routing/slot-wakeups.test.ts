@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { startReceiver } from "./receiver.ts";
-import { newParty, shown } from "./tenant-fixture.ts";
+import { newParty } from "./tenant-fixture.ts";
 
 // No test in this file may depend on polling.
 const node = await startService({ "routing.assign_poll_ms": "3600000" });
@@ -27,7 +28,7 @@ test("pushed items follow each other without a poll, and never exceed the recipi
   const pool = await party.pool({ strategy: "round_robin" });
   await party.recipient(pool, { capacity: 4, delivery: { mode: "MODE_PUSH", url: receiver.url } });
   await party.routeAll(itemsOf(pool, 40));
-  await shown(
+  await until(
     () => party.status(pool),
     ({ throughput_today }) => throughput_today === 40,
   );

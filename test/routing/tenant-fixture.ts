@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { type Json, operations } from "../harness/operations.ts";
 import { type RestClient, type RestResponse, restClient } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
 import { callOperation, type Outcome, protocols } from "../harness/wire.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
@@ -29,6 +29,8 @@ export interface Party {
   routeAll(items: readonly object[]): Promise<ResponseData[]>;
   /** Leases items. */
   lease(poolId: string, fields?: object): Promise<ResponseData[]>;
+  /** Leases repeatedly until as many items are returned. */
+  leaseMany(poolId: string, count: number, fields?: object): Promise<ResponseData[]>;
   /** Leases repeatedly until an item is returned. */
   leaseOne(poolId: string, fields?: object): Promise<ResponseData>;
   complete(item: ResponseData): Promise<ResponseData>;
@@ -74,6 +76,14 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
   const created = async (path: string, body: object): Promise<string> => (await ok("POST", path, body)).data.id;
   const lease: Party["lease"] = async (poolId, fields = {}) =>
     (await ok("POST", `/api/queues/${poolId}/lease`, fields)).data.items;
+  const leaseMany: Party["leaseMany"] = async (poolId, count, fields = {}) => {
+    const items: ResponseData[] = [];
+    await until(async () => {
+      items.push(...(await lease(poolId, { max_items: count - items.length, wait_s: 5, ...fields })));
+      return items.length >= count;
+    });
+    return items;
+  };
   const item: Party["item"] = async (poolId, itemId) => (await ok("GET", `/api/queues/${poolId}/items/${itemId}`)).data;
   const told = async ({ pool_id, queue_item_id, lease_token }: ResponseData, verb: string, fields: object) =>
     (await ok("POST", `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`, { lease_token, ...fields })).data;
@@ -95,19 +105,13 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
       (await ok("POST", "/api/route", { pool_id: poolId, type: "task", ...fields })).data,
     routeAll: async (items) => (await ok("POST", "/api/route:batch", { items })).data.results,
     lease,
-    async leaseOne(poolId, fields = {}) {
-      const [first] = await shown(
-        () => lease(poolId, { wait_s: 5, ...fields }),
-        (items) => items.length > 0,
-        60_000,
-      );
-      return first;
-    },
+    leaseMany,
+    leaseOne: async (poolId, fields) => (await leaseMany(poolId, 1, fields))[0],
     complete: (leased) => told(leased, "complete", {}),
     fail: (leased, fields = {}) => told(leased, "fail", fields),
     item,
     itemIn: (poolId, itemId, state) =>
-      shown(
+      until(
         () => item(poolId, itemId),
         (each) => each.state === state,
       ),
@@ -118,17 +122,6 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
       return restClient(baseUrl, data.secret);
     },
   };
-}
-
-/** Polls until a value satisfies a condition; a timeout reports the last value. */
-export async function shown<T>(look: () => Promise<T>, isRight: (seen: T) => boolean, withinMs = 30_000): Promise<T> {
-  const untilMs = performance.now() + withinMs;
-  for (;;) {
-    const seen = await look();
-    if (isRight(seen)) return seen;
-    assert.ok(performance.now() < untilMs, `still ${JSON.stringify(seen)}`);
-    await delay(20);
-  }
 }
 
 /** The result of a call in one protocol, with the data in REST form. */

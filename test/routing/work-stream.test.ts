@@ -10,7 +10,8 @@ import { afterFile } from "../harness/after-file.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, partyAt, type ResponseData, shown } from "./tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
 import { openWork, streamProtocols, type WorkFields, type WorkReader } from "./work-reader.ts";
 
 let service: TestService;
@@ -230,7 +231,7 @@ test("several streams and lease calls of one pool share its items, each of them 
     }
   };
   const workers = streamProtocols.map(worker);
-  await shown(
+  await until(
     async () => (await own.status(pool)).throughput_today,
     (count) => count === all.size,
   );
@@ -287,12 +288,12 @@ for (const protocol of streamProtocols) {
       await tx`select pg_advisory_xact_lock(hashtextextended(${recipient}, 7))`;
       [unsent] = await routeTo(pool, 1, { requirements });
       const waiting = () => tx`select from pg_locks where locktype = 'advisory' and not granted`;
-      await shown(waiting, ({ count }) => count > 0);
+      await until(waiting, ({ count }) => count > 0);
       work.close();
       await ended;
-      await shown(activeCalls, (count) => count === 0);
+      await until(activeCalls, (count) => count === 0);
     });
-    const returned = await shown(
+    const returned = await until(
       () => own.item(pool, unsent!),
       ({ state }) => state === "ready",
     );
@@ -318,7 +319,7 @@ test("no items are leased for a worker that does not read, and the next ones fol
   response.on("error", () => {});
   // The worker gets what the connection holds, and no more.
   let inFlight = -1;
-  await shown(
+  await until(
     async () => (await own.status(pool)).in_flight as number,
     (count) => {
       const isSettled = count > 0 && count === inFlight;
@@ -348,7 +349,7 @@ test("an open stream is one of the concurrent calls of its tenant", async (t) =>
   t.after(() => streams.map((stream) => stream.close()));
   await party.refused("UNAVAILABLE", "POST", `/api/queues/${pool}/lease`, {});
   streams[0]!.close();
-  await shown(
+  await until(
     () => party.rest.call("POST", `/api/queues/${pool}/lease`, {}),
     ({ status }) => status === 200,
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData, shown } from "./tenant-fixture.ts";
+import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let service: TestService;
 let own: Party;
@@ -164,8 +164,7 @@ test("of concurrent completions of the same item exactly one takes effect and is
   const recipient = await own.recipient(pool);
   const given = await own.route(pool, { requirements: { recipient_id: recipient } });
   // Items are assigned in the background, so an item that is being assigned is leased slightly later.
-  const leased: ResponseData[] = [];
-  while (leased.length < 7) leased.push(...(await own.lease(pool, { max_items: 7, wait_s: 5 })));
+  const leased = await own.leaseMany(pool, 7);
   const items = [...leased, ...leased].map(ref);
   const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
@@ -282,13 +281,8 @@ test("a crashed worker's items are released when their lease expires, and not be
   const { pool, items } = await poolWith(3);
   const recipient = await own.recipient(pool);
   // A lease call skips an item that the assigner has locked.
-  const lost: ResponseData[] = [];
-  while (lost.length < 3) lost.push(...(await own.lease(pool, { max_items: 3 - lost.length, lease_s: 2 })));
-  const back = await shown(
-    async () => own.lease(pool, { max_items: 3, wait_s: 2 }),
-    ({ length }) => length > 0,
-  );
-  while (back.length < 3) back.push(await own.leaseOne(pool));
+  const lost = await own.leaseMany(pool, 3, { lease_s: 2 });
+  const back = await own.leaseMany(pool, 3);
   for (const { queue_item_id, attempt } of back) {
     const before = lost.find((each) => each.queue_item_id === queue_item_id);
     const { leased_at, failures } = await own.item(pool, queue_item_id);

@@ -7,8 +7,8 @@ import { pruneStreamsJob } from "../../src/modules/workflows/streams/retention/r
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
 import { restStreams, type StreamClient } from "./stream-client.ts";
 import { newStream, publishWaiting, startRun, type TestStream } from "./stream-fixture.ts";

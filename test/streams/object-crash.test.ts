@@ -4,11 +4,11 @@ import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sampled, seed } from "../harness/run-size.ts";
 import { startS3Server } from "../harness/s3-server.ts";
+import { until } from "../harness/until.ts";
 import { objectClient, sha256Of } from "./object-client.ts";
 
 const fault = new URL("./object-fault.ts", import.meta.url).href;
@@ -92,13 +92,12 @@ for (const [backend, points, stored] of [
           if (file.includes("/incoming/")) await utimes(file, twoHoursAgo, twoHoursAgo);
         }
       }
-      const open = () => sql`select from workflow_object_intents where remove_after is not null limit 1`;
-      const abandoned = async () =>
-        backend === "file" && (await storedFiles()).some((file) => file.includes("/incoming/"));
-      while ((await open()).length > 0 || (await abandoned())) {
+      await until(async () => {
         await sql`update jobs set run_at = now() where state = 'ready' and kind = ${removalKind}`;
-        await delay(50);
-      }
+        const open = await sql`select from workflow_object_intents where remove_after is not null limit 1`;
+        const isAbandoned = backend === "file" && (await storedFiles()).some((file) => file.includes("/incoming/"));
+        return open.length === 0 && !isAbandoned;
+      });
     }
 
     // Every case starts a node. The long form includes all of them.
@@ -183,13 +182,12 @@ for (const point of ["removal: before the bytes", "removal: between the bytes an
     assert.equal(row!.removedAt ?? row!.removed_at, null);
 
     const next = await startNodeProcess(settings);
-    for (;;) {
+    await until(async () => {
       // The lease of the dead node would expire later.
       await sql`update jobs set run_at = now(), lease_until = now() - interval '1 second' where kind = ${removalKind}`;
       const done = await sql`select from workflow_object_intents where id = ${removable} and removed_at is not null`;
-      if (done.length > 0) break;
-      await delay(50);
-    }
+      return done.length > 0;
+    });
     const files = await storedFiles();
     assert.ok(!files.some((file) => file.includes(removable)));
     assert.ok(files.some((file) => file.includes(held)));

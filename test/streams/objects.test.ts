@@ -4,7 +4,6 @@ import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { WorkflowObjectService } from "../../gen/service/api/workflow_object_pb.ts";
@@ -13,6 +12,7 @@ import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startS3Server } from "../harness/s3-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { type ObjectClient, objectClient, sha256Of } from "./object-client.ts";
 
 const directory = join(tmpdir(), `objects-${randomBytes(8).toString("hex")}`);
@@ -49,20 +49,19 @@ for (const { name, node, keys } of backends) {
 
     /** Makes jobs due until a condition holds. */
     async function runJobsUntil(kinds: readonly string[], isDone: () => Promise<boolean>): Promise<void> {
-      while (!(await isDone())) {
+      await until(async () => {
         await sql`update jobs set run_at = now() where state = 'ready' and kind = any(${[...kinds]})`;
-        await delay(50);
-      }
+        return isDone();
+      });
     }
     const removal = ["workflow.remove_objects.local"];
     const jobRuns = async () => {
       // A job that is due now has run when it is not due any more.
       await sql`update jobs set run_at = now() - interval '1 day' where kind = any(${removal})`;
-      for (;;) {
-        const [row] = await sql`select run_at > now() as done from jobs where kind = any(${removal})`;
-        if (row!.done) return;
-        await delay(20);
-      }
+      await until(
+        () => sql`select run_at > now() as done from jobs where kind = any(${removal})`,
+        ([row]) => row!.done,
+      );
     };
 
     test("an object of 32 MiB is visible after its commit only, and is returned as it was uploaded", async () => {
@@ -301,11 +300,10 @@ test("no object is removed once a hold is being set: the removal waits, and then
   const removal = "workflow.remove_objects.local";
   const removalRuns = async () => {
     await sql`update jobs set run_at = now() - interval '1 day' where kind = ${removal}`;
-    for (;;) {
-      const [row] = await sql`select run_at > now() as done from jobs where kind = ${removal}`;
-      if (row!.done) return;
-      await delay(20);
-    }
+    await until(
+      () => sql`select run_at > now() as done from jobs where kind = ${removal}`,
+      ([row]) => row!.done,
+    );
   };
   await sql.begin(async (tx) => {
     // What the operation does, stopped before its commit.

@@ -5,8 +5,8 @@ import { removeExpiredRecords } from "../../src/modules/workflows/streams/retent
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
 import { type CallError, restStreams, rpcStreams, type StreamClient, take } from "./stream-client.ts";
 import { publishWaiting, startRun } from "./stream-fixture.ts";

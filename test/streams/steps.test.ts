@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 import { restStreams, type StreamClient } from "./stream-client.ts";
 
@@ -92,7 +93,8 @@ test("a step with backpressure is retried until a consumer acknowledges", async 
 
 /** Waits until the stream exists, so that it can be followed. */
 async function subscribed<T>(records: AsyncIterable<T>, runId: string): Promise<AsyncIterable<T>> {
-  while ((await own.rest.call("GET", `/api/workflow-streams/runs/${runId}/streams/audit`)).status !== 200);
+  const path = `/api/workflow-streams/runs/${runId}/streams/audit`;
+  await until(async () => (await own.rest.call("GET", path)).status === 200);
   return records;
 }
 

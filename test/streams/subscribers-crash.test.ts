@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { post, postUntilAnswered, type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import { afterFile } from "../harness/after-file.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { fc } from "../harness/random.ts";
 import { restClient } from "../harness/rest.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { restStreams, rpcStreams } from "./stream-client.ts";
 
 const records = sized(1500, 1_000_000);
@@ -102,7 +102,7 @@ test("subscribers get every record once and in order while nodes are killed and 
   const [faults] = fc.sample(fc.shuffledSubarray(kinds, { minLength: kinds.length }), 1) as [string[]];
   for (const [nth, fault] of faults.entries()) {
     const due = ((nth + 1) * records) / (faults.length + 1);
-    while (appended < due) await delay(5);
+    await until(() => appended >= due, Boolean, 300_000);
     if (fault === "kill") await nodes[nth % nodes.length]!.crash();
     else await stopListening();
   }

@@ -5,9 +5,9 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { post } from "../chaos/supervised-node.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 
 /** A receiver that can be stopped and restarted at the same address. */
 class RestartableReceiver {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { until } from "../harness/embedded-owner.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { type Received, startReceiver } from "./receiver.ts";
 
 const base = "/api/v2/webhooks/endpoints";

@@ -20,8 +20,8 @@ import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { contextFor, freshTenant, perform } from "../harness/context.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 
 /** Nodes on one database, with a shared clock that only the test advances. */
 export type Rig = Awaited<ReturnType<typeof startRig>>;

@@ -4,9 +4,9 @@ import http from "node:http";
 import http2 from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { before, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { catalogue, type ErrorCode } from "../../src/errors/index.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
+import { until } from "../harness/until.ts";
 import { createMatrixFixture, type MatrixFixture } from "../matrix/fixture.ts";
 
 let fixture: MatrixFixture;
@@ -36,12 +36,11 @@ async function converse(bytes: string | Buffer): Promise<string> {
   return said;
 
   async function answered(): Promise<void> {
-    while (!socket.destroyed) {
+    await until(() => {
       const [head, body] = said.split("\r\n\r\n", 2);
       const length = /content-length: (\d+)/i.exec(head ?? "")?.[1];
-      if (body !== undefined && length !== undefined && body.length >= Number(length)) return;
-      await delay(2);
-    }
+      return socket.destroyed || (body !== undefined && length !== undefined && body.length >= Number(length));
+    });
   }
 }
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { before, test } from "node:test";
-import { until } from "../harness/embedded-owner.ts";
 import { encodeFrame, encodePreface } from "../harness/http2-frames.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 let service: TestService;
 before(async () => {

@@ -6,10 +6,10 @@ import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { before, test } from "node:test";
 import { catalogue } from "../../src/errors/index.ts";
 import { socketHost } from "../../src/platform/db/embedded/socket-host.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 let service: TestService;
 let rest: RestClient;

@@ -5,6 +5,7 @@ import { before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 let service: TestService;
 before(async () => {
@@ -93,9 +94,11 @@ test("a large body takes tokens of its tenant's rate, whether accepted or reject
   });
   const remaining = Number(compressed.headers.get("x-ratelimit-remaining"));
   assert.ok(remaining <= 100 - 3 * tokens + 4, "the size after decompression counts");
-  let spent = await left("/api/route");
-  while (spent[0] === 400) spent = await left("/api/route");
-  assert.equal(spent[0], 429, "the body is not read when the rate is used up");
+  const [spent] = await until(
+    () => left("/api/route"),
+    ([status]) => status !== 400,
+  );
+  assert.equal(spent, 429, "the body is not read when the rate is used up");
 });
 
 test("a call beyond its rate limit is rejected without waiting for a large body", async (t) => {
@@ -104,7 +107,7 @@ test("a call beyond its rate limit is rejected without waiting for a large body"
   const limited = await startService({ "ratelimit.tenant_rps": "1", "ratelimit.burst_s": "1" });
   const client = restClient(limited.baseUrl, limited.adminKey);
   const route = () => client.call("POST", "/api/route", { pool_id: "none", type: "x" });
-  while ((await route()).status !== 429);
+  await until(route, ({ status }) => status === 429);
   const { hostname, port } = new URL(limited.baseUrl);
   const socket = connect(Number(port), hostname);
   // The body is never sent.

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 /** The clock is stopped, so that no bucket refills. */
 function freeze(t: TestContext): { passS(seconds: number): void } {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes.
 type Json = any;
@@ -133,7 +134,7 @@ test("an approval is no longer listed when it times out, its block fails, or its
   const escalated = { id: "ask", approval: { ...ask, timeout: "20ms", on_timeout: [after("escalated")] } };
   const timedOut = await startRun("list.timeout", [escalated]);
   const read = async () => (await call(`/api/workflow-runs/${timedOut.id}`)).data.active_steps;
-  while (!(await read()).some(({ step }: Json) => step === "escalated"));
+  await until(async () => (await read()).some(({ step }: Json) => step === "escalated"));
   assert.deepEqual(await listOf("list.timeout"), []);
 
   const branches = {

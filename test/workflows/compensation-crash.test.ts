@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterFile } from "../harness/after-file.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { allItems, createRandom } from "../routing/lease-checks.ts";
 import {
   call,
@@ -11,7 +12,6 @@ import {
   publish,
   readHistory,
   startSharedCluster,
-  until,
   untilEnded,
 } from "./crash-cluster.ts";
 import { startWorkers } from "./crash-worker.ts";

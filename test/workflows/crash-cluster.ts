@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { type SupervisedNode, supervise } from "../chaos/supervised-node.ts";
 import type { NodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
+import { until } from "../harness/until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
 export type Json = any;
@@ -113,13 +113,13 @@ export async function callUntilAnswered(
   body?: object,
   key?: string,
 ): Promise<Received> {
-  for (let untilMs = performance.now() + 300_000; ; ) {
-    const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-    const received = await request(await pick(), method, path, body, headers).catch(() => undefined);
-    if (received !== undefined && received.status < 500 && received.body.retryable !== true) return received;
-    assert.ok(performance.now() < untilMs, `${method} ${path}: ${JSON.stringify(received)}`);
-    await delay(20);
-  }
+  const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
+  const received = await until(
+    async () => request(await pick(), method, path, body, headers).catch(() => undefined),
+    (last) => last !== undefined && last.status < 500 && last.body.retryable !== true,
+    300_000,
+  );
+  return received!;
 }
 
 /** Creates and publishes a definition, or publishes the next version of it. */
@@ -134,13 +134,6 @@ export async function publish(
     await call(node, "PATCH", `/api/workflow-definitions/${id}/draft`, { document, record_version });
   }
   return call(node, "POST", `/api/workflow-definitions/${document.key}/publish`, {});
-}
-
-/** Waits for a condition; the limit allows for a busy machine. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const untilMs = performance.now() + 90_000; !(await condition()); await delay(20)) {
-    assert.ok(performance.now() < untilMs, `waited too long for ${condition}`);
-  }
 }
 
 const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
@@ -188,12 +181,11 @@ export async function assertNothingLeft({ sql, nodes }: Pick<CrashCluster, "sql"
       (select count(*)::int from workflow_approvals) as approvals`;
   assert.deepEqual({ ...left }, { runs: 0, tasks: 0, mail: 0, approvals: 0 });
   // Every shard has one of the running nodes as its owner, once the leases of killed nodes have expired.
-  for (const untilMs = performance.now() + 30_000; ; await delay(100)) {
-    const [shards] = await sql<{ owned: number; owners: number; total: number }[]>`
+  await until(
+    () => sql<{ owned: number; owners: number; total: number }[]>`
       select count(n.node_id)::int as owned, count(distinct n.node_id)::int as owners, count(*)::int as total
       from shards s left join shard_nodes n on n.kind = s.kind and n.node_id = s.node_id and n.expires_at > now()
-      where s.kind = 'workflow.runs'`;
-    if (shards!.owned === shards!.total && shards!.owners === nodes.length) return;
-    assert.ok(performance.now() < untilMs, JSON.stringify(shards));
-  }
+      where s.kind = 'workflow.runs'`,
+    ([shards]) => shards!.owned === shards!.total && shards!.owners === nodes.length,
+  );
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { createRandom } from "../routing/lease-checks.ts";
 import {
   assertNothingLeft,
@@ -11,7 +12,6 @@ import {
   type PickNode,
   publish,
   startSharedCluster,
-  until,
   untilEnded,
 } from "./crash-cluster.ts";
 import { startWorkers } from "./crash-worker.ts";

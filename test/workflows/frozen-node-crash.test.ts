@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterFile } from "../harness/after-file.ts";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { allItems, createRandom } from "../routing/lease-checks.ts";
 import {
   assertNothingLeft,
@@ -12,7 +13,6 @@ import {
   readHistory,
   request,
   startSharedCluster,
-  until,
 } from "./crash-cluster.ts";
 
 const rounds = sized(1, 12);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sized } from "../harness/run-size.ts";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 const node = await startService();
 const [hostile, normal] = [await newParty(node), await newParty(node)];
@@ -29,7 +30,7 @@ const start = async (party: Party, definition: string, input: unknown = null): P
   (await party.ok("POST", "/api/workflow-runs", { definition, input })).data.run.id;
 
 const endOf = (party: Party, id: string): Promise<ResponseData> =>
-  shown(
+  until(
     async () => (await party.ok("GET", `/api/workflow-runs/${id}?wait_s=5`)).data,
     ({ status }) => !["pending", "running", "waiting"].includes(status),
     120_000,
@@ -226,13 +227,12 @@ test("a tree of runs that grows without end stops when its root is cancelled", a
     (await hostile.ok("GET", `/api/workflow-runs?limit=1&status=${status}`)).data.length;
   await beside(async () => {
     const root = await start(hostile, "tree.0");
-    await shown(
+    await until(
       async () => (await hostile.ok("GET", "/api/workflow-runs?limit=1")).total,
       (total) => total > 150,
-      60_000,
     );
     await hostile.ok("POST", `/api/workflow-runs/${root}/cancel`, {});
-    await shown(
+    await until(
       async () => (await count("running")) + (await count("waiting")),
       (open) => open === 0,
       120_000,

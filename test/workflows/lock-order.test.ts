@@ -8,8 +8,8 @@ import { toRunWrite } from "../../src/modules/workflows/runs/run-write-builder.t
 import { type LiveRun, loadRuns } from "../../src/modules/workflows/runs/storage/run-loader.ts";
 import { updateRuns } from "../../src/modules/workflows/runs/storage/run-writer.ts";
 import { newTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
 
 let database: TestDatabase;

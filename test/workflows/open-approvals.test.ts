@@ -7,7 +7,7 @@ import { failsWith } from "../harness/context.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { chooser } from "./chooser.ts";
-import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
+import { patiently, startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
 
 const nodeCount = 3;
 
@@ -70,17 +70,6 @@ const held = () => database.sql<ShownApproval[]>`
 /** The approvals that are listed. */
 const listed = () => database.sql<ShownApproval[]>`
   select run_id as "runId", step_key as step, decided_by as deciders from workflow_approvals order by 1, 2`;
-
-/** Repeats a call that is refused because the run changes too often, or has just ended. */
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!failsWith("UNAVAILABLE")(error)) throw error;
-    }
-  }
-}
 
 test("nodes that decide, pause, resume and cancel at the same time leave exactly the approvals that the runs hold", async () => {
   const choose = chooser(1);

@@ -7,7 +7,7 @@ import { failsWith } from "../harness/context.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { chooser } from "./chooser.ts";
-import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
+import { patiently, startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
 
 const nodeCount = 3;
 const concurrentRaces = 40;
@@ -66,17 +66,6 @@ interface Consumed {
   readonly scope: string;
   readonly payload: { readonly run: string; readonly name: string };
   readonly event_id: string;
-}
-
-/** Repeats a call that is refused because the run changes too often. */
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!failsWith("UNAVAILABLE")(error)) throw error;
-    }
-  }
 }
 
 /** Runs races, a number of them at the same time. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { sized } from "../harness/run-size.ts";
+import { until } from "../harness/until.ts";
 import { allItems, createRandom } from "../routing/lease-checks.ts";
 import {
   assertNothingLeft,
@@ -172,7 +173,7 @@ test(`runs survive ${nodeKills} kills of nodes and ${databaseKills} of PostgreSQ
     for (let nth = 0; nth < nodeKills + databaseKills; nth++) {
       const before = load.stats.ended;
       const wanted = 2 + chance() * 6;
-      while (load.stats.ended < before + wanted) await delay(5);
+      await until(() => load.stats.ended >= before + wanted, Boolean, 300_000);
       await delay(chance() * 100);
       if (nth % Math.ceil((nodeKills + databaseKills) / databaseKills) === 1) {
         await cluster.killDatabase();

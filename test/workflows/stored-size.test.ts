@@ -3,7 +3,8 @@ import { before, test } from "node:test";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData, shown } from "../routing/tenant-fixture.ts";
+import { until } from "../harness/until.ts";
+import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
 
 let own: Party;
 let db: Database;
@@ -26,7 +27,7 @@ const start = async (definition: string, input: unknown): Promise<string> =>
   (await own.ok("POST", "/api/workflow-runs", { definition, input })).data.run.id;
 
 const endOf = (id: string): Promise<ResponseData> =>
-  shown(
+  until(
     async () => (await own.ok("GET", `/api/workflow-runs/${id}?wait_s=5`)).data,
     ({ status }) => !["pending", "running", "waiting"].includes(status),
     120_000,
@@ -42,10 +43,9 @@ async function storedBytes(runId: string): Promise<{ state: number; history: num
 }
 
 async function pollTask(worker: object) {
-  const tasks = await shown(
+  const tasks = await until(
     async () => (await own.ok("POST", "/api/workflow-tasks:poll", worker)).data.tasks,
     ({ length }) => length > 0,
-    60_000,
   );
   return tasks[0];
 }

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
-import { call, type Json, publish, until, untilEnded } from "./crash-cluster.ts";
+import { until } from "../harness/until.ts";
+import { call, type Json, publish, untilEnded } from "./crash-cluster.ts";
 
 const node = await startService();
 const sql = connect(node.databaseUrl, 2);

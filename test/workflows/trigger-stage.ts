@@ -37,8 +37,8 @@ import { createShards } from "../../src/platform/shards/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { type ContextChoice, contextFor, freshTenant, perform } from "../harness/context.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 
 /** A tenant with two environments. */
 export interface StageTenant {

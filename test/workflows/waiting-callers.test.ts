@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import { fail } from "../../src/errors/index.ts";
 import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
 import { failsWith } from "../harness/context.ts";
-import { until } from "../harness/embedded-owner.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
 
 let database: TestDatabase;

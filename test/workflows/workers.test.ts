@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes.
 type Json = any;
@@ -42,10 +43,10 @@ const start = async (key: string) =>
 
 /** Waits until the poll of a worker is recorded. */
 async function untilSeen(queue: string, workerId: string): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const queues = await call("GET", `/api/workflow-queues?queue=${queue}`);
-    if (queues[0]?.workers.some((seen: Json) => seen.worker_id === workerId)) return;
-  }
+    return queues[0]?.workers.some((seen: Json) => seen.worker_id === workerId);
+  });
 }
 
 test("a worker runs the steps of a run: a waiting poll gets the first, each completion the next", async () => {

@@ -41,7 +41,8 @@ import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
-import { type ContextChoice, contextFor, perform, recordedEvents } from "../harness/context.ts";
+import { type ContextChoice, contextFor, failsWith, perform, recordedEvents } from "../harness/context.ts";
+import { until } from "../harness/until.ts";
 
 /** The workflows area of one node, with calls as the chain makes them. */
 export type WorkflowNode = Awaited<ReturnType<typeof startWorkflowNode>>;
@@ -151,4 +152,14 @@ export async function startWorkflowNode(databaseUrl: string) {
       await db.close();
     },
   };
+}
+
+/** Repeats a call that is refused because the run changes too often. */
+export async function patiently<T extends object>(call: () => Promise<T>): Promise<T> {
+  const response = await until(() =>
+    call().catch((error) => {
+      if (!failsWith("UNAVAILABLE")(error)) throw error;
+    }),
+  );
+  return response!;
 }

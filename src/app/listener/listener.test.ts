@@ -3,7 +3,6 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
-import { until } from "../../../test/harness/embedded-owner.ts";
 import {
   connectTo,
   decodeFrames,
@@ -14,6 +13,7 @@ import {
   type ReceivedFrame,
   resetRequests,
 } from "../../../test/harness/http2-frames.ts";
+import { until } from "../../../test/harness/until.ts";
 import type { Edge } from "../../gateway/edge.ts";
 import { createConnectionLimit } from "./connection-limit.ts";
 import { listen } from "./listener.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { testDatabase } from "../../../test/harness/context.ts";
-import { until } from "../../../test/harness/embedded-owner.ts";
+import { until } from "../../../test/harness/until.ts";
 import { createLog } from "../log/log.ts";
 import { startDatabaseClock } from "./database-clock.ts";
 

@@ -3,9 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { query, until } from "../../../test/harness/embedded-owner.ts";
+import { query } from "../../../test/harness/embedded-owner.ts";
 import { testServerUrl } from "../../../test/harness/postgres.ts";
 import { administer, databaseUrl } from "../../../test/harness/postgres-server.ts";
+import { until } from "../../../test/harness/until.ts";
 import { Failure } from "../../errors/index.ts";
 import { migrate } from "./migrate.ts";
 

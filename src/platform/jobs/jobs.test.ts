@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { until } from "../../../test/harness/embedded-owner.ts";
+import { until } from "../../../test/harness/until.ts";
 import { type Clock, systemClock } from "../clock/clock.ts";
 import type { Signals } from "../db/index.ts";
 import { createLog } from "../log/log.ts";

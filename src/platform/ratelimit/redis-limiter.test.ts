@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Redis } from "ioredis";
 import { startRedis, whyNoRedis } from "../../../test/harness/redis.ts";
+import { until } from "../../../test/harness/until.ts";
 import { Failure } from "../../errors/index.ts";
 import { createRedisLimiter, type RedisLimiter, type RedisLimiterSettings } from "./redis-limiter.ts";
 
@@ -30,14 +31,6 @@ function redisTest(
       for (const limiter of limiters) await limiter.close();
     }
   });
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = Date.now() + 20_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadlineMs, "the condition never came");
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 redisTest("a burst is allowed, and the next call receives its waiting time", async (open) => {

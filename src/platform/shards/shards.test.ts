@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { testDatabase } from "../../../test/harness/context.ts";
-import { until } from "../../../test/harness/embedded-owner.ts";
 import { fc } from "../../../test/harness/random.ts";
 import { sized } from "../../../test/harness/run-size.ts";
+import { until } from "../../../test/harness/until.ts";
 import { systemClock } from "../clock/clock.ts";
 import { createSignals, type Database } from "../db/index.ts";
 import { createLog } from "../log/log.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { failsWith } from "../../../test/harness/context.ts";
-import { until } from "../../../test/harness/embedded-owner.ts";
+import { until } from "../../../test/harness/until.ts";
 import { createOidcVerifier } from "./index.ts";
 
 const audience = "switchyard";

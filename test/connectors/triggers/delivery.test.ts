@@ -12,7 +12,7 @@ import type { CallOrigin, OperationCaller } from "../../../src/chain/operation-c
 import { fail } from "../../../src/errors/index.ts";
 import { maintainTriggersJob } from "../../../src/modules/connectors/triggers/retention-job.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
-import { until } from "../../harness/embedded-owner.ts";
+import { until } from "../../harness/until.ts";
 import { startTriggerStage, triggerProvider } from "./trigger-stage.ts";
 
 /** The calls of targets in order, and what the next ones do. */

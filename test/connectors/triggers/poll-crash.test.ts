@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { until } from "../../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";
 import { freshDatabase } from "../../harness/postgres.ts";
 import { fc } from "../../harness/random.ts";
 import { restClient } from "../../harness/rest.ts";
 import { sized } from "../../harness/run-size.ts";
+import { until } from "../../harness/until.ts";
 import { itemChanged, type ListedItem, startListProvider } from "./list-provider.ts";
 
 const settings = {
@@ -72,14 +72,14 @@ async function startCluster(t: TestContext) {
 async function scanOnce({ sql, id }: Awaited<ReturnType<typeof startCluster>>): Promise<void> {
   const [before] = await sql<{ at: string }[]>`
     select coalesce(scanned_at::text, '') as at from connector_trigger_subscriptions where id = ${id}`;
-  for (let turn = 1; ; turn++) {
-    const rows = await sql`
+  let turn = 0;
+  await until(
+    () => sql`
       update connector_trigger_subscriptions
-      set poll_due_at = case when poll_claim = '' or ${turn} % 100 = 0 then now() else poll_due_at end
-      where id = ${id} and (coalesce(scanned_at::text, '') = ${before!.at} or scan is not null) returning 1`;
-    if (rows.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+      set poll_due_at = case when poll_claim = '' or ${++turn} % 200 = 0 then now() else poll_due_at end
+      where id = ${id} and (coalesce(scanned_at::text, '') = ${before!.at} or scan is not null) returning 1`,
+    ({ length }) => length === 0,
+  );
 }
 
 test("10,000 late, reordered and repeated items become one event each, although nodes are killed in the middle", async (t) => {

@@ -6,7 +6,7 @@ import {
 } from "../../../gen/service/api/trigger_subscription_pb.ts";
 import { maintainTriggersJob } from "../../../src/modules/connectors/triggers/retention-job.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
-import { until } from "../../harness/embedded-owner.ts";
+import { until } from "../../harness/until.ts";
 import { itemChanged, type ListedItem, startListProvider } from "./list-provider.ts";
 import { startTriggerStage, triggerProvider } from "./trigger-stage.ts";
 

@@ -15,7 +15,7 @@ import { registrationBinding } from "../../../src/modules/connectors/triggers/do
 import type { TenantId } from "../../../src/platform/access/index.ts";
 import { createKeyring, reencrypt } from "../../../src/platform/crypto/index.ts";
 import { afterFile } from "../../harness/after-file.ts";
-import { until } from "../../harness/embedded-owner.ts";
+import { until } from "../../harness/until.ts";
 import { publicUrl, startTriggerStage, triggerProvider } from "./trigger-stage.ts";
 
 const acme = triggerProvider(1, {

@@ -29,7 +29,7 @@ import { createEventLoopShares } from "../../../src/platform/scheduling/index.ts
 import { createMetrics } from "../../../src/platform/telemetry/index.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { type ContextChoice, freshTenant, perform } from "../../harness/context.ts";
-import { until } from "../../harness/embedded-owner.ts";
+import { until } from "../../harness/until.ts";
 
 /** What a stage is created with. */
 export interface StageOptions {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { afterFile } from "../../harness/after-file.ts";
-import { until } from "../../harness/embedded-owner.ts";
 import { connect } from "../../harness/postgres-server.ts";
 import { startService } from "../../harness/service.ts";
-import { freshName, newParty, type Party, shown } from "../../routing/tenant-fixture.ts";
+import { until } from "../../harness/until.ts";
+import { freshName, newParty, type Party } from "../../routing/tenant-fixture.ts";
 
 const node = await startService();
 const sql = connect(node.databaseUrl, 2);
@@ -321,7 +321,7 @@ test("payloads keep no credentials of a connection that cannot be used, and noth
   for (const [at, state] of states.entries()) {
     await change(state);
     // The state is read again within a second.
-    await shown(
+    await until(
       () => shop.rest.call("POST", `/api/v2/connector/connections/${shop.connectionId}/test`, {}),
       ({ body }) => body.data.class === "unusable",
     );
@@ -336,14 +336,14 @@ test("payloads keep no credentials of a connection that cannot be used, and noth
   ];
   await change(sql`ciphertext = ${`${ciphertext.slice(0, -8)}AAAAAAA=`}`);
   const broken = order({ note: `never show ${token}` });
-  const answer = await shown(
+  const answer = await until(
     () => deliver(url, broken),
     ({ status }) => status !== 204,
   );
   assert.equal(answer.status, 503);
   await change(sql`ciphertext = ${ciphertext}`);
   await shop.ok("POST", `/api/v2/connector/connections/${shop.connectionId}/revoke`, {});
-  const refused = await shown(
+  const refused = await until(
     () => deliver(url, order({ note: `never show ${token}` })),
     ({ status }) => status === 401,
   );

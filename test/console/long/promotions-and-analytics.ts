@@ -3,12 +3,12 @@ import { after, before, describe, test } from "node:test";
 import { audience, startIssuer } from "../../access/issuer.ts";
 import { browserTest } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
-import { until } from "../../client/until.ts";
 import { createPack, environmentId, storeReport } from "../../governance/evidence-fixture.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { findPrometheus, type PrometheusServer, whyNoPrometheus } from "../../harness/prometheus.ts";
 import { restClient } from "../../harness/rest.ts";
 import { startService, type TestService } from "../../harness/service.ts";
+import { until } from "../../harness/until.ts";
 import {
   base,
   easyGuardrails,

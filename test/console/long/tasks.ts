@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import type { Client } from "../../../clients/typescript/src/client.ts";
-import { until } from "../../client/until.ts";
+import { until } from "../../harness/until.ts";
 
 /** Approves the first approval. */
 export async function decideApproval(page: Page, root: string): Promise<void> {

@@ -8,8 +8,8 @@ import { type Client, createClient } from "../../../clients/typescript/src/clien
 import { type Demo, startDemo } from "../../../src/cli/local/demo/demo.ts";
 import { browserTest } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
-import { until } from "../../client/until.ts";
 import { startService, type TestService } from "../../harness/service.ts";
+import { until } from "../../harness/until.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,

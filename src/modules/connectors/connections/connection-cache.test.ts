@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { CreateConnectionRequestSchema } from "../../../../gen/service/api/connection_pb.ts";
 import { freshTenant, perform } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createSignals, type Signals } from "../../../platform/db/index.ts";
 import { createConnectionCache } from "./connection-cache.ts";
@@ -19,10 +19,6 @@ async function newConnection(tenantId: TenantId): Promise<{ tenantId: TenantId; 
   return { tenantId, id: connection!.id };
 }
 const rename = (id: string, name: string) => db.sql`update connector_connections set name = ${name} where id = ${id}`;
-const until = async (condition: () => Promise<boolean>) => {
-  const deadline = AbortSignal.timeout(20_000);
-  while (!(await condition())) await delay(5, undefined, { signal: deadline });
-};
 
 /** Signals that reach nobody. */
 const silent: Signals = { ...createSignals(db), wake() {}, onWakeUnder: () => () => {} };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RevokeConnectionRequestSchema } from "../../../../gen/service/api/connection_pb.ts";
 import { freshTenant, perform, recordedEvents } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Connection, Grant, OpenConnection } from "./index.ts";
 import { insertConfig, nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
@@ -66,7 +67,7 @@ test("a reconnection replaces the grant on every node, and keeps the name and th
     [again.id, again.name, again.endUser?.id, again.scopes, again.status, again.statusReason, again.credentialVersion],
     [id, "Ada's Acme", "u1", ["read", "write"], "active", "", 2],
   );
-  while ((await tokenAt()) !== "second") await new Promise(setImmediate);
+  await until(tokenAt, (token) => token === "second");
   assert.equal(events.recorded.at(-1)!.type, "connection.reconnected");
 });
 

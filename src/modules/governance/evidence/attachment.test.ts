@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   AddEvidenceArtifactRequestSchema,
   AddEvidenceReceiptRequestSchema,
@@ -22,6 +21,7 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring } from "../../../platform/crypto/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
@@ -156,11 +156,10 @@ test("a receipt that fails or expires after an approval closes the gate and chan
   await receipt(pack, { ttlS: 1 });
   const approved = await readGate(pack.packId, promotion);
   assert.equal(approved.state, "open");
-  let later = approved;
-  while (later.state === "open") {
-    await delay(20);
-    later = await readGate(pack.packId, promotion);
-  }
+  const later = await until(
+    () => readGate(pack.packId, promotion),
+    ({ state }) => state !== "open",
+  );
   assert.deepEqual([later.reasons[0]!.reason, later.digest === approved.digest], ["expired", false]);
   assert.ok(Date.now() >= approved.validUntil!.getTime() - 1000);
 

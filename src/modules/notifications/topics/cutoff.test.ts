@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contextFor, freshTenant } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { createSubscribers } from "../subscribers/index.ts";

@@ -19,7 +19,7 @@ import {
   perform,
   testDatabase,
 } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { GroupedHandler } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";

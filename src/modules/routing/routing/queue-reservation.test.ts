@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failsWith, freshTenant, testDatabase } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import { createQueueReservations } from "./queue-reservation.ts";
 

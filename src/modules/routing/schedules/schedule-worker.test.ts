@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";

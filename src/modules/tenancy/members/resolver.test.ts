@@ -8,6 +8,7 @@ import {
   UpdateMemberRequestSchema,
 } from "../../../../gen/service/api/member_pb.ts";
 import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
@@ -55,11 +56,12 @@ const stored = async (memberId: string) =>
 
 /** Resolves without a query, after every earlier change has been received. */
 async function remembered(...bearer: Parameters<typeof resolve>) {
-  for (;;) {
+  await until(async () => {
     const resolved = resolve(...bearer);
-    if (!(resolved instanceof Promise)) return resolved;
     await resolved;
-  }
+    return !(resolved instanceof Promise);
+  });
+  return resolve(...bearer);
 }
 
 /** The values of a member invited without restrictions. */

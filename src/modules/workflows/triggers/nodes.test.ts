@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import { instant, startStage, value } from "../../../../test/workflows/trigger-stage.ts";
 
 const stage = await startStage();

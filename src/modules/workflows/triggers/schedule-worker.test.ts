@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { WorkflowTrigger } from "../../../../gen/service/api/workflow_trigger_pb.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import {
   dies,
   instant,

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { query, runs, scratch, until } from "../../../../test/harness/embedded-owner.ts";
+import { query, runs, scratch } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import { Failure } from "../../../errors/index.ts";
 
 const inUse = (error: unknown) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
-import { until } from "../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../test/harness/until.ts";
 import type { Database } from "../database.ts";
 import { createSignals, type Signals } from "./signals.ts";
 import { createTenantChanges } from "./tenant-changes.ts";

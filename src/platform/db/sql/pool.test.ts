@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { until } from "../../../../test/harness/embedded-owner.ts";
 import { freshDatabase } from "../../../../test/harness/postgres.ts";
+import { until } from "../../../../test/harness/until.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
 import type { Sql } from "./sql.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import { until } from "../../../../test/harness/embedded-owner.ts";
 import { startTlsServer, type TlsServer } from "../../../../test/harness/tls-postgres.ts";
+import { until } from "../../../../test/harness/until.ts";
 import { classifyDatabaseError } from "../classify.ts";
 import { openDatabase } from "../database.ts";
 import { Pool } from "./pool.ts";

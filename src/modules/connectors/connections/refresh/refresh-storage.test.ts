@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   CreateConnectionRequestSchema,
   RevokeConnectionRequestSchema,
 } from "../../../../../gen/service/api/connection_pb.ts";
 import { freshTenant, perform } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { OpenConnection } from "../index.ts";
 import { insertConfig, nodesDatabase, oauth2On, providerOn, startNode } from "../testing/connection-nodes.ts";
@@ -59,11 +59,6 @@ function answerWith(members: object): void {
     json(response, 200, { access_token: accessToken, refresh_token: refreshToken, expires_in: 3600, ...members });
     return true;
   };
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(20_000);
-  while (!(await condition())) await delay(5, undefined, { signal: deadline });
 }
 
 /** Resolves when this many sessions of the database wait for locks. */

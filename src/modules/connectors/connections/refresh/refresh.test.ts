@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   CreateConnectionRequestSchema,
   GetConnectionRequestSchema,
@@ -9,6 +8,7 @@ import {
 } from "../../../../../gen/service/api/connection_pb.ts";
 import { failsWith, freshTenant, perform, recordedEvents } from "../../../../../test/harness/context.ts";
 import { sized } from "../../../../../test/harness/run-size.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createKeyring, reencrypt } from "../../../../platform/crypto/index.ts";
 import type { ConnectionFault, OpenConnection } from "../index.ts";
@@ -83,11 +83,6 @@ const refreshesOf = ({ refreshToken }: Made) =>
   server.requests.filter(({ fields }) => fields.refresh_token === refreshToken).length;
 const requestRefresh = ({ tenantId, id }: Made, by: ConnectionNode = node) =>
   perform(db, { tenantId, nowMs }, by.connections.handlers.refreshConnection, RefreshConnectionRequestSchema, { id });
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = AbortSignal.timeout(20_000);
-  while (!(await condition())) await delay(5, undefined, { signal: deadline });
-}
 
 test("an expired token is refreshed when the connection is opened, and the refresh token is not handed out", async () => {
   const made = await connect(-1);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";

@@ -5,7 +5,7 @@ import {
   UpdateWebhookEndpointRequestSchema,
 } from "../../../../../gen/service/api/webhook_pb.ts";
 import { contextFor } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { startRig } from "../../../../../test/webhooks/rig.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { WebhookDelivery_Status as Status } from "../../../../../gen/service/api/webhook_pb.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { startReceiver } from "../../../../../test/webhooks/receiver.ts";
 import { startRig } from "../../../../../test/webhooks/rig.ts";
 import { deliveryStore } from "./delivery-store.ts";

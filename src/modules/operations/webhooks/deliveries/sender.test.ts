@@ -11,7 +11,7 @@ import {
   UpdateWebhookEndpointRequestSchema,
   type WebhookEndpoint,
 } from "../../../../../gen/service/api/webhook_pb.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { startReceiver } from "../../../../../test/webhooks/receiver.ts";
 import { startRig } from "../../../../../test/webhooks/rig.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SetPoolEnabledRequestSchema } from "../../../../../gen/service/api/pool_pb.ts";
 import { perform } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCountingNode } from "../testing/counting-node.ts";
 import { createPoolFixture } from "../testing/pool-fixture.ts";

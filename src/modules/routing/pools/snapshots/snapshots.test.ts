@@ -8,7 +8,7 @@ import {
 import { UpdateRuleRequestSchema } from "../../../../../gen/service/api/rule_pb.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { failsWith, perform } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { PoolSnapshot } from "../domain/snapshot.ts";

@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freshTenant } from "../../../../../test/harness/context.ts";
 import { earlierDatabase } from "../../../../../test/harness/earlier-schema.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { type Database, openDatabase } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { completePlainItems } from "../completion/completion-store.ts";
@@ -95,13 +96,13 @@ function leaseAll(db: Database, count: number) {
 /** Leases and completes a number of items, a few at a time; returns their ids. */
 async function drainReady(db: Database, count: number): Promise<string[]> {
   const done: string[] = [];
-  while (done.length < count) {
+  await until(async () => {
     const leased = await leaseAll(db, 7);
     const reports = leased.map(({ id, leaseToken }) => ({ tenantId, poolId, id, token: leaseToken }));
     const rows = await completePlainItems(db.sql, reports, Date.now(), 0);
     assert.equal(rows.length, leased.length);
-    done.push(...rows.map(({ id }) => id));
-  }
+    return done.push(...rows.map(({ id }) => id)) >= count;
+  });
   return done;
 }
 
@@ -165,15 +166,12 @@ test("a conversion that is interrupted at any point, beside workers that drain t
   t.after(() => converting.close());
 
   let interrupted = 0;
-  const conversion = (async () => {
-    for (;;) {
-      try {
-        return await convert(converting);
-      } catch {
-        interrupted++;
-      }
-    }
-  })();
+  const conversion = until(() =>
+    convert(converting).then(
+      () => true,
+      () => void interrupted++,
+    ),
+  );
   const interruption = (async () => {
     while (interrupted < 10 && (await countUnconverted(db)) > 0) {
       await db.sql`

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { contextFor, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { Context } from "../../../../chain/call.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { createQueueService, type QueueService } from "../queue-service.ts";

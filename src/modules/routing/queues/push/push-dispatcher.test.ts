@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import { shown } from "../../../../../test/routing/tenant-fixture.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
@@ -93,15 +93,15 @@ test("a target without items is tried again when its pool changes, and not at ev
   const { tried, signals, pushDispatcher } = dispatcherWith(() => ({ rows: [], retryInMs: 3_600_000 }));
   t.after(() => pushDispatcher.stop());
   pushDispatcher.start();
-  await shown(
-    async () => new Set(tried).size,
+  await until(
+    () => new Set(tried).size,
     (size) => size === many.length + 1,
   );
   for (let nth = 2; nth <= 5; nth++) {
     signals.wake(queueTopic(tenantId, poolId));
     signals.wake(pushTopic);
-    await shown(
-      async () => countOf(tried, "busy"),
+    await until(
+      () => countOf(tried, "busy"),
       (count) => count >= nth,
     );
   }
@@ -119,8 +119,8 @@ test("a target without items is tried again after its back-off, also when the cl
   t.after(() => pushDispatcher.stop());
   pushDispatcher.start();
   const times = (wanted: number) =>
-    shown(
-      async () => countOf(tried, "waiting"),
+    until(
+      () => countOf(tried, "waiting"),
       (count) => count >= wanted,
     );
   await times(1);
@@ -138,8 +138,8 @@ test("a target without items is tried again when signals of its pool may have be
   });
   pushDispatcher.start();
   const times = (wanted: number) =>
-    shown(
-      async () => countOf(tried, "unheard"),
+    until(
+      () => countOf(tried, "unheard"),
       (count) => count >= wanted,
       10_000,
     );
@@ -162,7 +162,7 @@ test("a tenant with slow targets does not delay other tenants", async (t) => {
     await pushDispatcher.stop();
   });
   pushDispatcher.start();
-  await shown(async () => tried.includes("quick"), Boolean, 10_000);
+  await until(async () => tried.includes("quick"), Boolean, 10_000);
   assert.equal(tried.filter((each) => each.startsWith("slow")).length, 1);
 });
 
@@ -190,8 +190,8 @@ test("targets skipped because too many items were in flight are tried as soon as
   });
   pushDispatcher.start();
   const crowd = () => recipientIds.filter((id) => tried.includes(id)).length;
-  await shown(
-    async () => open.length,
+  await until(
+    () => open.length,
     (count) => count === 64,
   );
   assert.equal(crowd(), 4);
@@ -201,15 +201,15 @@ test("targets skipped because too many items were in flight are tried as soon as
   assert.ok(scans() - scansWhenFull <= 2, `${scans() - scansWhenFull} scans`);
 
   open.shift()!();
-  await shown(
-    async () => crowd(),
+  await until(
+    () => crowd(),
     (count) => count === 5,
   );
   assert.equal(leased, 65);
   const ended = open.splice(0);
   for (const end of ended) end();
-  await shown(
-    async () => crowd(),
+  await until(
+    () => crowd(),
     (count) => count === recipientIds.length,
   );
   // Deliveries that end together cause few scans.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { insertAcceptedBatches } from "../intake/accept-store.ts";
 import { createItemSweeper } from "./item-sweeper.ts";
@@ -65,8 +65,10 @@ test("a node whose clock is ahead does not release an item before it is due by t
 
 test("a node whose clock is behind releases an item that is due by the database's clock", async () => {
   const { state } = await enqueue(Date.now() + 150);
-  while ((await state()) === "pending") await sweeperAt(-hourMs).sweep();
-  assert.equal(await state(), "ready");
+  await until(async () => {
+    await sweeperAt(-hourMs).sweep();
+    return (await state()) === "ready";
+  });
 });
 
 test("a node whose clock is ahead does not expire an item that is valid by the database's clock", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
-import { shown } from "../../../../../test/routing/tenant-fixture.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
@@ -160,7 +160,7 @@ const recipientOf = async ({ tenantId }: Stage, id: string): Promise<string> =>
 async function served({ assigner, searches }: TestNode, stage: Stage): Promise<void> {
   const before = searches.length;
   assigner.announceReadyItem(stage.tenantId, stage.otherId);
-  await shown(async () => searches.slice(before).includes(stage.otherId), Boolean);
+  await until(async () => searches.slice(before).includes(stage.otherId));
 }
 
 const searchesOf = (searches: readonly string[], poolId: string) => searches.filter((each) => each === poolId).length;
@@ -194,7 +194,7 @@ test("a paused queue with reservations is not searched without end, and makes it
   assert.equal(await recipientOf(stage, id!), "");
   await db.sql`update queue_states set paused = false where tenant_id = ${tenantId}`;
   node.assigner.announceReadyItem(tenantId, poolId);
-  await shown(() => recipientOf(stage, id!), Boolean);
+  await until(() => recipientOf(stage, id!));
 });
 
 for (const when of ["before the item comes, and was searched for in vain", "after the item has come"]) {
@@ -216,7 +216,7 @@ for (const when of ["before the item comes, and was searched for in vain", "afte
     if (!isBefore) await free();
     assert.equal(await recipientOf(stage, id!), "");
     other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
-    await shown(() => recipientOf(stage, id!), Boolean);
+    await until(() => recipientOf(stage, id!));
   });
 }
 
@@ -233,7 +233,7 @@ test("after lost signals, an item gets a free place in a pool that the node cons
   await served(node, stage);
   assert.equal(await recipientOf(stage, id!), "");
   node.loseSignals();
-  await shown(() => recipientOf(stage, id!), Boolean);
+  await until(() => recipientOf(stage, id!));
 });
 
 test("an item that becomes ready in an idle pool triggers a search, and so do items that wait after it", async () => {
@@ -246,12 +246,12 @@ test("an item that becomes ready in an idle pool triggers a search, and so do it
   await served(node, stage);
   const [first, second] = await enqueue(stage, 2);
   node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await shown(() => recipientOf(stage, first!), Boolean);
+  await until(() => recipientOf(stage, first!));
   await served(node, stage);
   assert.equal(await recipientOf(stage, second!), "");
   await db.sql`update queue_items set state = 'completed' where tenant_id = ${stage.tenantId} and id = ${first!}`;
   free();
-  await shown(() => recipientOf(stage, second!), Boolean);
+  await until(() => recipientOf(stage, second!));
 });
 
 test("scans for freed places do not keep routine scans from items far behind", async () => {
@@ -306,7 +306,7 @@ test("an item announced by another node gets a place that no other waiting item 
   await served(node, stage);
   const [id] = await enqueue(stage, 1, notDue(stage));
   other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
-  await shown(() => recipientOf(stage, id!), Boolean);
+  await until(() => recipientOf(stage, id!));
 });
 
 test("an item announced during a scan that finds only items without a possible recipient gets the place", async () => {
@@ -324,9 +324,9 @@ test("an item announced during a scan that finds only items without a possible r
   await node.live.view(stage.pools.get(stage.poolId)!);
   await wantOnly(stage, await enqueue(stage, 1));
   node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
-  await shown(async () => late, Boolean);
+  await until(async () => late);
   const [id] = await late!;
-  await shown(() => recipientOf(stage, id!), Boolean);
+  await until(() => recipientOf(stage, id!));
 });
 
 test("a place that no waiting item can use triggers a bounded number of scans", async () => {
@@ -366,10 +366,10 @@ test("undecided items do not starve decided ones, however many and costly they a
   const node = nodes(stage.pools, slowClock)();
   node.assigner.start();
   node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await shown(() => recipientOf(stage, decided!), Boolean);
+  await until(() => recipientOf(stage, decided!));
   const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
   assert.ok(given.filter(Boolean).length < 8, `${given.filter(Boolean).length} undecided ones went first`);
-  await shown(() => recipientOf(stage, undecided.at(-1)!), Boolean);
+  await until(() => recipientOf(stage, undecided.at(-1)!));
 });
 
 test("a scan whose time slice is used up by undecided items continues behind those that are not due", async () => {
@@ -381,7 +381,7 @@ test("a scan whose time slice is used up by undecided items continues behind tho
   const node = nodes(stage.pools, slowClock)();
   node.assigner.start();
   node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await shown(() => recipientOf(stage, last), Boolean);
+  await until(() => recipientOf(stage, last));
   const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
   assert.ok(given.filter(Boolean).length < 10, `${given.filter(Boolean).length} undecided ones went first`);
 });
@@ -399,11 +399,11 @@ test("a scan for a place whose time slice ends continues behind the tried items,
   await node.live.view(stage.pools.get(stage.poolId)!);
   const free = () => node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
   free();
-  await shown(async () => searchesOf(node.searches, stage.poolId) > 1, Boolean);
+  await until(async () => searchesOf(node.searches, stage.poolId) > 1);
   // While the first scan is interrupted.
   free();
-  await shown(() => recipientOf(stage, first!), Boolean);
+  await until(() => recipientOf(stage, first!));
   await db.sql`update queue_items set state = 'completed' where tenant_id = ${stage.tenantId} and id = ${first!}`;
   free();
-  await shown(() => recipientOf(stage, second!), Boolean);
+  await until(() => recipientOf(stage, second!));
 });

@@ -6,7 +6,7 @@ import {
   ListWorkflowTasksRequestSchema,
 } from "../../../../../gen/service/api/workflow_task_pb.ts";
 import { type ContextChoice, failsWith, perform, testDatabase } from "../../../../../test/harness/context.ts";
-import { until } from "../../../../../test/harness/embedded-owner.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { valueToJson } from "../../../../platform/protojson/index.ts";
 import { addTask, newTenant, startNode, type TestTenant } from "../testing/task-stage.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { addTask, newTenant, startNode, storedTask } from "../testing/task-stage.ts";
 import { createLeaseReturn } from "./lease-return.ts";
 
@@ -45,7 +46,7 @@ test("a task whose commit was in progress is given back when it is stored", asyn
   await db.sql`update workflow_tasks set lease_token = 'not stored' where id = ${lease.id}`;
   leases.giveBackLater(lease);
   await db.sql`update workflow_tasks set lease_token = ${lease.token} where id = ${lease.id}`;
-  while ((await storedTask(db, lease.id))!.state !== "ready") await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await storedTask(db, lease.id))!.state === "ready");
 });
 
 test("a stopped return ends without waiting for delayed ones", async () => {

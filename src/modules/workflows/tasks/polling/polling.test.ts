@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { untilBlocked } from "../../../../../test/harness/blocked-statements.ts";
 import { failsWith, testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import { fail } from "../../../../errors/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { addTask, newTenant, startNode, storedTask } from "../testing/task-stage.ts";
@@ -23,14 +24,8 @@ async function untilWaiting(tenant: { tenantId: never; production: string }, fro
     attemptMs: 1000,
     heartbeatMs: 0,
   };
-  for (;;) {
-    const reservation = from.tasks.dispatch.reserve(task, Date.now());
-    if (reservation !== undefined) {
-      from.tasks.dispatch.settle([{ token: reservation.token, committed: false, task: undefined as never }]);
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const reservation = await until(() => from.tasks.dispatch.reserve(task, Date.now()));
+  from.tasks.dispatch.settle([{ token: reservation!.token, committed: false, task: undefined as never }]);
 }
 
 test("a poll leases the oldest tasks of its queue, up to its slots", async () => {

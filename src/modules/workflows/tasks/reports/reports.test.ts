@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import { testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { KeyedCall } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import { jsonToValue, valueToJson } from "../../../../platform/protojson/index.ts";
@@ -388,8 +389,7 @@ test("reports of tasks that another statement has locked do not wait for it with
         ["released", "released", "released"],
       );
     });
-    while ((await storedTask(db, second.taskId))!.state !== "ready")
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => (await storedTask(db, second.taskId))!.state === "ready");
     await tx`select from workflow_tasks where id in (${first.taskId}, ${second.taskId}) for update`;
   });
   await released;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
+import { until } from "../../../../../test/harness/until.ts";
 import type { TaskEvent } from "../index.ts";
 import { addTask, newTenant, standInEngine, startNode, storedTask } from "../testing/task-stage.ts";
 
@@ -79,7 +80,7 @@ test("workers that were not seen for a day are deleted", async () => {
       select worker_id from workflow_workers where tenant_id = ${tenant.tenantId}`
     ).map(({ workerId }) => workerId);
   otherNode.tasks.sweeper.start();
-  while ((await names()).length > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(names, ({ length }) => length === 1);
   await otherNode.tasks.sweeper.stop();
   assert.deepEqual(await names(), ["new"]);
 });
