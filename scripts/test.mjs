@@ -3,7 +3,7 @@
 //   --check   Run `npm run check` first, unless paths are given.
 //   --long    Run every case, however long it takes.
 //   --fuzz    Like --long, but only for tests with random or sampled cases, with a new seed.
-//   --seed N  Use this seed for random cases.
+//   --seed N  Use this seed for random and sampled cases.
 //   --external  Use the PostgreSQL that is installed on this machine, with the defaults of its version, instead of the
 //             embedded one; SWITCHYARD_TEST_POSTGRES names the folder of another one (for example: /usr/lib/postgresql/15).
 import { spawnSync } from "node:child_process";
@@ -36,7 +36,11 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
-const seed = Number(options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : 1));
+const chosenSeed = options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : undefined);
+const seed = Number(chosenSeed ?? 1);
+// Random cases are the same in every run. The sample changes daily, so that all cases have their day, and is the same when
+// a run is repeated.
+const sample = Number(chosenSeed ?? Math.floor(Date.now() / 86_400_000));
 if (!Number.isInteger(seed)) {
   console.error(`--seed must be a whole number (for example: --seed 42), not ${options.seed}.`);
   process.exit(1);
@@ -44,6 +48,7 @@ if (!Number.isInteger(seed)) {
 const files = (paths.length === 0 ? testFilesIn(".") : paths.flatMap(filesOf)).filter(
   (file) => !options.fuzz || fuzzed.test(readFileSync(file, "utf8")),
 );
+const isLong = options.long || options.fuzz;
 const isWhole = paths.length === 0 && !options.fuzz && !options.long;
 const compiledDir = fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url));
 const lastRunFile = fileURLToPath(new URL("../node_modules/.switchyard-test-run.json", import.meta.url));
@@ -60,14 +65,15 @@ if (isWhole) {
     if (status !== 0) process.exit(status ?? 1);
   }
 }
-console.log(`Random cases use seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
+console.log(
+  `Random cases use seed ${seed}.${isLong ? "" : ` Sampled cases are those of --seed ${sample}.`}${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`,
+);
 
 const outerUrl = process.env[SERVER_URL];
 const server = outerUrl === undefined ? await startServer() : { url: outerUrl, stop: async () => {} };
 const startedAt = performance.now();
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.abort());
-const isLong = options.long || options.fuzz;
 const events = runTestFiles(files, {
   workers,
   fileMsMax: isLong ? longFileMsMax : fileMsMax,
@@ -78,6 +84,7 @@ const events = runTestFiles(files, {
     ...process.env,
     [SERVER_URL]: server.url,
     TEST_SEED: String(seed),
+    TEST_SAMPLE: String(sample),
     ...(isLong && { TEST_LONG: "1" }),
   },
 });

@@ -4,7 +4,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { Operation } from "../../src/definitions/index.ts";
 import { freshWord, type Json } from "../harness/operations.ts";
 import { changedRows, markRows, readRows } from "../harness/rows.ts";
-import { sampled } from "../harness/run-size.ts";
+import { sampled, shareText } from "../harness/run-size.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
 import {
   atRest,
@@ -29,6 +29,8 @@ const effects = async () => {
   return readRows(fixture.sql, ["idempotency_records"]);
 };
 
+const inProtocols = shareText(2, "protocols");
+
 function isReplayed({ headers }: Outcome): boolean {
   return headers.get("idempotency-replayed") === "true";
 }
@@ -46,7 +48,7 @@ for (const [turn, operation] of mutating.entries()) {
   /** A request that was rejected, and so is still valid. */
   let unused: Json;
 
-  test(`${id} repeated with one key takes effect once and returns the same response, without secrets`, async () => {
+  test(`${id} repeated with one key takes effect once and returns the same response, without secrets${inProtocols}`, async () => {
     for (const protocol of sampled(protocols, 2, turn)) {
       const request = await requestFor(operation, fixture.platform);
       const key = freshWord();
@@ -66,7 +68,7 @@ for (const [turn, operation] of mutating.entries()) {
     }
   });
 
-  test(`${id} rejects a key that was used with another request, without effect`, async () => {
+  test(`${id} rejects a key that was used with another request, without effect${inProtocols}`, async () => {
     for (const protocol of sampled(protocols, 2, turn)) {
       const key = freshWord();
       const request = await requestFor(operation, fixture.platform);
@@ -98,7 +100,7 @@ for (const [turn, operation] of mutating.entries()) {
   });
 }
 
-test("no mutating operation accepts a key that is unprintable or too long", async () => {
+test(`no mutating operation accepts a key that is unprintable or too long${shareText(3, "keys")}`, async () => {
   const requests = new Map<Operation, Json>();
   for (const operation of mutating) requests.set(operation, await requestFor(operation, fixture.platform));
   const held = await effects();

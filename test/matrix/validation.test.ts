@@ -3,7 +3,7 @@ import { before, test } from "node:test";
 import type { Operation } from "../../src/definitions/index.ts";
 import { broken, type InvalidValue, invalidValuesOf, itemwiseFields } from "../harness/invalid-requests.ts";
 import { readRows } from "../harness/rows.ts";
-import { sampled } from "../harness/run-size.ts";
+import { sampled, shareText } from "../harness/run-size.ts";
 import { callOperation, type Protocol, restPagingNames } from "../harness/wire.ts";
 import {
   callerFor,
@@ -34,7 +34,7 @@ function isTaken(
 }
 
 for (const [turn, operation] of operations.entries()) {
-  test(`${operation.id} names every field that violates a rule of its definition, without effect`, async () => {
+  test(`${operation.id} names every field that violates a rule of its definition, without effect${shareText(2, "protocols")}`, async () => {
     const { platform, sql } = fixture;
     const request = await requestFor(operation, platform);
     const held = await readRows(sql);

@@ -9,7 +9,7 @@ import type { Operation } from "../../src/definitions/index.ts";
 import { catalogue, grpcCodes } from "../../src/errors/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
-import { sampled } from "../harness/run-size.ts";
+import { sampled, shareText } from "../harness/run-size.ts";
 import { enveloped, type Outcome, send } from "../harness/wire.ts";
 import { callerFor, createMatrixFixture, type MatrixFixture, operations, requestsForAll } from "../matrix/fixture.ts";
 
@@ -43,7 +43,7 @@ const brokenMessages: readonly (readonly [what: string, bytes: Bytes])[] = [
 ];
 
 for (const [turn, operation] of operations.entries()) {
-  test(`${operation.id} rejects malformed binary messages`, async () => {
+  test(`${operation.id} rejects malformed binary messages${shareText(6, "messages")}${shareText(8, "fields")}`, async () => {
     for (const [what, bytes] of sampled(brokenMessages, 6, turn)) await refusedBinary(operation, bytes, what);
     // The last occurrence of a repeated field wins, so only this field is invalid.
     const { input } = operation.method;
@@ -53,7 +53,7 @@ for (const [turn, operation] of operations.entries()) {
     }
   });
 
-  test(`${operation.id} rejects malformed frames over gRPC and gRPC-Web`, async () => {
+  test(`${operation.id} rejects malformed frames over gRPC and gRPC-Web${shareText(6, "frames")}`, async () => {
     const whole = enveloped(new Uint8Array());
     const frames: readonly (readonly [what: string, bytes: Bytes])[] = [
       ["nothing", new Uint8Array()],

@@ -5,7 +5,7 @@ import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
 import { catalogue } from "../../src/errors/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { type Rows, readRows } from "../harness/rows.ts";
-import { sampled } from "../harness/run-size.ts";
+import { sampled, shareText } from "../harness/run-size.ts";
 import {
   callOperation,
   connectRequest,
@@ -75,7 +75,7 @@ const badBodies: readonly BadBody[] = [
 for (const [turn, operation] of operations.entries()) {
   const binding = operation.bindings[0]!;
 
-  test(`${operation.id} rejects every body that is not a request`, async () => {
+  test(`${operation.id} rejects every body that is not a request${shareText(15, "bodies")}`, async () => {
     for (const [what, body] of sampled(badBodies, 15, turn)) {
       const raw = connectRequest(operation, {});
       const sent = operation.streaming ? enveloped(Buffer.from(body as string)) : body;
@@ -85,7 +85,7 @@ for (const [turn, operation] of operations.entries()) {
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
   });
 
-  test(`${operation.id} rejects every value of the wrong type in every field`, async () => {
+  test(`${operation.id} rejects every value of the wrong type in every field${shareText(12, "values")}`, async () => {
     for (const [at, field] of operation.method.input.fields.entries()) {
       for (const value of sampled(valuesOfOtherKinds(field), 12, turn + at)) {
         const message = { ...requests.get(operation), [field.name]: value };
@@ -102,7 +102,7 @@ for (const [turn, operation] of operations.entries()) {
     }
   });
 
-  test(`${operation.id} rejects unsupported content types and encodings`, async () => {
+  test(`${operation.id} rejects unsupported content types and encodings${shareText(3, "types")}`, async () => {
     const body = operation.streaming ? enveloped(Buffer.from("{}")) : "{}";
     const types = ["text/plain", "application/xml", "multipart/form-data; boundary=x", "application/jsonx", "x"];
     for (const type of sampled(types, 3, turn)) {
@@ -119,7 +119,7 @@ for (const [turn, operation] of operations.entries()) {
     }
   });
 
-  test(`${operation.id} rejects malformed paths and queries`, async () => {
+  test(`${operation.id} rejects malformed paths and queries${shareText(6, "texts")}`, async () => {
     const { baseUrl, headers } = callerFor(fixture.platform, operation);
     const ask = (path: string) => send("REST", baseUrl + path, { method: binding.verb, headers });
     const good = restOf(operation).path.split("?")[0]!;
@@ -142,7 +142,7 @@ for (const [turn, operation] of operations.entries()) {
     extremesOf(field).map((value) => [field.name, value] as const),
   );
   if (extremes.length > 0) {
-    test(`${operation.id} accepts or rejects the extremes of every number and time, and never breaks on one`, async () => {
+    test(`${operation.id} accepts or rejects the extremes of every number and time, and never breaks on one${shareText(2, "protocols")}`, async () => {
       const { baseUrl, headers } = callerFor(fixture.platform, operation);
       for (const [at, [name, value]] of extremes.entries()) {
         for (const protocol of sampled(protocols, 2, turn + at)) {
@@ -157,7 +157,7 @@ for (const [turn, operation] of operations.entries()) {
   }
 
   if (operation.paging?.kind === "cursor") {
-    test(`${operation.id} rejects every cursor that it did not issue`, async () => {
+    test(`${operation.id} rejects every cursor that it did not issue${shareText(2, "cursors")}`, async () => {
       const tokens = [
         "x",
         "!!!",
