@@ -51,8 +51,9 @@ async function nameIn(xml: string, settings: object = {}): Promise<string> {
   return (await verifyResponse(connection(settings), self, message, times)).content.nameId;
 }
 
-const refused = (xml: string, what: string, settings: object = {}) =>
-  assert.rejects(nameIn(xml, settings), Error, what);
+/** Expects the refusal of a message for a reason. */
+const refused = (xml: string, message: RegExp, settings: object = {}) =>
+  assert.rejects(nameIn(xml, settings), { name: "SamlRefusal", message });
 
 test("a signed assertion is accepted, with and without a signature of the response, and encrypted", async () => {
   for (const xml of [signed(), twiceSigned(), await encryptAssertion(signed(), service.certificate)]) {
@@ -67,59 +68,62 @@ test("two certificates are accepted while the identity provider changes its key"
   const both = { certificates: [other.certificate, idp.certificate] };
   assert.equal(await nameIn(signed(), both), "ada@acme.example");
   assert.equal(await nameIn(sign(unsigned(), "Assertion", other), both), "ada@acme.example");
-  await refused(sign(unsigned(), "Assertion", service), "a third key", both);
+  await refused(sign(unsigned(), "Assertion", service), /Invalid signature/, both);
 });
 
 test("an assertion that is not signed, or signed by somebody else, is refused", async () => {
-  await refused(unsigned(), "no signature");
-  await refused(sign(unsigned(), "Response", idp), "only the response is signed");
-  await refused(sign(unsigned(), "Assertion", other), "another key");
-  await refused(sign(signed(), "Response", other), "the response is signed with another key");
-  const bare = signed().replace(/<ds:SignatureValue>[^<]*|<SignatureValue>[^<]*/, (found) => `${found.split(">")[0]}>`);
-  await refused(bare, "an empty signature value");
+  await refused(unsigned(), /the assertion is not signed/);
+  await refused(sign(unsigned(), "Response", idp), /the assertion is not signed/);
+  await refused(sign(unsigned(), "Assertion", other), /Invalid signature/);
+  await refused(sign(signed(), "Response", other), /Invalid document signature/);
+  const bare = signed().replace(/<SignatureValue>[^<]*/, "<SignatureValue>");
+  assert.match(bare, /<SignatureValue><\/SignatureValue>/);
+  await refused(bare, /Invalid signature/);
 });
 
 test("weak and unusual signatures are refused", async () => {
   const dsig = "http://www.w3.org/2000/09/xmldsig#";
   const c14n = "http://www.w3.org/2001/10/xml-exc-c14n#";
-  await refused(signed({}, { signature: `${dsig}rsa-sha1` }), "SHA-1 signature");
-  await refused(signed({}, { digest: `${dsig}sha1` }), "SHA-1 digest");
-  await refused(signed({}, { canonicalization: `${c14n}WithComments` }), "canonicalization with comments");
-  await refused(signed({}, { transforms: [c14n] }), "without the enveloped transform");
-  await refused(signed({}, { transforms: [`${dsig}enveloped-signature`, `${c14n}WithComments`] }), "comments are kept");
+  await refused(signed({}, { signature: `${dsig}rsa-sha1` }), /signature method is not allowed: .*#rsa-sha1/);
+  await refused(signed({}, { digest: `${dsig}sha1` }), /digest method is not allowed: .*#sha1/);
+  await refused(signed({}, { canonicalization: `${c14n}WithComments` }), /canonicalization is not exclusive/);
+  for (const transforms of [[c14n], [`${dsig}enveloped-signature`, `${c14n}WithComments`]]) {
+    await refused(signed({}, { transforms }), /a signature has other transforms than the usual two/);
+  }
   // A public certificate used as the secret of an HMAC.
   const rsa = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
   const hmac = signed().replaceAll(rsa, `${dsig}hmac-sha1`);
   const info = /<SignedInfo.*<\/SignedInfo>/s.exec(hmac)?.[0] ?? "";
   const value = createHmac("sha1", idp.certificate).update(info).digest("base64");
-  await refused(hmac.replace(/<SignatureValue>[^<]*/, `<SignatureValue>${value}`), "HMAC with the certificate");
+  await refused(hmac.replace(/<SignatureValue>[^<]*/, `<SignatureValue>${value}`), /not allowed: .*#hmac-sha1/);
 });
 
 test("an assertion for another service, request, time or purpose is refused", async () => {
-  const cases: Partial<ResponseParts>[] = [
-    { issuer: "https://evil.example" },
-    { responseIssuer: "https://evil.example" },
-    { audience: "https://other.example" },
-    { recipient: "https://other.example/acs", destination: recipient },
-    { destination: "https://other.example/acs" },
-    { subjectInResponseTo: "_other" },
-    { subjectInResponseTo: "" },
-    { inResponseTo: "", subjectInResponseTo: "_request" },
-    { notOnOrAfterS: -120 },
-    { notOnOrAfterS: 3600 * 48 },
-    { notBeforeS: 120 },
-    { sessionEndsS: -120 },
-    { statement: "" },
-    { conditions: "" },
-    { conditions: "<saml:Conditions/>" },
-    { nameId: "" },
-    { status: "urn:oasis:names:tc:SAML:2.0:status:Responder" },
-    { confirmationMethod: "urn:oasis:names:tc:SAML:2.0:cm:sender-vouches" },
-    { assertionId: "_same", responseId: "_same" },
-    { assertionId: "1' or '1'='1" },
+  const unconfirmed = /no confirmation is for this service, this request and now/;
+  const cases: [Partial<ResponseParts>, RegExp][] = [
+    [{ issuer: "https://evil.example", responseIssuer: issuer }, /the assertion has another issuer/],
+    [{ responseIssuer: "https://evil.example" }, /the response has another issuer/],
+    [{ audience: "https://other.example" }, /audience mismatch/],
+    [{ recipient: "https://other.example/acs", destination: recipient }, unconfirmed],
+    [{ destination: "https://other.example/acs" }, /the response has another destination/],
+    [{ subjectInResponseTo: "_other" }, unconfirmed],
+    [{ subjectInResponseTo: "" }, unconfirmed],
+    [{ inResponseTo: "", subjectInResponseTo: "_request" }, unconfirmed],
+    [{ notOnOrAfterS: -120 }, /assertion expired/],
+    [{ notOnOrAfterS: 3600 * 48 }, unconfirmed],
+    [{ notBeforeS: 120 }, /not yet valid/],
+    [{ sessionEndsS: -120 }, /the session has ended/],
+    [{ statement: "" }, /does not say that somebody signed in/],
+    [{ conditions: "" }, /AudienceRestriction/],
+    [{ conditions: "<saml:Conditions/>" }, /no AudienceRestriction/],
+    [{ nameId: "" }, /the name id is empty/],
+    [{ status: "urn:oasis:names:tc:SAML:2.0:status:Responder" }, /did not sign anybody in/],
+    [{ confirmationMethod: "urn:oasis:names:tc:SAML:2.0:cm:sender-vouches" }, unconfirmed],
+    [{ assertionId: "_same", responseId: "_same" }, /two elements have the same id/],
+    [{ assertionId: "1' or '1'='1" }, /the signed element has no valid id/],
   ];
-  for (const parts of cases) await refused(signed(parts), JSON.stringify(parts));
-  await refused(sign(signed({ destination: "" }), "Response", idp), "a signed response must have a destination");
+  for (const [parts, reason] of cases) await refused(signed(parts), reason);
+  await refused(sign(signed({ destination: "" }), "Response", idp), /the response has another destination/);
   assert.equal(await nameIn(signed({ destination: "" })), "ada@acme.example");
   assert.equal(await nameIn(signed({ notOnOrAfterS: -30 })), "ada@acme.example", "clocks may differ by a minute");
 });
@@ -136,7 +140,7 @@ test("signature wrapping, all eight kinds, is refused", async () => {
   const [outer] = [...whole.matchAll(/<Signature .*?<\/Signature>/gs)].map(([text]) => text) as [string];
   const evilWhole = whole
     .replace(outer, "")
-    .replace(/ID="[^"]*"/, 'ID="_evil"')
+    .replaceAll(/ (ID="|URI="#)_/g, " $1_evil")
     .replaceAll("mallory@", "ada@");
   const object = (inner: string) => signature.replace("</Signature>", () => `<Object>${inner}</Object></Signature>`);
   const attacks: Record<string, string> = {
@@ -165,12 +169,15 @@ test("signature wrapping, all eight kinds, is refused", async () => {
       ),
     ),
   };
-  for (const [kind, xml] of Object.entries(attacks)) await refused(xml, `wrapping ${kind}`);
+  for (const [kind, xml] of Object.entries(attacks)) {
+    const isSameId = kind.endsWith(" id");
+    await refused(xml, isSameId ? /two elements have the same id/ : /the response must have exactly one assertion/);
+  }
   assert.equal(await nameIn(good), "mallory@acme.example", "the assertion itself is valid");
 });
 
 test("comments, entities, document types and other tricks of parsers are refused", async () => {
-  const tricks: Record<string, string> = {
+  const forbidden: Record<string, string> = {
     "a comment in the name id": signed({ nameId: "ada@acme.example.evil.example" }).replace(
       "ada@acme.example.evil",
       "ada@acme.example<!---->.evil",
@@ -181,20 +188,23 @@ test("comments, entities, document types and other tricks of parsers are refused
     "a document type": `<!DOCTYPE Response>${signed()}`,
     "an entity": `<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]>${signed({ nameId: "x" }).replace(">x<", ">&e;<")}`,
     "many entities": `<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>${signed()}`,
-    "an undefined entity": signed().replace("ada@acme.example<", "&evil;<"),
     "another encoding": `<?xml version="1.0" encoding="UTF-16"?>${signed()}`,
-    "a child in the name id": signed({ nameId: "ada@acme.example<x/>" }),
-    "a control character": signed().replace("<saml:Subject>", "\u0001<saml:Subject>"),
-    "text behind the end": `${signed()}<x/>`,
-    "not XML": "hello",
-    "too large": unsigned({ groups: Array.from({ length: 3000 }, () => "g".repeat(80)) }),
-    "too many groups": signed({ groups: Array.from({ length: 1100 }, () => "g") }),
-    "too deep": signed({ statement: `${"<x>".repeat(80)}${"</x>".repeat(80)}` }),
   };
-  for (const [kind, xml] of Object.entries(tricks)) await refused(xml, kind);
+  for (const xml of Object.values(forbidden)) {
+    await refused(xml, /a document type, a comment, a CDATA section or an instruction/);
+  }
+  await refused(signed().replace("ada@acme.example<", "&evil;<"), /the message has an entity/);
+  await refused(signed({ nameId: "ada@acme.example<x/>" }), /NameID must have only text/);
+  await refused(signed().replace("<saml:Subject>", "\u0001<saml:Subject>"), /invalid characters/);
+  await refused(`${signed()}<x/>`, /not well-formed: .*Only one element/);
+  await refused("hello", /not well-formed/);
+  await refused(unsigned({ groups: Array.from({ length: 3000 }, () => "g".repeat(80)) }), /too large/);
+  await refused(signed({ groups: Array.from({ length: 1100 }, () => "g") }), /too many attributes/);
+  await refused(signed({ statement: `${"<x>".repeat(80)}${"</x>".repeat(80)}` }), /nested too deeply/);
   const self = { entityId: audience, acsUrl: recipient, privateKey: service.privateKey };
   for (const message of ["", "%%%", "A", "=".repeat(8)]) {
-    await assert.rejects(verifyResponse(connection(), self, message, { nowMs: Date.now(), skewMs: 0 }));
+    const times = { nowMs: Date.now(), skewMs: 0 };
+    await assert.rejects(verifyResponse(connection(), self, message, times), /the message is not base64/);
   }
 });
 
@@ -219,20 +229,20 @@ test("a message that would keep the XML parser busy is refused before it is pars
 
 test("weak or foreign encryption is refused, and plain assertions where encryption is required", async () => {
   const cbc = { data: "http://www.w3.org/2001/04/xmlenc#aes256-cbc" };
-  await refused(await encryptAssertion(signed(), service.certificate, cbc), "CBC");
+  await refused(await encryptAssertion(signed(), service.certificate, cbc), /cipher is not allowed: .*-cbc/);
   const pkcs1 = { key: "http://www.w3.org/2001/04/xmlenc#rsa-1_5" };
-  await refused(await encryptAssertion(signed(), service.certificate, pkcs1), "PKCS #1 v1.5");
-  await refused(await encryptAssertion(signed(), other.certificate), "for another key");
-  await refused(await encryptAssertion(unsigned(), service.certificate), "encrypted, but not signed");
   await refused(
-    sign(await encryptAssertion(unsigned(), service.certificate), "Response", idp),
-    "only the response is signed",
+    await encryptAssertion(signed(), service.certificate, pkcs1),
+    /key transport is not allowed: .*rsa-1_5/,
   );
+  await refused(await encryptAssertion(signed(), other.certificate), /cannot be decrypted/);
+  const bare = await encryptAssertion(unsigned(), service.certificate);
+  for (const xml of [bare, sign(bare, "Response", idp)]) await refused(xml, /the assertion is not signed/);
   const required = { requireEncryption: true };
-  await refused(signed(), "not encrypted", required);
+  await refused(signed(), /the assertion is not encrypted/, required);
   assert.equal(await nameIn(await encryptAssertion(signed(), service.certificate), required), "ada@acme.example");
   const broken = (await encryptAssertion(signed(), service.certificate)).replace(/(CipherValue>[^<]{600})./, "$1A");
-  await refused(broken, "altered cipher text");
+  await refused(broken, /cannot be decrypted/);
 });
 
 test("500 mutated responses are refused", async () => {
@@ -279,7 +289,7 @@ test("500 mutated responses are refused", async () => {
   await fc.assert(
     fc.asyncProperty(mutated, async (xml) => {
       fc.pre(xml !== good);
-      await assert.rejects(nameIn(xml), Error);
+      await assert.rejects(nameIn(xml), SamlRefusal);
     }),
     { numRuns: 500 },
   );

@@ -97,7 +97,11 @@ export async function verifyResponse(
   const inResponseTo = attributeOf(response, "InResponseTo");
   const isResponseSigned = childrenOf(response, signatureNs, "Signature").length > 0;
   const saml = createSaml(connection, self, { skewMs, isResponseSigned });
-  const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: Buffer.from(xml).toString("base64") });
+  const { profile } = await saml
+    .validatePostResponseAsync({ SAMLResponse: Buffer.from(xml).toString("base64") })
+    .catch((cause: Error) => {
+      throw new SamlRefusal(`the response is not valid: ${cause.message}`, { cause });
+    });
   require(profile?.getAssertionXml !== undefined, "the response has no assertion");
   // Only what was signed is read.
   const assertion = parseXml(profile.getAssertionXml());
