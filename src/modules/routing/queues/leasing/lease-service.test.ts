@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
@@ -40,13 +39,27 @@ test("a worker's access is rechecked only after a wait", async () => {
 test("a worker that does not wait gets items that a background statement has locked for a moment", async () => {
   const pool = await stage.pool({});
   for (let n = 0; n < 3; n++) await stage.enqueue(pool);
-  let leasing: ReturnType<typeof leaseService.lease> | undefined;
-  await db.transaction(async (tx) => {
+  const [locked, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locking = db.transaction(async (tx) => {
     await tx`select from queue_items where pool_id = ${pool.poolId} for update`;
-    leasing = leaseService.lease(leaseRequestOf(pool, { max: 3 }));
-    await delay(20);
+    locked.resolve();
+    await found.promise;
   });
-  assert.equal((await leasing!).rows.length, 3);
+  await locked.promise;
+  // A lease that finds nothing checks whether an item is ready. Only then is the lock released.
+  let isContended = false;
+  const sql = new Proxy(db.steady.sql, {
+    apply(target, self, statement) {
+      const send = () => Reflect.apply(target, self, statement);
+      if (!String(statement[0]).includes("as found")) return send();
+      isContended = true;
+      found.resolve();
+      return locking.then(send);
+    },
+  });
+  const { lease } = createLeaseService(leaseParts({ ...db, steady: { ...db.steady, sql } }, signals));
+  const { rows } = await lease(leaseRequestOf(pool, { max: 3 })).finally(found.resolve);
+  assert.deepEqual([rows.length, isContended], [3, true]);
 });
 
 test("an offer is accepted with its number, by its recipient and until it expires, even if nothing has ended it yet", async () => {
