@@ -183,7 +183,7 @@ test("with mutual TLS the handshake fails without a valid certificate", async (t
   const old = await authority.issue(name, { notAfter: new Date(Date.now() - 86_400_000) });
   for (const identity of [{}, strange, old])
     await assert.rejects(callOverTls(address, identity, good), { code: /ERR_SSL|ECONNRESET|EPIPE/ });
-  await assert.rejects(fetch(`http://${address}/health`), "plain HTTP is not accepted");
+  await assert.rejects(fetch(`http://${address}/health`), /fetch failed/);
   // The client can verify the server's certificate.
   await assert.rejects(callOverTls(address, await authority.issue(name), good, stranger.cert), /certificate/);
 });

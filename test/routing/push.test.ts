@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, test } from "node:test";
-import { Webhook } from "standardwebhooks";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
@@ -39,7 +39,10 @@ test("an item is sent to its recipient with a verifiable signature, and a 2xx co
     priority: 0,
     attempt: 1,
   });
-  assert.throws(() => new Webhook(`whsec_${randomBytes(24).toString("base64")}`).verify(body, headers));
+  assert.throws(
+    () => new Webhook(`whsec_${randomBytes(24).toString("base64")}`).verify(body, headers),
+    WebhookVerificationError,
+  );
   assert.equal(receiver.received.length, 1);
   assert.equal((await own.ok("GET", `/api/outcomes/${id}`)).data.status, "success");
   // A pushed item cannot be leased.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { Webhook } from "standardwebhooks";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
@@ -147,7 +147,7 @@ test("a tenant's events never reach another tenant's endpoint, and its endpoints
   const idsAt = (path: string) => receiver.received(path).map((each) => JSON.parse(each.body).id);
   assert.deepEqual(idsAt("/mine"), [body.data.id]);
   assert.deepEqual(idsAt("/theirs"), [theirEvent.body.data.id]);
-  assert.throws(() => verify(theirs.secret, receiver.received("/mine")[0]!));
+  assert.throws(() => verify(theirs.secret, receiver.received("/mine")[0]!), WebhookVerificationError);
   for (const path of [mine.id, `${mine.id}/deliveries`, `${mine.id}/deliveries/${body.data.id}`]) {
     assert.equal((await other.call("GET", `${base}/${path}`)).status, 404, path);
   }

@@ -67,6 +67,7 @@ test("a key whose transaction was rolled back can be claimed again", async () =>
       await claimKey(tx, claimed);
       throw new Error("no effect");
     }),
+    /no effect/,
   );
   assert.equal(await carryOut(claimed, "second"), "second");
 });

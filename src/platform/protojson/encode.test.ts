@@ -75,8 +75,8 @@ suite("writing JSON", () => {
     ] as const) {
       assert.equal(encode(create(TimestampSchema, { seconds, nanos })), `"${text}"`);
     }
-    assert.throws(() => encode(create(TimestampSchema, { seconds: 253_402_300_800n })));
-    assert.throws(() => encode(create(TimestampSchema, { nanos: -1 })));
+    assert.throws(() => encode(create(TimestampSchema, { seconds: 253_402_300_800n })), /outside the years/);
+    assert.throws(() => encode(create(TimestampSchema, { nanos: -1 })), /outside the years/);
   });
 
   test("durations are decimal seconds and may be negative", () => {
@@ -90,7 +90,7 @@ suite("writing JSON", () => {
     ] as const) {
       assert.equal(encode(create(DurationSchema, { seconds, nanos })), `"${text}"`);
     }
-    assert.throws(() => encode(create(DurationSchema, { seconds: 1n, nanos: -1 })));
+    assert.throws(() => encode(create(DurationSchema, { seconds: 1n, nanos: -1 })), /different signs/);
   });
 
   test("field masks use the encoder's field names", () => {

@@ -147,7 +147,7 @@ redisTest(
       await assert.rejects(strict.take(key, 1, slow), (error: unknown) => {
         return error instanceof Failure && error.code === "UNAVAILABLE" && error.cause instanceof Error;
       });
-      await assert.rejects(lenient.ping());
+      await assert.rejects(lenient.ping(), /isn't writeable|connection is closed/i);
     } finally {
       await peer!.start();
     }
@@ -195,7 +195,7 @@ redisTest("a limiter whose Redis was never reachable applies its fail mode immed
       limiter.take("k", 1, slow),
       (error: unknown) => error instanceof Failure && error.code === "UNAVAILABLE",
     );
-    await assert.rejects(limiter.ping());
+    await assert.rejects(limiter.ping(), /The connection to Redis failed/);
   } finally {
     await limiter.close();
   }

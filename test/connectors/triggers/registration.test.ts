@@ -13,7 +13,7 @@ import { startMock } from "../../../src/modules/connectors/manifests/testing/moc
 import { sampleAccount } from "../../../src/modules/connectors/manifests/testing/sample-account.ts";
 import { registrationBinding } from "../../../src/modules/connectors/triggers/domain/subscription.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
-import { createKeyring, reencrypt } from "../../../src/platform/crypto/index.ts";
+import { createKeyring, reencrypt, SealError } from "../../../src/platform/crypto/index.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { until } from "../../harness/until.ts";
 import { publicUrl, startTriggerStage, triggerProvider } from "./trigger-stage.ts";
@@ -296,7 +296,10 @@ test("secrets are re-encrypted when the master key changes, and cannot be opened
     select tenant_id, id, ciphertext, key_id from connector_trigger_registrations where subscription_id = ${ref.id}`;
   assert.deepEqual([row!.keyId, keyring.keyIdOf(row!.ciphertext)], ["k2", "k2"]);
   assert.match(JSON.parse(keyring.open(row!.ciphertext, registrationBinding(row!))).signing, /^[A-Za-z0-9_-]{43}$/);
-  assert.throws(() => keyring.open(row!.ciphertext, registrationBinding({ ...row!, tenantId: "another" })));
+  assert.throws(
+    () => keyring.open(row!.ciphertext, registrationBinding({ ...row!, tenantId: "another" })),
+    ({ cause }) => cause instanceof SealError && cause.fault === "rejected",
+  );
   // The other tests of this file use the first key.
   const back = createKeyring({ activeKeyId: "k1", keys: { k1: masterKey, k2: next } });
   for (const table of triggers.sealed) await reencrypt(back, table, new AbortController().signal);

@@ -286,7 +286,7 @@ test("a cancelled import adds no further members, keeps those it added, and cann
 
   // The first batch is added, then the node stops.
   const importId = await start(ids);
-  await assert.rejects(run(importId, AbortSignal.abort()));
+  await assert.rejects(run(importId, AbortSignal.abort()), { name: "AbortError" });
   await assert.rejects(cancel(importId, freshTenant()), failsWith("NOT_FOUND", /import/));
   const cancelled = await cancel(importId);
   assert.deepEqual([cancelled.status, cancelled.processed, cancelled.added], ["cancelled", 500, 500]);

@@ -340,6 +340,7 @@ test("an event of another module appears in the log when its transaction commits
       await record(tx, []);
       throw new Error("undone");
     }),
+    /undone/,
   );
   const actions: (() => void)[] = [];
   await db.transaction((tx) => record(tx, actions));

@@ -34,7 +34,7 @@ test("a second start finds the data of the first", async (t) => {
 test("a stop ends the server, even with connections open, and may be repeated", async (t) => {
   const { start } = await scratch(t, initialised);
   const { url, pid, stop } = await start();
-  const waiting = assert.rejects(query(url, "select pg_sleep(600)"));
+  const waiting = assert.rejects(query(url, "select pg_sleep(600)"), /terminating connection/);
   await until(async () => (await query(url, "select 1 from pg_stat_activity where wait_event = 'PgSleep'")).length > 0);
   await Promise.all([stop(), stop()]);
   await stop();

@@ -49,6 +49,7 @@ test("a change that was rolled back is not published", async (t) => {
       await changes.record(tx, undone);
       throw new Error("no");
     }),
+    /no/,
   );
   await db.transaction((tx) => changes.record(tx, done));
   await until(() => heard.includes(done));

@@ -18,7 +18,7 @@ test("providers of notifications that could not be read are read again", async (
   const file = join(folder, "apns.json");
   writeFileSync(file, '{ "notifications":');
   const providers = createBuiltinProviders(pathToFileURL(`${folder}/`));
-  await assert.rejects(providers.withMessages());
+  await assert.rejects(providers.withMessages(), SyntaxError);
   copyFileSync(new URL("../../../../../gen/connectors/apns.json", import.meta.url), file);
   assert.deepEqual(
     (await providers.withMessages()).map(({ key }) => key),

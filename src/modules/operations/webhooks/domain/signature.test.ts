@@ -25,7 +25,10 @@ test("a changed body, id or time fails verification", () => {
   const secret = secretText(randomBytes(secretBytes));
   const webhook = new Webhook(secret);
   const headers = webhookHeaders({ id: "m1", timestampS: nowS(), body: "{}" }, [secret]);
-  assert.throws(() => webhook.verify('{"a":1}', headers));
-  assert.throws(() => webhook.verify("{}", { ...headers, "webhook-id": "m2" }));
-  assert.throws(() => webhook.verify("{}", { ...headers, "webhook-timestamp": String(nowS() + 1) }));
+  assert.throws(() => webhook.verify('{"a":1}', headers), WebhookVerificationError);
+  assert.throws(() => webhook.verify("{}", { ...headers, "webhook-id": "m2" }), WebhookVerificationError);
+  assert.throws(
+    () => webhook.verify("{}", { ...headers, "webhook-timestamp": String(nowS() + 1) }),
+    WebhookVerificationError,
+  );
 });
