@@ -128,8 +128,10 @@ test("a caller for production neither sees nor uses packs of a sandbox", async (
     const { status, text } = await caller.call(...requestOf(pack));
     assert.equal(status, 403, `${call}: ${text}`);
   }
+  const visible = await createPack(party, await environmentId(party, "production"));
   const { body } = await caller.call("GET", "/api/rollout-evidence/packs");
-  assert.ok(body.data.every(({ environment_id }: ResponseData) => environment_id !== sandbox));
+  const ids = body.data.map(({ id }: ResponseData) => id);
+  assert.deepEqual([ids.includes(visible.id), ids.includes(pack.id)], [true, false]);
 });
 
 test("a worker collects evidence with the role service, and changes nothing else", async () => {

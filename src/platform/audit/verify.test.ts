@@ -67,6 +67,14 @@ test("every kind of tampering is detected at the line where the chain breaks", a
   }
 });
 
+test("a line of JSON that is not an entry is reported as such", async () => {
+  for (const line of ["null", "5", "[]"]) {
+    const path = freshPath();
+    await writeFile(path, `${line}\n`);
+    assert.deepEqual((await verifyAudit(path)).brokenAt, { line: 1, reason: "not an entry" }, line);
+  }
+});
+
 test("a gap in the sequence numbers is detected even if every link matches", async () => {
   const path = await written(1);
   const { hash: _, prev_hash: __, ...entry } = JSON.parse((await linesOf(path))[0]!);

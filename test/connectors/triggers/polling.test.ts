@@ -97,16 +97,17 @@ test("a list with more pages than a poll reads is read to its end, page by page"
   assert.deepEqual(await received(tenantId, id), [...ids].sort());
 });
 
-test("a failure in the middle of a list loses nothing and doubles nothing, and is shown until a scan succeeds", async () => {
+test("a failure in the middle of a list loses and doubles nothing, and is shown without credentials until a scan succeeds", async () => {
   const tenantId = await stage.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
   const ids = Array.from({ length: 45 }, (_, nth) => `cut-${nth}`);
   provider.state.items = ids.map((each) => item(each));
-  provider.state.interrupt = (page) => (page === 2 ? { status: 400, body: { message: "bad cursor" } } : undefined);
+  const body = { message: "bad cursor of token-of-the-account" };
+  provider.state.interrupt = (page) => (page === 2 ? { status: 400, body } : undefined);
   await db.sql`update connector_trigger_subscriptions set poll_due_at = now() where id = ${id}`;
   const failing = await stage.waitFor(tenantId, id, ({ status }) => status === "failing");
-  assert.match(failing.lastError, /bad cursor/);
+  assert.match(failing.lastError, /bad cursor of (?!token-of-the-account)/);
   assert.equal(failing.polling!.failures, 1);
   assert.equal((await received(tenantId, id)).length, 20);
   provider.state.interrupt = undefined;
@@ -120,7 +121,7 @@ test("a failure in the middle of a list loses nothing and doubles nothing, and i
   );
 });
 
-test("a rate limit delays every poll of the connection, and no credential is shown", async () => {
+test("a rate limit delays every poll of the connection", async () => {
   const tenantId = await stage.tenant();
   const connectionId = await stage.connection(tenantId);
   provider.state.items = [];
@@ -128,11 +129,7 @@ test("a rate limit delays every poll of the connection, and no credential is sho
     await readySubscription(tenantId, connectionId),
     await readySubscription(tenantId, connectionId),
   ];
-  provider.state.interrupt = () => ({
-    status: 429,
-    headers: { "retry-after": "1200" },
-    body: { message: "token-of-the-account is too fast" },
-  });
+  provider.state.interrupt = () => ({ status: 429, headers: { "retry-after": "1200" }, body: { message: "too fast" } });
   await db.sql`update connector_trigger_subscriptions set poll_due_at = now() where id = ${id}`;
   await stage.waitFor(tenantId, id, ({ polling }) => polling!.failures === 1);
   provider.state.interrupt = undefined;
@@ -140,8 +137,6 @@ test("a rate limit delays every poll of the connection, and no credential is sho
     const { polling } = await stage.get(tenantId, each);
     assert.ok(Number(polling!.nextPollAt!.seconds) * 1000 > Date.now() + 1_100_000, each);
   }
-  const rows = await db.sql<{ text: string }[]>`select intake_error as text from connector_trigger_subscriptions`;
-  assert.ok(rows.every(({ text }) => !text.includes("token-of-the-account")));
 });
 
 test("the polls of one connection never run at the same time", async () => {

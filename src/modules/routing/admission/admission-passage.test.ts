@@ -141,6 +141,25 @@ test("concurrent claims never take the same place of a group", async () => {
   assert.equal(singles.filter(Boolean).length, 1);
 });
 
+test("groups that one statement saves keep their tenants and pools", async () => {
+  const [tenantId, other] = [freshTenant(), freshTenant()];
+  const [a, b, c] = [ulid(1), ulid(2), ulid(3)];
+  const ref = { kind: "singleton", groupId: "g" } as const;
+  const group = (fields: Partial<OwnedGroup>): OwnedGroup => {
+    const state = createEmptyGroup({ ...ref, groupId: fields.groupId ?? ref.groupId });
+    return { tenantId, ...ref, ...places, stored: false, state, ...fields };
+  };
+  const ofOneTenant = [group({ poolId: a, groupId: "a" }), group({ poolId: b, groupId: "b" })];
+  const ofOnePool = [group({ poolId: c }), group({ poolId: c, tenantId: other })];
+  for (const groups of [ofOneTenant, ofOnePool]) await saveGroups(db.sql, groups, nowMs);
+  const poolsOf = async (owner: string) => {
+    const rows = await db.sql<{ poolId: string }[]>`
+      select pool_id from admission_groups where tenant_id = ${owner} order by pool_id`;
+    return rows.map(({ poolId }) => poolId);
+  };
+  assert.deepEqual([await poolsOf(tenantId), await poolsOf(other)], [[a, b, c], [c]]);
+});
+
 /** Whether every group had a free place; claims all of them, or none. */
 async function passes(groups: readonly OwnedGroup[]): Promise<boolean> {
   try {

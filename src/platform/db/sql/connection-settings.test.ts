@@ -43,13 +43,17 @@ test("an unknown mode or parameter is refused and never lowers security", () => 
   }
 });
 
-test("the connection timeout and the channel binding come from the URL", () => {
-  const { connectionTimeoutMillis, options } = clientConfig(
-    "postgres://h/db?connect_timeout=7&channel_binding=require",
-    {
-      connectMs: 1000,
-    },
-  );
-  assert.equal(connectionTimeoutMillis, 7000);
-  assert.doesNotMatch(options!, /connect_timeout|channel_binding/);
+test("the connection timeout and the channel binding come from the URL, and else from the pool and the default", () => {
+  const configs = [
+    clientConfig("postgres://h/db?connect_timeout=7&channel_binding=require", { connectMs: 1000 }),
+    clientConfig("postgres://h/db?channel_binding=disable", { connectMs: 1000 }),
+    clientConfig("postgres://h/db", {}),
+  ];
+  const chosen = configs.map((config) => [config.connectionTimeoutMillis, config.enableChannelBinding]);
+  assert.deepEqual(chosen, [
+    [7000, true],
+    [1000, undefined],
+    [5000, undefined],
+  ]);
+  assert.doesNotMatch(configs[0]!.options!, /connect_timeout|channel_binding/);
 });
