@@ -229,7 +229,7 @@ function valuesOfOtherKinds(field: DescField): unknown[] {
   switch (field.fieldKind) {
     case "list":
       // An empty message in a list has the right type; its rules decide whether it is valid.
-      return ["text", 5, true, {}, [null], [[]], ...(field.listKind === "message" ? [] : [[{}]]), [5]];
+      return ["text", 5, true, {}, [null], [[]], ...(field.listKind === "message" ? [] : [[{}]]), [true]];
     case "map":
       return ["text", 5, true, [], { "\ud800": {} }, { __proto__: null, "": 5 }];
     case "enum":
