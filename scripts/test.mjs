@@ -36,11 +36,7 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
-const chosenSeed = options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : undefined);
-const seed = Number(chosenSeed ?? 1);
-// Random cases are the same in every run. The sample changes daily, so that all cases have their day, and is the same when
-// a run is repeated.
-const sample = Number(chosenSeed ?? Math.floor(Date.now() / 86_400_000));
+const seed = Number(options.seed ?? (options.fuzz ? Math.floor(Math.random() * 2 ** 31) : 1));
 if (!Number.isInteger(seed)) {
   console.error(`--seed must be a whole number (for example: --seed 42), not ${options.seed}.`);
   process.exit(1);
@@ -65,9 +61,7 @@ if (isWhole) {
     if (status !== 0) process.exit(status ?? 1);
   }
 }
-console.log(
-  `Random cases use seed ${seed}.${isLong ? "" : ` Sampled cases are those of --seed ${sample}.`}${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`,
-);
+console.log(`Random and sampled cases use seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
 
 const outerUrl = process.env[SERVER_URL];
 const server = outerUrl === undefined ? await startServer() : { url: outerUrl, stop: async () => {} };
@@ -84,7 +78,6 @@ const events = runTestFiles(files, {
     ...process.env,
     [SERVER_URL]: server.url,
     TEST_SEED: String(seed),
-    TEST_SAMPLE: String(sample),
     ...(isLong && { TEST_LONG: "1" }),
   },
 });
