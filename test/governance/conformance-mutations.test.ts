@@ -5,7 +5,7 @@ import { createCaseRunner } from "../../src/modules/governance/conformance/case-
 import type { CaseResult } from "../../src/modules/governance/conformance/domain/case-result.ts";
 import type { SandboxKeys } from "../../src/modules/governance/conformance/sandbox/index.ts";
 import { conformanceSuites } from "../../src/modules/governance/conformance/suites/index.ts";
-import { sampled, seed } from "../harness/run-size.ts";
+import { sampled } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { newParty, type Party } from "../routing/tenant-fixture.ts";
 import { type Mutation, mutations } from "./mutations.ts";
@@ -62,7 +62,7 @@ test("every conformance case has a mutated build", () => {
 });
 
 test("conformance cases catch mutated builds", { concurrency }, async (t) => {
-  const wanted = sampled(Object.keys(mutations).sort(), 5, seed);
+  const wanted = sampled(Object.keys(mutations).sort(), 5, 0);
   await Promise.all(
     wanted.map((caseId) =>
       t.test(`${caseId} catches its mutated build`, async () => {
