@@ -85,8 +85,11 @@ test(`a broadcast to ${memberCount} members, with random node crashes and member
       assert.notEqual(now.status, "failed");
       if (now.status === "completed") return true;
       await delay(chance() * 300);
-      // One node at a time, so that another can respond.
-      if (crashes < 5) await nodes[crashes++ % 2]!.crash();
+      if (crashes === 0) {
+        // Both at once: otherwise one node could complete the broadcast while the other one starts.
+        crashes = nodes.length;
+        await Promise.all(nodes.map((node) => node.crash()));
+      } else if (crashes < 5) await nodes[crashes++ % 2]!.crash();
       return false;
     },
     Boolean,
@@ -94,7 +97,7 @@ test(`a broadcast to ${memberCount} members, with random node crashes and member
   );
   over = true;
   await churning;
-  assert.ok(crashes >= 2, `only ${crashes} crashes`);
+  assert.ok(crashes > 0, "the broadcast ended before a crash");
   t.diagnostic(`${crashes} crashes`);
 
   const { cutoff, expanded } = await status();
