@@ -7,13 +7,13 @@ import { loadBuiltinProviders } from "../../src/modules/connectors/manifests/cat
 import { readResponse } from "../../src/modules/connectors/manifests/domain/response/read-response.ts";
 import type { AccountValues, HttpRequest } from "../../src/modules/connectors/manifests/index.ts";
 import { eventsOf } from "../../src/modules/connectors/triggers/intake/delivery-reader.ts";
-import type { Json, JsonObject } from "../../src/platform/document/index.ts";
+import type { Json } from "../../src/platform/document/index.ts";
 
 const providers = new Map(loadBuiltinProviders().map((each) => [each.key, each]));
 const nowMs = Date.UTC(2026, 0, 1);
 
 /** A provider that answers every request with this body, and keeps the requests. */
-function answering(body: JsonObject, status = 200) {
+function answering(body: Json, status = 200) {
   const requests: HttpRequest[] = [];
   const http = {
     async send(_provider: unknown, _settings: unknown, request: HttpRequest) {
@@ -69,8 +69,8 @@ for (const [key, account, body, expected] of [
     const { http, requests } = answering(body);
     const result = await createAccountProbe(http)(providers.get(key)!, account, nowMs);
     assert.deepEqual(
-      [result.kind, result.kind === "ok" && result.account],
-      ["ok", { id: expected.id, label: expected.label }],
+      [result.kind, result.kind === "ok" && result.accounts],
+      ["ok", [{ id: expected.id, label: expected.label, captured: {} }]],
     );
     assert.deepEqual(
       requests.map(({ url }) => url),
@@ -79,6 +79,40 @@ for (const [key, account, body, expected] of [
     const refusing = answering({ message: "no" }, 401);
     const refused = await createAccountProbe(refusing.http)(providers.get(key)!, account, nowMs);
     assert.equal(refused.kind === "failed" && refused.class, "auth_expired");
+  });
+}
+
+for (const [key, body, accounts] of [
+  [
+    "jira",
+    [
+      { id: "cloud-1", name: "one", url: "https://one.atlassian.net", scopes: ["read:jira-work"] },
+      { id: "cloud-1", name: "one", url: "https://one.atlassian.net", scopes: ["read:page:confluence"] },
+      { id: "cloud-2", name: "two", url: "https://two.atlassian.net", scopes: ["read:jira-work"] },
+    ],
+    [
+      { id: "cloud-1", label: "one", captured: { cloud_id: "cloud-1", site_url: "https://one.atlassian.net" } },
+      { id: "cloud-2", label: "two", captured: { cloud_id: "cloud-2", site_url: "https://two.atlassian.net" } },
+    ],
+  ],
+  [
+    "xero",
+    [
+      { id: "link-1", tenantId: "tenant-1", tenantType: "ORGANISATION", tenantName: "One Ltd" },
+      { id: "link-2", tenantId: "tenant-2", tenantType: "ORGANISATION", tenantName: "Two Ltd" },
+    ],
+    [
+      { id: "tenant-1", label: "One Ltd", captured: { tenant_id: "tenant-1" } },
+      { id: "tenant-2", label: "Two Ltd", captured: { tenant_id: "tenant-2" } },
+    ],
+  ],
+] as const) {
+  test(`every site that a grant of ${key} reaches can be chosen`, async () => {
+    const account = accountOf({ mode: "oauth2", credentials: { access_token: "token-1" } });
+    const probe = createAccountProbe(answering(body as unknown as Json).http);
+    assert.deepEqual(await probe(providers.get(key)!, account, nowMs), { kind: "ok", accounts });
+    const none = await createAccountProbe(answering([]).http)(providers.get(key)!, account, nowMs);
+    assert.equal(none.kind === "failed" && none.code, "no_account");
   });
 }
 

@@ -21,8 +21,8 @@ export function rulesOf(field: DescField): FieldRules | undefined {
 /** The fields of an operation's request that name a record. */
 export function idFields({ method }: Operation): DescField[] {
   return method.input.fields.filter(
-    // An OAuth client is a record of the provider.
-    ({ name, scalar }) => scalar === ScalarType.STRING && /(^|_)id$/.test(name) && name !== "client_id",
+    // OAuth clients and accounts are records of the provider.
+    ({ name, scalar }) => scalar === ScalarType.STRING && /(^|_)id$/.test(name) && !/^(client|account)_id$/.test(name),
   );
 }
 

@@ -16,7 +16,7 @@ export interface ConnectionService {
   /** Lists the connections of the caller's tenant, revoked ones included, oldest first. */
   list(request?: ListConnectionsRequest, options?: CallOptions): List<Connection>;
 
-  /** Changes the fields that are present. New settings and credentials take the place of the current ones, which stay in use until the provider has accepted the new ones; they must belong to the same account. A grant of OAuth is replaced by a connect session that reconnects the connection. */
+  /** Changes the fields that are present. New settings and credentials take the place of the current ones, which stay in use until the provider has accepted the new ones; they must belong to the same account. A grant of OAuth is replaced by a connect session that reconnects the connection. With account_id, a connection that needs an account gets one. */
   update(request: UpdateConnectionRequest, options?: CallOptions): Promise<Connection>;
 
   /** Revokes a connection permanently. The grant is revoked at the provider if it offers that, then the credentials are deleted. A revoked connection stays unchanged. */
@@ -92,7 +92,7 @@ export type Connection = {
   readonly provider_config_id: string;
   /** The end user for whom it acts, if any. */
   readonly end_user?: ConnectionEndUser;
-  /** active, needs_reauth (unusable until access is granted again) or revoked. */
+  /** active, needs_account (unusable until one of account_choices is chosen), needs_reauth (unusable until access is granted again) or revoked. */
   readonly status: string;
   /** What it may do, in the provider's terms. */
   readonly scopes: readonly string[];
@@ -130,6 +130,8 @@ export type Connection = {
   readonly environment_id: string;
   /** The last 20 attempts to connect the account and to renew its tokens, newest first; only in the answer of GetConnection. */
   readonly attempts: readonly ConnectionAttempt[];
+  /** The accounts that the grant reaches, such as the sites of a person; only while one of them must be chosen with UpdateConnection. */
+  readonly account_choices: readonly ConnectionAccount[];
 };
 
 /** An end user for whom a connection acts. */
@@ -183,7 +185,7 @@ export type ListConnectionsRequest = {
   /** Only those of this provider. */
   readonly provider_key?: string;
   /** Only those in this status. */
-  readonly status?: "active" | "needs_reauth" | "revoked";
+  readonly status?: "active" | "needs_account" | "needs_reauth" | "revoked";
   /** Only those of this end user. */
   readonly end_user_id?: string;
   /** Only those of this provider config. */
@@ -208,6 +210,8 @@ export type UpdateConnectionRequest = {
   readonly record_version?: number;
   /** Replaces all settings, for example with another sender. They are tested together with the credentials. At most 16 KiB as JSON. */
   readonly settings?: object;
+  /** Chooses one of account_choices by its id, so that the connection acts for it from now on. It cannot be changed later. */
+  readonly account_id?: string;
 };
 
 /** Selects the connection to revoke. */
@@ -228,7 +232,7 @@ export type TestConnectionResponse = {
   readonly ok: boolean;
   /** ok; unverified (the provider offers no request to check an account); unusable (see code); unreachable (no response); or the class of the provider's response: rate_limited, auth_expired, permission_denied, not_found, conflict, invalid_input, unavailable, failed or malformed. */
   readonly class: string;
-  /** The provider's error code, or why the connection is unusable: revoked, needs_reauth, expired, decrypt_failed or refresh_failed. */
+  /** The provider's error code, or why the connection is unusable: revoked, needs_account, needs_reauth, account_missing (the credentials do not reach the account of the connection), expired, decrypt_failed or refresh_failed. */
   readonly code: string;
   /** What failed, in words. */
   readonly message: string;

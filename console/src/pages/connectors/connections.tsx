@@ -1,10 +1,12 @@
 import { type Connection, createConnectionService } from "@client/gen/connection";
+import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
+import { FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
@@ -12,7 +14,7 @@ import { Ago, Id, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
 
 const connections = createConnectionService(transport);
-const statuses = ["active", "needs_reauth", "revoked"];
+const statuses = ["active", "needs_account", "needs_reauth", "revoked"];
 
 const columns: readonly Column<Connection>[] = [
   { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },
@@ -36,6 +38,7 @@ const columns: readonly Column<Connection>[] = [
 
 /** The accounts that are connected. */
 export function Connections() {
+  const [choosing, choose] = useState<Connection>();
   const filters = {
     status: filterOf("status"),
     provider_key: filterOf("provider"),
@@ -90,6 +93,11 @@ export function Connections() {
             ? (connection) =>
                 connection.status !== "revoked" && (
                   <>
+                    {connection.account_choices.length > 0 && (
+                      <Button onClick={() => choose(connection)} small tone="primary">
+                        Choose account
+                      </Button>
+                    )}
                     <Button onClick={() => test(connection)} small tone="quiet">
                       Test
                     </Button>
@@ -100,8 +108,27 @@ export function Connections() {
                 )
             : undefined
         }
-        rowActionsWidth="150px"
+        rowActionsWidth="270px"
       />
+      {choosing !== undefined && (
+        <FormDialog
+          done="The account was chosen."
+          fields={[
+            {
+              ...{ name: "account_id", label: "Account", kind: "choice", required: true },
+              hint: "The connection acts for this account from now on.",
+              choices: choosing.account_choices.map(({ id, label }) => ({ value: id, label: label || id })),
+            },
+          ]}
+          onClose={() => choose(undefined)}
+          onSubmit={async (values) => {
+            await connections.update({ id: choosing.id, account_id: String(values.account_id) });
+            list.refresh();
+          }}
+          submit="Choose account"
+          title={`Choose the account of ${choosing.name}`}
+        />
+      )}
     </>
   );
 }

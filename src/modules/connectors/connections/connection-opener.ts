@@ -27,6 +27,7 @@ export interface OpenConnection extends AccountValues {
 export type ConnectionFault =
   | "connection_missing"
   | "revoked"
+  | "needs_account"
   | "needs_reauth"
   | "expired"
   | "decrypt_failed"
@@ -145,6 +146,7 @@ function faultOf(outcome: RefreshOutcome): ConnectionFault | undefined {
     case "missing":
       return "connection_missing";
     case "revoked":
+    case "needs_account":
     case "needs_reauth":
       return outcome.kind;
     case "not_refreshable":

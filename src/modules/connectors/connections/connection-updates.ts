@@ -15,6 +15,7 @@ import {
   type EndUser,
   hasTokens,
   type SealedConnection,
+  settleAccount,
 } from "./domain/connection.ts";
 import { fitFields } from "./domain/field-check.ts";
 import { grantEnd } from "./domain/refresh-policy.ts";
@@ -29,6 +30,8 @@ export interface ConnectionChange {
   readonly endUser?: EndUser | undefined;
   readonly settings?: Connection["settings"] | undefined;
   readonly credentials?: Credentials | undefined;
+  /** One of the accounts that the grant reaches. */
+  readonly accountId?: string | undefined;
   /** When the new credentials expire. */
   readonly expiresAt: Date | null;
 }
@@ -41,6 +44,9 @@ export interface TestedCredentials {
   /** Undefined if no manifest describes how to test them. */
   readonly grant: ProvenGrant | undefined;
 }
+
+/** How many choices an error names. */
+const choicesShown = 10;
 
 interface Parts {
   readonly events: EventRecorder;
@@ -78,8 +84,9 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
     const fit = fitFields(provider, mode, settings, credentials);
     if (!("mode" in fit)) throw invalidFields(fit);
     const target = { tenantId, provider, mode, configId };
-    const proven = await prover.proveFields(target, fit.settings, fit.credentials, current.scopes, nowMs);
-    if (isProofFault(proven)) throw proofFailure(proven);
+    const result = await prover.proveFields(target, fit.settings, fit.credentials, current.scopes, nowMs);
+    if (isProofFault(result)) throw proofFailure(result);
+    const proven = settleAccount(result, current.account.id);
     if (current.account.id !== "" && current.account.id !== proven.account.id) {
       throw fail("FAILED_PRECONDITION", {
         public:
@@ -109,13 +116,20 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
     async prepare(
       context: Context,
       id: string,
-      { settings, credentials, expiresAt }: ConnectionChange,
+      { settings, credentials, accountId, expiresAt }: ConnectionChange,
       expectedVersion: number | undefined,
     ): Promise<TestedCredentials | undefined> {
       if (credentials === undefined && expiresAt !== null) {
         throw invalid("expires_at", "credentials", "is only for new credentials: set both");
       }
       if (credentials === undefined && settings === undefined) return undefined;
+      if (accountId !== undefined) {
+        throw invalid(
+          "account_id",
+          "alone",
+          "cannot be set together with credentials or settings: choose it afterwards",
+        );
+      }
       checkSizes(settings ?? {}, credentials ?? {});
       checkExpiry(expiresAt, context.nowMs);
       const found = await connectionStore(context.sql).findSealed(context.tenantId, id);
@@ -138,7 +152,8 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
       const store = connectionStore(sql);
       const live = requireLive(context, await store.lock(tenantId, id));
       const current = unchangedRecord(live, expectedVersion, "connection");
-      if (isEmptyChange({ name, endUser, settings, credentials })) return current;
+      const accountId = change.accountId === current.account.id ? undefined : change.accountId;
+      if (isEmptyChange({ name, endUser, settings, credentials, accountId })) return current;
       const now = new Date(nowMs);
       const expiresAt = credentials === undefined ? current.expiresAt : change.expiresAt;
       if (tested !== undefined) {
@@ -160,9 +175,10 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
           await store.recordTest(current, { class: isVerified ? "ok" : "unverified" }, now);
         }
       }
+      if (accountId !== undefined) await store.chooseAccount(withChosenAccount(current, accountId), now);
       if (name !== undefined || endUser !== undefined) await store.update(tenantId, id, { name, endUser }, now);
       const updated = (await store.find(tenantId, id))!;
-      const fields = changedFields({ name, end_user: endUser, settings, credentials });
+      const fields = changedFields({ name, end_user: endUser, settings, credentials, account_id: accountId });
       await events.record(context, "connection.updated", id, { ...eventData(updated), fields });
       afterCommit(() => cache.changed(updated));
       return updated;
@@ -174,6 +190,19 @@ function requireLive<C extends Connection>(context: Context, found: C | undefine
   const connection = requireAccess(context, found);
   if (connection.status !== "revoked") return connection;
   throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Create another one." });
+}
+
+function withChosenAccount(current: Connection, accountId: string): Connection {
+  const { account, accountChoices } = current;
+  if (accountChoices.length === 0) {
+    const reason =
+      account.id === "" ? "There is no choice of accounts" : `The connection belongs to account ${account.id}`;
+    throw fail("FAILED_PRECONDITION", { public: `${reason}. Create another connection for another account.` });
+  }
+  const settled = settleAccount(current, accountId);
+  if (settled.accountChoices.length === 0) return settled;
+  const choices = accountChoices.slice(0, choicesShown).map(({ id, label }) => `${id} (${label})`);
+  throw invalid("account_id", "choice", `must be the id of one of account_choices, for example ${choices.join(", ")}`);
 }
 
 /** Nothing is stored after a failed test: the current credentials stay in use. */

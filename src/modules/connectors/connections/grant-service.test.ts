@@ -18,6 +18,7 @@ const grant: Grant = {
   ...{ environmentId: freshTenant(), environmentKey: "production" },
   ...{ providerKey: "acme", providerConfigId: "", authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "d1" },
   ...{ scopes: ["read"], settings: { region: "eu" }, captured: { team: "T1" }, account: { id: "42", label: "ada" } },
+  accountChoices: [],
   credentials: { access_token: "first", refresh_token: "r1" },
   expiresAt: new Date(nowMs + 3_600_000),
   idleS: 1000,

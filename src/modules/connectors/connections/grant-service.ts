@@ -8,6 +8,7 @@ import type { ConnectionCache } from "./connection-cache.ts";
 import { sealCredentials } from "./credentials/sealed-credentials.ts";
 import {
   type Account,
+  type AccountChoice,
   type Connection,
   type ConnectionId,
   type Credentials,
@@ -15,6 +16,8 @@ import {
   checkSizes,
   connectionsMax,
   type EndUser,
+  grantedStatus,
+  settleAccount,
 } from "./domain/connection.ts";
 import { type GrantEnd, grantEnd, idleRefreshAt } from "./domain/refresh-policy.ts";
 import { leaseStore } from "./refresh/lease-store.ts";
@@ -39,8 +42,10 @@ export interface Grant {
   readonly scopes: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   readonly captured: Readonly<Record<string, unknown>>;
-  /** The account that the provider confirmed; fields are empty if the provider cannot confirm one. */
+  /** The account that the provider confirmed; fields are empty if the provider cannot confirm one, or if it is to be chosen. */
   readonly account: Account;
+  /** The accounts to choose from; empty if there is no choice. */
+  readonly accountChoices: readonly AccountChoice[];
   readonly credentials: Credentials;
   readonly expiresAt: Date | null;
   /** How long the refresh token may stay unused, from the manifest. */
@@ -89,7 +94,8 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
       const end = endOf(grant, nowMs);
       const connection = await store.insert(
         {
-          ...{ ...stored, tenantId, id, name, endUser, credentialVersion: 1, status: "active", statusReason: "" },
+          ...{ ...stored, tenantId, id, name, endUser, credentialVersion: 1, statusReason: "" },
+          status: grantedStatus(grant),
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
           grantExpiresAt: end.grantExpiresAt,
           ...{ lastTestedAt: null, lastTestClass: "" },
@@ -105,9 +111,10 @@ export function createGrantService({ events, keyring, configs, cache }: Parts) {
     if (current === undefined) return "connection_missing";
     if (current.status === "revoked") return "connection_revoked";
     if (current.providerKey !== grant.providerKey) return "provider_mismatch";
+    const settled = settleAccount(grant, current.account.id);
     // Also refuses a grant whose account is unknown, because it cannot be shown to be the same one.
-    if (current.account.id !== "" && current.account.id !== grant.account.id) return "account_mismatch";
-    const connection = await replaceGrant(context, current, grant, { keyring, cache });
+    if (current.account.id !== "" && current.account.id !== settled.account.id) return "account_mismatch";
+    const connection = await replaceGrant(context, current, settled, { keyring, cache });
     await events.record(context, "connection.reconnected", connectionId, eventData(connection));
     return connection;
   };

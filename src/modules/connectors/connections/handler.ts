@@ -117,11 +117,19 @@ export function connectionHandlers({ service, updates, test, cursors }: Parts): 
   };
 }
 
-function toChange({ name, endUser, settings, credentials, expiresAt }: UpdateConnectionRequest): ConnectionChange {
+function toChange({
+  name,
+  endUser,
+  settings,
+  credentials,
+  accountId,
+  expiresAt,
+}: UpdateConnectionRequest): ConnectionChange {
   return {
     name,
     endUser: endUser && { id: endUser.id, email: endUser.email, displayName: endUser.displayName },
     settings,
+    accountId,
     credentials: Object.keys(credentials).length === 0 ? undefined : credentials,
     expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
   };
@@ -142,6 +150,7 @@ function fromConnection(connection: Connection): ConnectionMessage {
     providerConfigId: connection.providerConfigId,
     ...(endUser !== undefined && { endUser }),
     ...(account.id !== "" && { account }),
+    accountChoices: connection.accountChoices.map(({ id, label }) => ({ id, label })),
     authMode: connection.authMode,
     status: connection.status,
     statusReason: connection.statusReason,

@@ -5,7 +5,8 @@
  * manifest authenticates requests. Open: decrypt a connection for use. Refresh: exchange a refresh token, or the fields of a
  * connection, for a new access token; it happens once across all nodes. Lease: the right to send a connection's grant to its
  * provider; its fence tells a late holder from the current one. Spent: sent to the provider, which may not accept it again.
- * needs_reauth: unusable until the end user grants access again. Revoked: permanently unusable, with its credentials erased.
+ * needs_account: unusable until one of the accounts that its grant reaches is chosen. needs_reauth: unusable until the end user
+ * grants access again. Revoked: permanently unusable, with its credentials erased.
  */
 import type { ConnectionService as Rpc } from "../../../../gen/service/api/connection_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";

@@ -137,6 +137,7 @@ export function createConnectionService(parts: ConnectionParts) {
           manifestDigest: provider?.digest ?? "",
           account: { id: "", label: "" },
           captured: {},
+          accountChoices: [],
           credentialVersion: 1,
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
           ...{ lastTestedAt: null, lastTestClass: "" },
@@ -164,6 +165,8 @@ export function createConnectionService(parts: ConnectionParts) {
           throw notFound("connection");
         case "revoked":
           throw fail("CONNECTION_UNUSABLE", { public: "The connection is revoked. Create another one." });
+        case "needs_account":
+          throw fail("CONNECTION_UNUSABLE", { public: "Choose one of account_choices first, with UpdateConnection." });
         case "needs_reauth":
           throw fail("CONNECTION_UNUSABLE", { public: "The end user must grant access again." });
         case "not_refreshable":

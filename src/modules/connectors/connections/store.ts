@@ -1,14 +1,16 @@
 import { productionKey, type TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type {
-  Account,
-  Connection,
-  ConnectionAttempt,
-  ConnectionStatus,
-  ProviderRevocation,
-  ReauthReason,
-  SealedConnection,
+import {
+  type Account,
+  type AccountChoice,
+  type Connection,
+  type ConnectionAttempt,
+  type ConnectionStatus,
+  grantedStatus,
+  type ProviderRevocation,
+  type ReauthReason,
+  type SealedConnection,
 } from "./domain/connection.ts";
 import type { GrantEnd } from "./domain/refresh-policy.ts";
 
@@ -43,6 +45,7 @@ export interface RefreshDates {
 export interface StoredReconnection extends StoredGrant, GrantEnd {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly account: Account;
+  readonly accountChoices: readonly AccountChoice[];
   readonly authMode: string;
   readonly manifestVersion: string;
   readonly manifestDigest: string;
@@ -76,19 +79,20 @@ type SealedRow = Row & { readonly ciphertext: string; readonly keyId: string };
 export function connectionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, name, provider_key, provider_config_id, end_user, status, status_reason,
-    provider_revocation, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, credential_version,
+    provider_revocation, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, account_choices, credential_version,
     expires_at, grant_expires_at, last_refreshed_at, last_refresh_error, last_tested_at, last_test_class, revoked_at, created_at, updated_at, record_version`;
   return {
     async insert(connection: SealedConnection, { idleRefreshAt, reauthNoticeAt }: RefreshDates): Promise<Connection> {
       const [row] = await sql<Row[]>`
         insert into connector_connections (tenant_id, id, environment_id, environment_key, name, provider_key,
-          provider_config_id, end_user, status, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, ciphertext, key_id,
+          provider_config_id, end_user, status, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, account_choices, ciphertext, key_id,
           expires_at, idle_refresh_at, grant_expires_at, reauth_notice_at, created_at, updated_at)
         values (${connection.tenantId}, ${connection.id}, ${connection.environmentId}, ${connection.environmentKey},
           ${connection.name}, ${connection.providerKey}, ${connection.providerConfigId}, ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status},
           ${connection.scopes as string[]}, ${sql.json(connection.settings as never)},
           ${sql.json(connection.captured as never)}, ${connection.authMode}, ${connection.manifestVersion},
-          ${connection.manifestDigest}, ${connection.account.id}, ${connection.account.label}, ${connection.ciphertext},
+          ${connection.manifestDigest}, ${connection.account.id}, ${connection.account.label},
+          ${sql.json(connection.accountChoices as never)}, ${connection.ciphertext},
           ${connection.keyId}, ${connection.expiresAt}, ${idleRefreshAt}, ${connection.grantExpiresAt}, ${reauthNoticeAt},
           ${connection.createdAt}, ${connection.updatedAt})
         returning ${columns}`;
@@ -164,6 +168,15 @@ export function connectionStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id}`;
     },
 
+    /** Makes a connection act for one of the accounts that its grant reaches. The caller holds a lock. */
+    async chooseAccount({ tenantId, id, account, captured }: Connection, now: Date): Promise<void> {
+      await sql`
+        update connector_connections set account_id = ${account.id}, account_label = ${account.label},
+          captured = ${sql.json(captured as never)}, account_choices = '[]', status = 'active',
+          updated_at = ${now}, record_version = record_version + 1
+        where tenant_id = ${tenantId} and id = ${id}`;
+    },
+
     /** Replaces settings and sealed credentials that no manifest describes. The caller holds a lock. */
     async replaceSealed(
       tenantId: TenantId,
@@ -187,9 +200,10 @@ export function connectionStore(sql: Sql) {
           credential_version = credential_version + 1, expires_at = ${grant.expiresAt},
           idle_refresh_at = ${grant.idleRefreshAt}, captured = ${sql.json(grant.captured as never)},
           scopes = ${grant.scopes as string[]}, settings = ${sql.json(grant.settings as never)},
-          account_id = ${grant.account.id}, account_label = ${grant.account.label}, auth_mode = ${grant.authMode},
+          account_id = ${grant.account.id}, account_label = ${grant.account.label},
+          account_choices = ${sql.json(grant.accountChoices as never)}, auth_mode = ${grant.authMode},
           manifest_version = ${grant.manifestVersion}, manifest_digest = ${grant.manifestDigest},
-          provider_config_id = ${grant.providerConfigId}, status = 'active', status_reason = '',
+          provider_config_id = ${grant.providerConfigId}, status = ${grantedStatus(grant)}, status_reason = '',
           grant_expires_at = ${grant.grantExpiresAt}, reauth_notice_at = ${grant.reauthNoticeAt},
           last_refreshed_at = ${now}, last_refresh_error = '', updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id}

@@ -21,6 +21,8 @@ export function notExecutable({
 
 const faultTexts: Readonly<Record<Exclude<ConnectionFault, "connection_missing" | "refresh_failed">, string>> = {
   revoked: "The connection is revoked. Use another one.",
+  needs_account:
+    "The connection's grant reaches several accounts. Choose one of its account_choices with UpdateConnection (account_id).",
   needs_reauth: "The connection's end user must grant access again. Create a connect session to reconnect it.",
   expired: "The connection has expired. Create a connect session to reconnect it.",
   decrypt_failed:

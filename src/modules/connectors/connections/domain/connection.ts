@@ -7,8 +7,11 @@ import type { AuthMode } from "../../manifests/index.ts";
 /** A connection's id. */
 export type ConnectionId = string & { readonly __id: "connection" };
 
-/** A connection's status. `needs_reauth`: unusable until access is granted again. */
-export type ConnectionStatus = "active" | "needs_reauth" | "revoked";
+/**
+ * A connection's status. `needs_account`: unusable until one of the accounts that the grant reaches is chosen. `needs_reauth`:
+ * unusable until access is granted again.
+ */
+export type ConnectionStatus = "active" | "needs_account" | "needs_reauth" | "revoked";
 
 /** Why a connection needs reauthorization. */
 export type ReauthReason =
@@ -37,6 +40,34 @@ export interface Account {
   readonly label: string;
 }
 
+/** An account that a grant reaches, with the values that templates use for it. */
+export interface AccountChoice extends Account {
+  readonly captured: Readonly<Record<string, unknown>>;
+}
+
+/** The account of a grant, or the accounts to choose it from. */
+interface AccountPart {
+  readonly account: Account;
+  /** Values from the provider's answers that templates use. */
+  readonly captured: Readonly<Record<string, unknown>>;
+  /** Empty if the account is settled. */
+  readonly accountChoices: readonly AccountChoice[];
+}
+
+/** Settles the account of a grant: the only one that it reaches, or the one with this id. Otherwise the choice stays open. */
+export function settleAccount<G extends AccountPart>(grant: G, accountId: string): G {
+  const [first, ...others] = grant.accountChoices;
+  const chosen = others.length === 0 ? first : grant.accountChoices.find(({ id }) => id === accountId);
+  if (chosen === undefined) return grant;
+  const { id, label, captured } = chosen;
+  return { ...grant, account: { id, label }, captured: { ...grant.captured, ...captured }, accountChoices: [] };
+}
+
+/** The status of a connection with a new grant. */
+export function grantedStatus({ accountChoices }: Pick<AccountPart, "accountChoices">): "active" | "needs_account" {
+  return accountChoices.length === 0 ? "active" : "needs_account";
+}
+
 /** The caller-supplied fields of a connection, without its credentials. */
 interface ConnectionDetails {
   readonly name: string;
@@ -52,7 +83,7 @@ interface ConnectionDetails {
 }
 
 /** A tenant's account in another system, without the credentials. */
-export interface Connection extends ConnectionDetails, Stamps {
+export interface Connection extends ConnectionDetails, AccountPart, Stamps {
   readonly tenantId: TenantId;
   readonly id: ConnectionId;
   readonly environmentId: string;
@@ -62,9 +93,6 @@ export interface Connection extends ConnectionDetails, Stamps {
   /** The manifest that was used for the grant; empty without one. */
   readonly manifestVersion: string;
   readonly manifestDigest: string;
-  readonly account: Account;
-  /** Values from the provider's answers that templates use. */
-  readonly captured: Readonly<Record<string, unknown>>;
   /** Raised with every change of the credentials. */
   readonly credentialVersion: number;
   readonly status: ConnectionStatus;

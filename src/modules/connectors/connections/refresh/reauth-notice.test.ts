@@ -117,7 +117,7 @@ test("a reconnection starts the time again, and is announced again", async () =>
           authMode: "oauth2",
         },
         ...{ manifestVersion, manifestDigest, scopes: [], settings: {}, captured: {}, account: { id: "", label: "" } },
-        ...{ expiresAt: null, idleS: undefined, lifetimeS: 365 * 86_400 },
+        ...{ expiresAt: null, idleS: undefined, lifetimeS: 365 * 86_400, accountChoices: [] },
         credentials: { access_token: accessToken, refresh_token: refreshToken },
       },
     ),

@@ -199,7 +199,8 @@ test("a refused grant changes nothing if another grant was stored in the meantim
         ...{ environmentId: made.id, environmentKey: "production" },
         providerConfigId: made.providerConfigId,
         ...{ authMode: "oauth2", manifestVersion: "1.0.0", manifestDigest: "", scopes: [], settings: {}, captured: {} },
-        ...{ account: { id: "", label: "" }, expiresAt: null, idleS: undefined, lifetimeS: undefined },
+        ...{ account: { id: "", label: "" }, accountChoices: [] },
+        ...{ expiresAt: null, idleS: undefined, lifetimeS: undefined },
         credentials: { access_token: accessToken, refresh_token: refreshToken },
       },
     );

@@ -30,7 +30,7 @@ export interface RefreshRequest {
 export type RefreshOutcome =
   /** Newer credentials are stored, by this or another node. */
   | { readonly kind: "refreshed" }
-  | { readonly kind: "missing" | "revoked" | "needs_reauth" }
+  | { readonly kind: "missing" | "revoked" | "needs_account" | "needs_reauth" }
   /** The credentials are not of a kind that can be refreshed. */
   | { readonly kind: "not_refreshable" }
   /** There are no new credentials now. The code is safe to show. */

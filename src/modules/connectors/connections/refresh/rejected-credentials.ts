@@ -18,6 +18,7 @@ import type { Refresher, RefreshOutcome } from "./refresher.ts";
 export type Rejection =
   | "renewed"
   | "accepted"
+  | "needs_account"
   | "needs_reauth"
   | "revoked"
   | "connection_missing"
@@ -100,6 +101,7 @@ function rejectionOf({ kind }: RefreshOutcome): Rejection {
   switch (kind) {
     case "refreshed":
       return "renewed";
+    case "needs_account":
     case "needs_reauth":
     case "revoked":
       return kind;

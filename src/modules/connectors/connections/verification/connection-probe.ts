@@ -1,3 +1,4 @@
+import type { Json } from "../../../../platform/document/index.ts";
 import { EgressError } from "../../../../platform/egress/index.ts";
 import {
   type AccountValues,
@@ -9,17 +10,17 @@ import {
   renderParameter,
   renderRequest,
   secretsOf,
+  valueAt,
 } from "../../manifests/index.ts";
-import type { Account } from "../domain/connection.ts";
+import type { AccountChoice } from "../domain/connection.ts";
 import { accountTextAt, capturedFrom } from "../tokens/token-answer.ts";
 
 /** What a provider says about an account. Codes and messages are redacted. */
 export type ProbeResult =
   | {
       readonly kind: "ok";
-      readonly account: Account;
-      /** Further values that the manifest keeps from the answer. */
-      readonly captured: Readonly<Record<string, unknown>>;
+      /** At least one, with further values that the manifest keeps from the answer. */
+      readonly accounts: readonly AccountChoice[];
     }
   /** The manifest has no request that identifies an account. */
   | { readonly kind: "unverified" }
@@ -36,6 +37,7 @@ export type ProbeAccount = (provider: Provider, account: AccountValues, nowMs: n
 
 const probeMs = 15_000;
 const bytesMax = 256 * 1024;
+const accountsMax = 1000;
 
 /** Creates the probe. Every request goes through the guard. */
 export function createAccountProbe(http: GuardedHttp): ProbeAccount {
@@ -53,18 +55,33 @@ export function createAccountProbe(http: GuardedHttp): ProbeAccount {
       const answer = await http.send(provider, account.settings, request, { timeoutMs: probeMs, bytesMax });
       const read = readResponse(provider, { errors: provider.errors }, answer, { nowMs });
       if (read.class !== "ok") return failed(read.class, redactor.text(read.code), redactor.text(read.message));
-      const id =
-        typeof probe.id === "string" ? accountTextAt(read.output, probe.id) : renderParameter(probe.id, account, nowMs);
-      if (typeof id !== "string" || id === "")
-        return failed("malformed", "no_account", "The provider's answer names no account.");
-      const found = { id, label: accountTextAt(read.output, probe.label) };
-      return { kind: "ok", account: found, captured: capturedFrom(read.output, probe.captured) };
+      const listed = probe.items === undefined ? [read.output] : valueAt(read.output, probe.items);
+      // A provider may list an account once for each of its products.
+      const found = new Map<string, AccountChoice>();
+      for (const each of Array.isArray(listed) ? (listed as Json[]) : []) {
+        const id =
+          typeof probe.id === "string" ? accountTextAt(each, probe.id) : renderParameter(probe.id, account, nowMs);
+        if (typeof id !== "string" || id === "") return noAccount;
+        if (found.has(id)) continue;
+        found.set(id, { id, label: accountTextAt(each, probe.label), captured: capturedFrom(each, probe.captured) });
+      }
+      if (found.size === 0) return noAccount;
+      if (found.size > accountsMax) {
+        return failed(
+          "malformed",
+          "too_many_accounts",
+          `The provider's answer names more than ${accountsMax} accounts.`,
+        );
+      }
+      return { kind: "ok", accounts: [...found.values()] };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       return failed("unreachable", error.reason, redactor.text(error.message));
     }
   };
 }
+
+const noAccount = failed("malformed", "no_account", "The provider's answer names no account.");
 
 function failed(answerClass: (ProbeResult & { kind: "failed" })["class"], code: string, message: string): ProbeResult {
   return { kind: "failed", class: answerClass, code, message };

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import type { ConnectionFault, OpenConnections } from "../connection-opener.ts";
-import type { Account } from "../domain/connection.ts";
+import { type Account, settleAccount } from "../domain/connection.ts";
 import type { createRejection } from "../refresh/rejected-credentials.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
 
@@ -27,11 +27,18 @@ interface Parts {
 const faultTexts: Readonly<Record<ConnectionFault, string>> = {
   connection_missing: "The connection does not exist.",
   revoked: "The connection is revoked. Create another one.",
+  needs_account:
+    "The grant reaches several accounts. Choose one of account_choices with UpdateConnection (account_id).",
   needs_reauth: "The end user must grant access again.",
   expired: "The credentials have expired. Create another connection.",
   decrypt_failed: "The credentials cannot be decrypted. The operator must restore the master key that sealed them.",
   refresh_failed: "The credentials have expired and cannot be refreshed now. See last_refresh_error of the connection.",
 };
+
+const noAccount = { id: "", label: "" };
+const severalText = "The credentials reach several accounts. Reconnect with a connect session, and choose one.";
+const missingText =
+  "The credentials do not reach the account of the connection. Reconnect it with a connect session that grants access to that account.";
 
 /** Creates the test of connections: it opens the connection and requests its account at the provider. */
 export function createConnectionTester({ clock, catalogue, open, probe, markRejected }: Parts) {
@@ -43,8 +50,14 @@ export function createConnectionTester({ clock, catalogue, open, probe, markReje
       if (provider === undefined || provider.auth(opened.mode) === undefined) return unverified;
       const result = await probe(provider, opened, clock.now());
       switch (result.kind) {
-        case "ok":
-          return { ok: true, class: "ok", code: "", message: "", account: result.account };
+        case "ok": {
+          const known = opened.account.id;
+          const reached = { account: noAccount, captured: {}, accountChoices: result.accounts };
+          const { account } = settleAccount(reached, known);
+          if (account.id === "" && known === "") return failed("unusable", "needs_account", severalText);
+          if (known !== "" && known !== account.id) return failed("unusable", "account_missing", missingText);
+          return { ok: true, class: "ok", code: "", message: "", account };
+        }
         case "unverified":
           return unverified;
         case "failed": {

@@ -2,6 +2,7 @@ import { validateAuthResponse } from "oauth4webapi";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import { settleAccount } from "../domain/connection.ts";
 import type { Grant } from "../grant-service.ts";
 import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
@@ -71,8 +72,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
       const { class: answerClass, code, message } = proof;
       return { fault: probeFaults[answerClass] ?? "rejected", code, message };
     }
-    const known = proof.kind === "ok" ? proof : { account: values.account, captured: {} };
-    return {
+    const grant = {
       providerKey: provider.key,
       providerConfigId: configId,
       authMode: mode,
@@ -80,13 +80,15 @@ export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
       manifestDigest: provider.digest,
       scopes,
       settings: values.settings,
-      captured: { ...values.captured, ...known.captured },
-      account: known.account,
+      captured: values.captured,
+      account: values.account,
+      accountChoices: proof.kind === "ok" ? proof.accounts : [],
       credentials: values.credentials,
       expiresAt,
       idleS: auth.mode === "oauth2" ? auth.refresh.idleS : undefined,
       lifetimeS: auth.mode === "oauth2" ? auth.refresh.lifetimeS : undefined,
     };
+    return settleAccount(grant, "");
   }
 
   return {

@@ -68,6 +68,8 @@ export interface TokenExpiry {
 /** The request that identifies the connected account, and the values to keep from its answer. */
 export interface AccountProbe {
   readonly request: RequestSpec;
+  /** Points to the list of accounts, whose items have the other pointers; undefined if the answer is one account. */
+  readonly items: string | undefined;
   /** A pointer into the answer, or a text such as an id that the callback had. */
   readonly id: string | TextTemplate;
   readonly label: string | undefined;

@@ -31,7 +31,7 @@ export type FailureCode = (typeof failureCodes)[FailurePhase][number];
 
 /** The failure code of a connection that cannot be used. */
 export function credentialCode(fault: ConnectionFault): (typeof failureCodes)["credential"][number] {
-  return fault === "needs_reauth" || fault === "expired" ? "refresh_failed" : fault;
+  return fault === "needs_account" || fault === "needs_reauth" || fault === "expired" ? "refresh_failed" : fault;
 }
 
 /** A message that the provider did not accept, as far as the service knows. */

@@ -102,10 +102,10 @@ function definitions(): JsonObject {
       anyOf: [{ required: ["status"] }, { required: ["when"] }],
     },
     request: object(request(), ["method"]),
-    account: object({ ...request(), id: { anyOf: [pointer, template] }, label: pointer, captured: pointers }, [
-      "method",
-      "id",
-    ]),
+    account: object(
+      { ...request(), items: pointer, id: { anyOf: [pointer, template] }, label: pointer, captured: pointers },
+      ["method", "id"],
+    ),
     output: {
       description: "A JSON Pointer, a source such as $status, or an object of outputs.",
       oneOf: [{ type: "string" }, { type: "object", additionalProperties: {} }],

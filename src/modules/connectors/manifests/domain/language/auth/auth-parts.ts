@@ -99,7 +99,7 @@ export function readPointers(reader: ObjectReader, member: string): ReadonlyMap<
 export function parseAccount(reader: ObjectReader, context: CompileContext): AccountProbe | undefined {
   if (!reader.has("account")) return undefined;
   const account = ObjectReader.open(reader.get("account"), reader.pathOf("account"), context.violations, {
-    known: [...requestMembers, "id", "label", "captured"],
+    known: [...requestMembers, "items", "id", "label", "captured"],
     example: '{"method": "GET", "path": "/me", "id": "/id", "label": "/name"}',
     what: "an account probe",
   });
@@ -110,6 +110,7 @@ export function parseAccount(reader: ObjectReader, context: CompileContext): Acc
   const id = isTemplate
     ? parseText(given, account.pathOf("id"), providerScope(context), context.violations)
     : account.text("id", formats.pointer);
-  const label = optionalPointer(account, "label");
-  return request && id !== undefined ? { request, id, label, captured: readPointers(account, "captured") } : undefined;
+  const [items, label] = [optionalPointer(account, "items"), optionalPointer(account, "label")];
+  const captured = readPointers(account, "captured");
+  return request && id !== undefined ? { request, items, id, label, captured } : undefined;
 }
