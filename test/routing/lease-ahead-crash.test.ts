@@ -66,6 +66,9 @@ async function drainThrough({ nodes, sql, capacity, crash, crashesMax }: Drain):
       lastAttempts.set(queue_item_id, Math.max(attempt, lastAttempts.get(queue_item_id) ?? 0));
     }
     const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
+    if (capacity !== undefined) await delay(chance() * 10);
+    // From here on the service may have freed the capacity.
+    const calledMs = Date.now();
     const told = await post(await node.current, `/api/queues/${pool}/items:complete`, { items: refs }).catch(
       () => undefined,
     );
@@ -77,7 +80,7 @@ async function drainThrough({ nodes, sql, capacity, crash, crashesMax }: Drain):
         continue;
       }
       acknowledged.set(itemId, (acknowledged.get(itemId) ?? 0) + 1);
-      const untilMs = Math.min(Date.now(), Date.parse(lease_expires_at));
+      const untilMs = Math.min(calledMs, Date.parse(lease_expires_at));
       if (untilMs > fromMs) holds.push({ itemId, group: "", fromMs, untilMs });
     }
   }
