@@ -28,7 +28,7 @@ async function readOutbox(context: CaseContext): Promise<Json[]> {
 export const deliverySuite: ConformanceSuite = {
   id: "delivery",
   name: "Delivery",
-  description: "How events, webhooks and notifications reach who wants them, once, and nobody else.",
+  description: "How events, webhooks and notifications reach their recipients, once, and nobody else.",
   version: 1,
   cases: [
     {

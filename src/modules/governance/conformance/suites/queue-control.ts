@@ -27,7 +27,7 @@ export const queueControlCases: readonly ConformanceCase[] = [
   },
   {
     id: "worker.result-kept",
-    guarantee: "The result of an item is returned to who waits for it.",
+    guarantee: "The result of an item is returned to the caller that waits for it.",
     ...queues,
     async run(context) {
       const poolId = await createPool(context, {});
