@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type NodeProcess, startNodeProcess } from "./node-process.ts";
@@ -18,9 +19,16 @@ export interface LoopLateness {
 
 /** A node in its own process that measures its event loop, so that the caller's work does not count. */
 export interface WatchedNode extends NodeProcess {
-  /** Returns the lateness and the memory of the node while an action runs. */
-  watchLoop(action: () => Promise<unknown>): Promise<LoopLateness>;
+  /**
+   * Checks that other callers hardly notice an attack: they wait at most 100 ms, and the node holds at most 500 MiB. An attack
+   * that delays them is repeated twice, because a busy machine slows down one run, and a stall all of them.
+   */
+  assertServesDuring(attack: () => Promise<unknown>, log: (measured: string) => void): Promise<void>;
 }
+
+const lateMsMax = 100;
+const rssBytesMax = 500 * 2 ** 20;
+const attempts = 3;
 
 const probe = fileURLToPath(new URL("loop-probe.ts", import.meta.url));
 
@@ -35,10 +43,17 @@ export async function startWatchedNode(settings: Readonly<Record<string, string>
   };
   return {
     ...node,
-    async watchLoop(action) {
-      await report();
-      await action();
-      return report();
+    async assertServesDuring(attack, log) {
+      const measured: string[] = [];
+      for (let nth = 0; nth < attempts; nth++) {
+        await report();
+        await attack();
+        const lateness = await report();
+        measured.push(describeLateness(lateness));
+        log(measured.at(-1)!);
+        if (lateness.p999Ms <= lateMsMax && lateness.rssMaxBytes <= rssBytesMax) return;
+      }
+      assert.fail(measured.join("; "));
     },
   };
 }
@@ -48,7 +63,7 @@ function ended(node: NodeProcess, end: number | NodeJS.Signals): Error {
 }
 
 /** The figures as one line. */
-export function describeLateness({ p999Ms, maxMs, wallMaxMs, rssMaxBytes }: LoopLateness): string {
+function describeLateness({ p999Ms, maxMs, wallMaxMs, rssMaxBytes }: LoopLateness): string {
   const [p999, max, wall] = [p999Ms, maxMs, wallMaxMs].map((ms) => ms.toFixed(0));
   return `late by ${p999} ms (p99.9), ${max} ms at most (${wall} ms by the clock), ${(rssMaxBytes / 2 ** 20).toFixed(0)} MiB`;
 }
