@@ -198,7 +198,7 @@ test("with mutual TLS the internal plane may listen on every interface", async (
 });
 
 test("a node with TLS connections stops within its grace period, even with idle connections", async () => {
-  const secured = await startService({ ...mutualTls(), "server.shutdown_grace_s": "5" }, service.databaseUrl);
+  const secured = await startService({ ...mutualTls(), "server.shutdown_grace_s": "30" }, service.databaseUrl);
   const { address } = secured.service.planes.listeners.internal!;
   const billing = await authority.issue(`CN=billing, O=${tenantId}`);
   const agent = new https.Agent({ keepAlive: true, ca: authority.cert, ...billing });
@@ -207,7 +207,7 @@ test("a node with TLS connections stops within its grace period, even with idle 
   await once(response.resume(), "end");
   const startedAtMs = performance.now();
   await secured.stop();
-  assert.ok(performance.now() - startedAtMs < 3000, "an idle connection does not delay the stop");
+  assert.ok(performance.now() - startedAtMs < 15_000, "an idle connection does not delay the stop");
   agent.destroy();
 });
 

@@ -88,7 +88,7 @@ test("a refused task is shown as incompatible until a worker of another build is
   // This worker is known by its row only, so that it does not take the task.
   await db.sql`
     insert into workflow_workers select tenant_id, environment_id, queue, 'worker-2', 'build-2', protocol, capabilities,
-      first_seen_at, seen_at, present_until from workflow_workers where tenant_id = ${tenant.tenantId}`;
+      first_seen_at, seen_at, now() + interval '1 hour' from workflow_workers where tenant_id = ${tenant.tenantId}`;
   assert.deepEqual(idsOf(await list(tenant, { state: "ready" })), [id]);
   assert.deepEqual(idsOf(await list(tenant, { state: "incompatible" })), []);
   assert.equal((await get(tenant, id)).task!.waitReason, "workers_busy");
