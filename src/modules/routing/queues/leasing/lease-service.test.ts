@@ -22,10 +22,12 @@ test("a worker's access is rechecked only after a wait", async () => {
   const { rows } = await leaseService.lease(requestOf(pool, recheckAccess));
   assert.deepEqual([rows.map((row) => row.id), checks], [[id], 0]);
 
-  const hasWaited = Promise.withResolvers<void>();
-  const waiting = leaseService.lease({ ...requestOf(pool, recheckAccess), onWaited: () => hasWaited.resolve() });
+  const waited = Promise.withResolvers<number>();
+  const startedAtMs = performance.now();
+  const waiting = leaseService.lease({ ...requestOf(pool, recheckAccess), onWaited: waited.resolve });
   signals.wake(queueTopic(pool.tenantId, pool.poolId));
-  await hasWaited.promise;
+  const waitedMs = await waited.promise;
+  assert.ok(waitedMs >= 0 && waitedMs <= performance.now() - startedAtMs, `${waitedMs} ms`);
   const next = await stage.enqueue(pool);
   signals.wake(queueTopic(pool.tenantId, pool.poolId));
   assert.deepEqual(
