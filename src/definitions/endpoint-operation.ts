@@ -1,9 +1,5 @@
 import { create, type DescMessage, type DescMethod, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
-import {
-  Governance_Audience,
-  Governance_Lifecycle,
-  GovernanceSchema,
-} from "../../gen/service/options/governance_pb.ts";
+import { GovernanceSchema } from "../../gen/service/options/governance_pb.ts";
 import type { Operation } from "./operation.ts";
 
 interface Options {
@@ -36,10 +32,7 @@ export function createEndpointOperation({
     method: method as unknown as DescMethod,
     service,
     governance: create(GovernanceSchema, {
-      lifecycle: Governance_Lifecycle.SUPPORTED,
-      audience: Governance_Audience.TENANT,
-      authenticationRequired: true,
-      tokenCost: 1,
+      authorizationRequired: false,
       ...(governance as object),
     }),
     command: "",

@@ -78,7 +78,7 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     streaming: method.methodKind === "server_streaming",
     streamsBytes: method.methodKind === "server_streaming" && rule.responseBody === "body" && isBytes(method),
     acceptsIdempotencyKey: governed.mutating && method.methodKind === "unary",
-    tokenCost: governed.tokenCost || 1,
+    tokenCost: governed.tokenCost,
     toolName: governed.mcpTool && (governed.mcpTool.name || snakeCased(method.name)),
     rawBodyBytesMax: governed.rawBodyBytesMax || undefined,
   };
