@@ -23,10 +23,15 @@ before(async () => {
   const createMutatedAreas = createBreakableAreas(
     (operation, tenantId) => active.get(tenantId)?.operations?.[operation],
   );
-  service = await startService({ "mcp.enabled": "true" }, undefined, "all", (given) => {
-    parts = given;
-    return createMutatedAreas(given);
-  });
+  service = await startService(
+    { "mcp.enabled": "true", "identity.scim.enabled": "true" },
+    undefined,
+    "all",
+    (given) => {
+      parts = given;
+      return createMutatedAreas(given);
+    },
+  );
 });
 
 /** The keys of a tenant, as a run has them. */

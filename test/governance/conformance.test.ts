@@ -29,7 +29,7 @@ let own: Party;
 let sql: TestSql;
 let environments: Record<string, string>;
 before(async () => {
-  const settings = { "mcp.enabled": "true", "conformance.max_running_runs": "9" };
+  const settings = { "mcp.enabled": "true", "identity.scim.enabled": "true", "conformance.max_running_runs": "9" };
   service = await startService(
     settings,
     undefined,
@@ -280,7 +280,9 @@ test("a suite in which a setting turns a guarantee off does not pass", async () 
 });
 
 test("cases whose calls an entitlement refuses are blocked, not failed", async () => {
-  const strict = await startService({ "entitlement.enforcement": "strict", "conformance.max_running_runs": "9" });
+  const strict = await startService({
+    ...{ "entitlement.enforcement": "strict", "identity.scim.enabled": "true", "conformance.max_running_runs": "9" },
+  });
   const party = await newParty(strict);
   const { staging } = await environmentsOf(party);
   const affected = ["access", "admission", "connector-lifecycle", "delivery", "runtime", "worker-protocol"];
@@ -288,7 +290,10 @@ test("cases whose calls an entitlement refuses are blocked, not failed", async (
   for (const { suite_id, verdict, cases } of reports) {
     const blocked = failures({ cases });
     assert.deepEqual([suite_id, verdict], [suite_id, "incomplete"], JSON.stringify(blocked));
-    assert.ok(blocked.every(({ reason_subject }: ResponseData) => reason_subject === "ENTITLEMENT_DENIED"));
+    assert.ok(
+      blocked.every(({ reason_subject }: ResponseData) => reason_subject === "ENTITLEMENT_DENIED"),
+      JSON.stringify(blocked),
+    );
   }
 });
 

@@ -6,6 +6,7 @@ import {
 } from "../../gen/service/api/workflow_run_pb.ts";
 import { type ErrorCode, Failure, fail } from "../../src/errors/index.ts";
 import type { SandboxKeys, SendRequest } from "../../src/modules/governance/conformance/sandbox/index.ts";
+import { ulid } from "../../src/platform/ids/ulid.ts";
 import type { AnyMessage, Fault } from "./test-build.ts";
 
 type OwnRequest = Parameters<SendRequest>[0];
@@ -153,7 +154,25 @@ interface BuildAccess {
 
 /** Mutations by the case that catches each. Every case has one. */
 export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation>> = {
+  "access.directory-deactivation": () => garbled('"value":false', () => '"value":true'),
+  "access.directory-reactivation": () =>
+    garbled('"op":"remove","path":"active"', () => '"op":"add","path":"active","value":true'),
+  "access.evidence-gate": () => misread("result", "passed"),
+  "access.evidence-verifiable": () => rewritten('"valid":false', '"valid":true'),
   "access.no-escalation": () => request("ApiKeyService/createApiKey", (given) => (given.environmentMode = "any")),
+  "access.pack-atomic": ({ admin }) => ({
+    edge: async (given, original) => {
+      const found = await original(given);
+      if (given.path.endsWith("/installations") && found.status >= 400) {
+        const key = `${JSON.parse(given.body!).publisher.replaceAll("-", "_")}_first`;
+        const text = JSON.stringify({ dsl: "1", key, timeout: "1h", steps: [{ id: "only", transform: {} }] });
+        await admin("POST", "/api/workflow-definitions:import", { text });
+      }
+      return found;
+    },
+  }),
+  "access.pack-rollback": () => idle(/\/rollback$/),
+  "access.pack-signed": () => idle(/\/packs$/),
   "access.promotion-gated": () => idle(/\/promote$/),
   "access.rate-limit": () => idle(/tenant_rps$/),
   "access.record-version": () => deaf("if-match"),
@@ -232,9 +251,16 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
     },
   }),
   "delivery.broadcast-once": () => forgetful,
+  "delivery.delay-cancelled": () => idle(/:cancel$/),
+  "delivery.digest": () => garbled("'all'", () => "payload.text"),
   "delivery.event-log": () => response("EventService/listEvents", ({ events }) => events.reverse()),
+  "delivery.event-stream": () => ({
+    edge: ({ headers, ...given }, original) =>
+      original({ ...given, headers: { ...headers, ...(headers["last-event-id"] && { "last-event-id": ulid(0) }) } }),
+  }),
   "delivery.notification-once": () => forgetful,
   "delivery.preferences-respected": () => misread("enabled", "true"),
+  "delivery.read-in-inbox": () => garbled("!steps.inbox.read", () => "true"),
   "delivery.values-escaped": () => rewritten("&lt;b&gt;", "<b>"),
   "delivery.webhook-guarded": () =>
     request("WebhookService/createWebhookEndpoint", (given) => (given.url = "https://127.0.0.1:1")),
@@ -278,12 +304,21 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "runtime.stream-order": () => forgetful,
   "runtime.stream-pins": () =>
     request("WorkflowStreamService/createWorkflowStream", ({ pins }) => (pins.redaction = [])),
+  "runtime.stream-resume": () => deaf("last-event-id"),
   "runtime.timer-fires-once": () => misread("for", "1ms"),
   "runtime.version-pinned": () => response("WorkflowRunService/getWorkflowRun", ({ run }) => (run.version = 2)),
   "runtime.wait-before-event": () =>
     instead("WorkflowRunService/signalWorkflowRun", async ({ event }, original) =>
       event === "early" ? create(SignalWorkflowRunResponseSchema) : original(),
     ),
+  "worker.bulk-operation": () =>
+    request("BulkOperationService/startQueueOperation", ({ filter }) => (filter.type = "")),
+  "worker.bulk-preview": ({ admin }) =>
+    instead("BulkOperationService/previewQueueOperation", async ({ poolId }, original) => {
+      const found = await original();
+      await admin("POST", `/api/queues/${poolId}/drain`, { max_items: 1 });
+      return found;
+    }),
   "worker.complete-once": () => lenient("WorkService/failItem", workResult("service.api.FailItemResponse")),
   "worker.dead-letter": () => request("WorkService/failItem", (given) => (given.retryable = true)),
   "worker.dependency-order": () => request("RoutingService/route", (given) => (given.after = [])),

@@ -1,6 +1,5 @@
 import http from "node:http";
 import { duplexPair } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { Edge } from "../../gateway/edge.ts";
 
 /** A request that the service sends to itself. */
@@ -10,6 +9,8 @@ export interface OwnRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
+  /** Whether the text so far is enough: the rest of an endless response is not read. */
+  readonly isEnough?: ((text: string) => boolean) | undefined;
 }
 
 /** The response to a request of the service itself. */
@@ -37,7 +38,7 @@ export function createOwnRequests(): OwnRequests {
     connect(edge) {
       resolve(http.createServer({ requireHostHeader: false }, edge));
     },
-    async send({ method, path, headers, body, signal }) {
+    async send({ method, path, headers, body, signal, isEnough = () => false }) {
       const server = await plane;
       const [own, remote] = duplexPair();
       server.emit("connection", remote);
@@ -52,7 +53,12 @@ export function createOwnRequests(): OwnRequests {
       request.on("response", receive).on("error", reject).end(body);
       try {
         const response = await received;
-        return { status: response.statusCode!, headers: response.headers, text: await text(response) };
+        let text = "";
+        for await (const chunk of response.setEncoding("utf8")) {
+          text += chunk;
+          if (isEnough(text)) break;
+        }
+        return { status: response.statusCode!, headers: response.headers, text };
       } finally {
         own.destroy();
         remote.destroy();

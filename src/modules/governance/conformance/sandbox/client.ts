@@ -8,6 +8,7 @@ export type SendRequest = (request: {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
+  readonly isEnough?: ((text: string) => boolean) | undefined;
 }) => Promise<{
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -45,6 +46,8 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the reply of a limit is returned. Otherwise the request is sent again, or the case is blocked. */
   readonly isLimitExpected?: boolean;
+  /** Whether the text so far is enough: the rest of a stream is not read. */
+  readonly isEnough?: (text: string) => boolean;
 }
 
 /** Calls this instance as the callers of the sandbox. */
@@ -79,12 +82,12 @@ const retryMsMax = 5000;
 /** Creates the client of a case. */
 export function createSandboxClient({ send, host, keys, signal }: Parts): SandboxClient {
   async function request(method: string, path: string, options: RequestOptions): Promise<Reply> {
-    const { as = "admin", body, headers = {}, isLimitExpected = false } = options;
+    const { as = "admin", body, headers = {}, isLimitExpected = false, isEnough } = options;
     const key = keys[as];
     if (key === undefined && as !== "nobody") throw new Error(`The sandbox has no ${as}.`);
     for (;;) {
       const response = await send({
-        ...{ method, path, signal },
+        ...{ method, path, signal, isEnough },
         headers: {
           host,
           ...(key !== undefined && { "x-api-key": key }),
@@ -113,7 +116,7 @@ export function createSandboxClient({ send, host, keys, signal }: Parts): Sandbo
 function toReply({ status, headers, text }: Awaited<ReturnType<SendRequest>>): Reply {
   const header = (name: string) => [headers[name] ?? ""].flat()[0]!;
   const body = header("content-type").includes("json") ? parse(text) : undefined;
-  return { status, text, body, header, code: status < 400 ? "" : codeOf(body) };
+  return { status, text, body, header, code: status < 400 ? "" : codeOf(status, body) };
 }
 
 function parse(text: string): Json {
@@ -124,7 +127,7 @@ function parse(text: string): Json {
   }
 }
 
-/** The error code in a body of REST or of Connect. */
-function codeOf(body: Json): string {
-  return body?.errorCode ?? body?.details?.[0]?.debug?.reason ?? "INTERNAL";
+/** The error code in a body of REST or of Connect. SCIM has only the status. */
+function codeOf(status: number, body: Json): string {
+  return body?.errorCode ?? body?.details?.[0]?.debug?.reason ?? (status === 429 ? "RATE_LIMITED" : "INTERNAL");
 }

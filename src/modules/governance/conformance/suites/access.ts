@@ -1,5 +1,7 @@
 import type { ConformanceSuite } from "../sandbox/index.ts";
+import { directoryCases } from "./directory.ts";
 import { createKey } from "./key-steps.ts";
+import { packCases } from "./packs.ts";
 import { createPool } from "./pool-steps.ts";
 
 const pools = { capabilities: ["pools"], dryRun: false };
@@ -10,8 +12,8 @@ const limitPath = "/api/config/values/ratelimit.tenant_rps";
 export const accessSuite: ConformanceSuite = {
   id: "access",
   name: "Access and records",
-  description: "What callers can reach, how often, and what happens to changes that meet.",
-  version: 1,
+  description: "What callers can reach, how often, what is trusted, and what happens to changes that meet.",
+  version: 2,
   cases: [
     {
       id: "access.tenant-isolation",
@@ -210,5 +212,7 @@ export const accessSuite: ConformanceSuite = {
         await context.data("DELETE", limitPath, undefined, asNeighbour);
       },
     },
+    ...directoryCases,
+    ...packCases,
   ],
 };

@@ -1,17 +1,33 @@
+import type { Config } from "../../../../config/index.ts";
 import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import { readEventIds } from "./event-steps.ts";
 import { createTwice } from "./repeat-steps.ts";
 
 const base = "/api/v2/notification";
 const trigger = "/api/v2/notifications/trigger";
 const notifications = { capabilities: ["notifications", "subscribers"], dryRun: false };
+/** Runs through steps wait in the queue. */
+const stepped = {
+  ...notifications,
+  offBy: ({ "notification.dispatch.queue": queue }: Config) =>
+    queue === "none" ? "notification.dispatch.queue" : undefined,
+};
+const sendMail = { key: "mail", send: { channels: ["email"] } };
 const endpoints = "/api/v2/webhooks/endpoints";
 
 /** Creates a workflow with a mail that is stored and not sent, and returns the fields of a trigger to a new subscriber. */
-async function createNotification(context: CaseContext): Promise<Json> {
+async function createNotification(
+  context: CaseContext,
+  steps: readonly object[] = [],
+  channels: object = {},
+): Promise<Json> {
   const name = context.name();
   const email = `${name}@conformance.invalid`;
   const content = { subject: "Conformance", body: "<p>{{payload.text}}</p>" };
-  await context.data("PUT", `${base}/workflows/${name}`, { channels: { email: content } });
+  await context.data("PUT", `${base}/workflows/${name}`, {
+    channels: { email: content, ...channels },
+    steps,
+  });
   await context.data("POST", `${base}/integrations`, {
     ...{ channel: "email", name, provider_key: "development", priority: 1 },
   });
@@ -24,12 +40,19 @@ async function readOutbox(context: CaseContext): Promise<Json[]> {
   return messages.filter(({ recipient }: Json) => recipient.startsWith(`${context.name()}@`));
 }
 
+/** Reads a run through the steps of a notification until it is right. */
+function readRun(context: CaseContext, runId: string, isRight: (run: Json) => boolean): Promise<Json> {
+  return context.until(() => context.data("GET", `/api/v2/notifications/runs/${runId}`), isRight);
+}
+
+const isCompleted = ({ status }: Json) => status === "completed";
+
 /** Cases about what the instance delivers: events, webhooks and notifications. No request leaves the instance. */
 export const deliverySuite: ConformanceSuite = {
   id: "delivery",
   name: "Delivery",
   description: "How events, webhooks and notifications reach their recipients, once, and nobody else.",
-  version: 1,
+  version: 2,
   cases: [
     {
       id: "delivery.notification-once",
@@ -102,6 +125,72 @@ export const deliverySuite: ConformanceSuite = {
       },
     },
     {
+      id: "delivery.digest",
+      guarantee: "A digest sends one message for all triggers of its window.",
+      ...stepped,
+      async run(context) {
+        const body = "{{#each digest.events}}{{this.payload.text}} {{/each}}";
+        const digest = { key: "batch", digest: { key: "'all'", window: { for_s: 2 } } };
+        const email = { subject: "Conformance", body };
+        const notification = await createNotification(context, [digest, sendMail], { email });
+        const triggers = ["first", "second"].map((text) => ({ ...notification, payload: { text } }));
+        const { results } = await context.data("POST", `${trigger}:batch`, { triggers });
+        for (const { run_id } of results) await readRun(context, run_id, isCompleted);
+        const messages = await context.until(
+          () => readOutbox(context),
+          ({ length }) => length > 0,
+        );
+        context.expect("messages", messages.length, 1);
+        context.expect("the message", messages[0]?.html.trim() ?? "", "first second");
+      },
+    },
+    {
+      id: "delivery.delay-cancelled",
+      guarantee: "A message that a delay holds is not sent after its trigger is cancelled.",
+      ...stepped,
+      async run(context) {
+        const delay = { key: "wait", delay: { for_s: 3600 } };
+        const notification = await createNotification(context, [delay, sendMail]);
+        const { run_id, transaction_id } = await context.data("POST", trigger, notification);
+        const held = await readRun(context, run_id, ({ step_key }) => step_key === "wait");
+        context.expect("status before", held.status, "waiting");
+        const cancel = `/api/v2/notifications/triggers/${transaction_id}:cancel`;
+        context.expect(
+          "cancelled runs",
+          (await context.send("POST", cancel, { body: {} })).body?.data?.cancelled_runs ?? 0,
+          1,
+        );
+        context.expect("messages in the outbox", (await readOutbox(context)).length, 0);
+      },
+    },
+    {
+      id: "delivery.read-in-inbox",
+      guarantee: "A mail for unread inbox messages is not sent when the message is read in time.",
+      ...stepped,
+      async run(context) {
+        const in_app = { title: "Conformance", body: "{{payload.text}}" };
+        const unread = [
+          { key: "inbox", send: { channels: ["in_app"] } },
+          { key: "unread", await_inbox: { step: "inbox", state: "read", for_s: 3600 } },
+          { ...sendMail, condition: "!steps.inbox.read" },
+        ];
+        const { subscriber, ...notification } = await createNotification(context, unread, { in_app });
+        const { id } = await context.data("POST", `${base}/subscribers`, {
+          ...{ external_id: notification.subscriber_external_id, ...subscriber },
+        });
+        const { run_id } = await context.data("POST", trigger, notification);
+        const inbox = `${base}/subscribers/${id}/inbox`;
+        const messages = await context.until(
+          () => context.data("GET", inbox),
+          ({ length }) => length > 0,
+        );
+        await context.data("POST", `${inbox}/${messages[0]?.id}:mark`, { read: true });
+        const { status, outcomes } = await readRun(context, run_id, isCompleted);
+        context.expect("status of the run", status, "completed");
+        context.expect("outcome of the mail", outcomes.at(-1)?.outcome ?? "", "skipped");
+      },
+    },
+    {
       id: "delivery.event-log",
       guarantee: "Events are on the log once, in the order of their publication.",
       capabilities: ["events"],
@@ -120,6 +209,24 @@ export const deliverySuite: ConformanceSuite = {
         for (const n of [1, 2]) await publish(n);
         const listed = await context.data("GET", `/api/events?types=checks.published&subject=${subject}`);
         context.expect("events, newest first", listed.map(({ data }: Json) => data.n).join(), "2,1,0");
+      },
+    },
+    {
+      id: "delivery.event-stream",
+      guarantee: "A follower of the event log that reconnects gets every later event once, in order.",
+      capabilities: ["events"],
+      dryRun: false,
+      async run(context) {
+        const type = "checks.followed";
+        const publish = async (): Promise<string> => (await context.data("POST", "/api/events", { type })).id;
+        const ids = [await publish(), await publish(), await publish()];
+        const [first, ...later] = ids;
+        const followed = context.send("GET", `/api/events/subscribe?types=${type}`, {
+          headers: { "last-event-id": first! },
+          isEnough: (text) => readEventIds(text).length >= 3,
+        });
+        later.push(await publish());
+        context.expect("events after the first", readEventIds((await followed).text).join() === later.join(), true);
       },
     },
     {

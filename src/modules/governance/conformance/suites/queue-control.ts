@@ -1,11 +1,24 @@
 import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
-import { completeItem, createPool, leaseAll, leaseOne, routeItem } from "./pool-steps.ts";
+import { completeItem, createPool, leaseAll, leaseOne, readItem, routeItem } from "./pool-steps.ts";
 
 const queues = { capabilities: ["queues"], dryRun: false };
 
 /** Routes an item and returns its id. */
 async function route(context: CaseContext, poolId: string, fields: object = {}): Promise<string> {
   return (await context.data("POST", "/api/route", { pool_id: poolId, type: "task", ...fields })).queue_item_id;
+}
+
+/** Routes two mails and a task, and returns the queue, the ids of the items, and what cancels the mails. */
+async function routeMails(context: CaseContext) {
+  const poolId = await createPool(context, {});
+  const itemIds: string[] = [];
+  for (const type of ["mail", "mail", "task"]) itemIds.push(await route(context, poolId, { type }));
+  return { poolId, itemIds, cancelMails: { action: "cancel", filter: { type: "mail" } } };
+}
+
+/** The states of items. */
+async function readStates(context: CaseContext, poolId: string, itemIds: readonly string[]): Promise<string> {
+  return (await Promise.all(itemIds.map((id) => readItem(context, poolId, id)))).map(({ state }) => state).join();
 }
 
 /** Cases about what callers and recipients do with items. */
@@ -141,6 +154,30 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("runs of the schedule", runs.length, 1);
       context.expect("its item is the one that was leased", runs[0]?.item_id === queue_item_id, true);
       await context.data("DELETE", `/api/schedules/${id}`);
+    },
+  },
+  {
+    id: "worker.bulk-preview",
+    guarantee: "The preview of a bulk operation counts the items that it would change, and changes none.",
+    ...queues,
+    async run(context) {
+      const { poolId, itemIds, cancelMails } = await routeMails(context);
+      const { count } = await context.data("POST", `/api/queues/${poolId}/bulk-operations:preview`, cancelMails);
+      context.expect("items that are counted", count, 2);
+      context.expect("states of the items", await readStates(context, poolId, itemIds), "ready,ready,ready");
+    },
+  },
+  {
+    id: "worker.bulk-operation",
+    guarantee: "A bulk operation changes the items that match its filter, and no others.",
+    ...queues,
+    async run(context) {
+      const { poolId, itemIds, cancelMails } = await routeMails(context);
+      const { id } = await context.data("POST", `/api/queues/${poolId}/bulk-operations`, cancelMails);
+      const read = () => context.data("GET", `/api/bulk-operations/${id}`);
+      const { changed_count } = await context.until(read, ({ state }) => state === "completed");
+      context.expect("items that are changed", changed_count, 2);
+      context.expect("states of the items", await readStates(context, poolId, itemIds), "cancelled,cancelled,ready");
     },
   },
 ];

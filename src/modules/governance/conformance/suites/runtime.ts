@@ -23,7 +23,7 @@ export const runtimeSuite: ConformanceSuite = {
   name: "Workflow runtime",
   description:
     "How workflow runs survive repeats, lost workers, early events and new versions, and what people do with them.",
-  version: 3,
+  version: 4,
   cases: [
     {
       id: "runtime.idempotent-replay",

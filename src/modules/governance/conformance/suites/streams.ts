@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
+import { readEventIds } from "./event-steps.ts";
 import { createTwice } from "./repeat-steps.ts";
 import { publish, startRun } from "./workflow-steps.ts";
 
@@ -53,6 +54,23 @@ export const streamCases: readonly ConformanceCase[] = [
       context.expect("a record beyond the ceiling", (await append({ n: 2 })).code, "STREAM_BACKPRESSURE");
       await context.data("POST", `${path}/consumers/reader/ack`, { sequence: 1 });
       context.expect("status after the acknowledgement", (await append({ n: 2 })).status, 200);
+    },
+  },
+  {
+    id: "runtime.stream-resume",
+    guarantee: "Server-sent events continue after Last-Event-ID without a gap or a repeat, and announce the end.",
+    ...sandbox,
+    async run(context) {
+      const path = await createStream(context);
+      const records = [1, 2, 3].map((payload) => ({ payload }));
+      await context.data("POST", `${path}/records:batch`, { records });
+      await context.data("POST", `${path}/close`, {});
+      const follow = async (headers: Record<string, string> = {}) =>
+        (await context.send("GET", `${path}/subscribe`, { headers })).text;
+      const all = await follow();
+      context.expect("all records", readEventIds(all).join(), "1,2,3");
+      context.expect("the end is announced", all.includes("event: end\n"), true);
+      context.expect("records after the first", readEventIds(await follow({ "last-event-id": "1" })).join(), "2,3");
     },
   },
   {
