@@ -10,5 +10,12 @@ export type { CelType, CelVariables } from "./cel-type.ts";
 export { checkCondition, checkExpression } from "./check-expression.ts";
 export { compileCel, evaluateCondition } from "./compile.ts";
 export type { CelExpression, WorkMeter } from "./expression.ts";
-export { compileTemplate, elementTypeOf, ResultTooLarge, type Template, type TemplateValues } from "./json-template.ts";
+export {
+  compileTemplate,
+  elementTypeOf,
+  isExpression,
+  ResultTooLarge,
+  type Template,
+  type TemplateValues,
+} from "./json-template.ts";
 export { typeOfSchema } from "./syntax/schema-type.ts";

@@ -36,6 +36,11 @@ interface Room {
 type Evaluate = (values: TemplateValues, meter: WorkMeter, room: Room) => Json;
 type CompileExpression = (source: string) => CelExpression;
 
+/** Whether a text of a template is an expression: it starts with one `=`. A text that starts with `==` stands for the rest. */
+export function isExpression(text: string): boolean {
+  return text.startsWith("=") && !text.startsWith("==");
+}
+
 /** Compiles a template. Throws CelError if an expression is invalid. */
 export function compileTemplate(template: Json, declared: CelVariables): Template {
   const paths = new Set<string>();
@@ -53,7 +58,7 @@ export function compileTemplate(template: Json, declared: CelVariables): Templat
 
 /** The type of the elements of the list that a template gives; dynamic if it is no expression, or an invalid one. */
 export function elementTypeOf(template: Json, declared: CelVariables): StaticType {
-  if (typeof template !== "string" || !template.startsWith("=") || template.startsWith("==")) return DYN;
+  if (typeof template !== "string" || !isExpression(template)) return DYN;
   try {
     return compileCel(template.slice(1), declared).elementType;
   } catch (error) {
@@ -71,8 +76,7 @@ function compile(template: Json, expressionOf: CompileExpression): Evaluate | un
 }
 
 function compileText(text: string, expressionOf: CompileExpression): Evaluate | undefined {
-  if (!text.startsWith("=")) return undefined;
-  if (text.startsWith("==")) return () => text.slice(1);
+  if (!isExpression(text)) return text.startsWith("=") ? () => text.slice(1) : undefined;
   const expression = expressionOf(text.slice(1));
   return (values, meter, room) => toJson(expression.evaluate(values, meter), room);
 }

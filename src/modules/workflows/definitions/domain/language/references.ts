@@ -1,6 +1,6 @@
+import { isExpression } from "../../../../../platform/cel/index.ts";
 import type { Definition, Json, Work } from "./definition.ts";
 import { stepsOf } from "./step-tree.ts";
-import { isExpression } from "./template.ts";
 
 /** A definition that another one runs; without a version, its active one. */
 export interface SubworkflowCall {

@@ -1,11 +1,7 @@
+import { isExpression } from "../../../../../platform/cel/index.ts";
 import { memberPath, isTooDeep as nestsDeeper } from "../../../../../platform/document/index.ts";
 import type { Json, JsonObject } from "./definition.ts";
 import { limits } from "./limits.ts";
-
-/** Whether a text of a template is an expression: it starts with one `=`. */
-export function isExpression(text: string): boolean {
-  return text.startsWith("=") && !text.startsWith("==");
-}
 
 /** The CEL source of an expression. */
 export function sourceOf(expression: string): string {

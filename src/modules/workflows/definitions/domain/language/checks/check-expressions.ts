@@ -6,6 +6,7 @@ import {
   type CelVariables,
   compileCel,
   elementTypeOf,
+  isExpression,
   typeOfSchema,
 } from "../../../../../../platform/cel/index.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import { nearestName } from "../../../../../../platform/text/index.ts";
 import type { Compensation, Definition, Json, JsonObject, Step, Work } from "../definition.ts";
 import { outputScope, type PlacedStep, type StepScope, stepsOf } from "../step-tree.ts";
-import { expressionsOf, isExpression, type PlacedExpression, sourceOf } from "../template.ts";
+import { expressionsOf, type PlacedExpression, sourceOf } from "../template.ts";
 
 /** The variables that exist only inside of some blocks, with the block that has them. */
 const blockVariables = {

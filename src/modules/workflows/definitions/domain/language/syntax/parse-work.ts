@@ -1,3 +1,4 @@
+import { isExpression } from "../../../../../../platform/cel/index.ts";
 import {
   memberPath,
   ObjectReader,
@@ -29,7 +30,6 @@ import type {
   Work,
 } from "../definition.ts";
 import { formats, limits, reservedNames } from "../limits.ts";
-import { isExpression } from "../template.ts";
 
 /** What readers of work need from the reader of steps. */
 export interface WorkContext {
