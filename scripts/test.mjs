@@ -10,12 +10,14 @@ import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { NODE_MAIN } from "../test/harness/node-process.ts";
 import {
   installedPostgres,
   SERVER_URL,
   startInstalledServer,
   startTestServer,
 } from "../test/harness/postgres-server.ts";
+import { bundleNode } from "./node-bundle.mjs";
 import { report, secondsText } from "./progress-reporter.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 
@@ -64,7 +66,10 @@ if (isWhole) {
 console.log(`Random and sampled cases use seed ${seed}.${options.fuzz ? ` Repeat with --seed ${seed}.` : ""}`);
 
 const outerUrl = process.env[SERVER_URL];
+// Within a test, nodes run the sources of this folder, which may be a copy with other sources.
+const bundling = outerUrl === undefined ? (process.env[NODE_MAIN] ?? bundleNode().catch(() => undefined)) : undefined;
 const server = outerUrl === undefined ? await startServer() : { url: outerUrl, stop: async () => {} };
+const nodeMain = await bundling;
 const startedAt = performance.now();
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.abort());
@@ -77,6 +82,7 @@ const events = runTestFiles(files, {
     NODE_COMPILE_CACHE: compiledDir,
     ...process.env,
     [SERVER_URL]: server.url,
+    [NODE_MAIN]: nodeMain,
     TEST_SEED: String(seed),
     ...(isLong && { TEST_LONG: "1" }),
   },

@@ -41,8 +41,7 @@ test("the guide adds an operation that type-checks, passes its tests and respond
   const adminKey = "sk_test_admin_onlyforthistest";
   const node = await startNodeProcess(
     { "database.url": database.url, "auth.bootstrap_api_key": adminKey },
-    // The same command line, with the copy's sources.
-    { shell: (command) => `cd '${copy}' && exec ${command.replaceAll(root, copy)}` },
+    { main: join(copy, "src/cli/main.ts"), shell: (command) => `cd '${copy}' && exec ${command}` },
   );
   try {
     const response = await fetch(`${node.baseUrl}/api/v2/environments:count`, { headers: { "X-API-Key": adminKey } });

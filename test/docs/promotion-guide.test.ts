@@ -21,7 +21,7 @@ const set = Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}
 const words = ["src/cli/main.ts", "serve", "--config", "config/development.yaml", ...set];
 const serving = spawn(process.execPath, words, {
   cwd: root,
-  env: { PATH: process.env.PATH, HOME: folder },
+  env: { PATH: process.env.PATH, HOME: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
   stdio: ["ignore", "pipe", "inherit"],
 });
 after(async () => {

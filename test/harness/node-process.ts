@@ -22,9 +22,16 @@ export interface NodeProcessOptions {
   readonly shell?: (command: string) => string;
   /** A module that the process loads before the node. It may use the IPC channel. */
   readonly preload?: string;
+  /** The program to run, for tests with other sources. */
+  readonly main?: string;
 }
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+/** Environment variable with the CLI's bundle. Without it, nodes run the sources. */
+export const NODE_MAIN = "SWITCHYARD_TEST_NODE_MAIN";
+
+/** The CLI, for tests that start it themselves. */
+export const nodeMain: string =
+  process.env[NODE_MAIN] ?? fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const alive = new Set<ChildProcess>();
 // A crashed test must not leave a node running.
 process.once("exit", () => {
@@ -34,7 +41,7 @@ process.once("exit", () => {
 /** Starts a node on free ports and waits until it serves. */
 export async function startNodeProcess(
   settings: Readonly<Record<string, string>>,
-  { shell, preload }: NodeProcessOptions = {},
+  { shell, preload, main = nodeMain }: NodeProcessOptions = {},
 ): Promise<NodeProcess> {
   const imported = preload === undefined ? [] : ["--import", preload];
   const words = [process.execPath, ...imported, main, "serve", ...setArguments({ ...onFreePorts, ...settings })];

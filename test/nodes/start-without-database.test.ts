@@ -3,10 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { serve } from "../../src/app/serve.ts";
 import { ConfigError, loadConfig } from "../../src/config/index.ts";
-import { startNodeProcess } from "../harness/node-process.ts";
+import { nodeMain, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { overridesOf } from "../harness/service.ts";
@@ -14,7 +13,6 @@ import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 
 const key = "sk_test_waiting_0123456789abcdef";
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** A PostgreSQL that refuses every connection with an error, or a port where nothing listens any more. */
 async function startRefusingServer(t: TestContext, state: string, message: string, isClosed = false) {
@@ -68,7 +66,7 @@ for (const [state, message] of [
 test("a node that waits for a database that nothing listens for ends with 0 at SIGTERM", async (t) => {
   const { port } = await startRefusingServer(t, "", "", true);
   const words = overridesOf({ "database.url": urlAt(port, new URL("postgres://u@h/x")), "log.level": "warn" });
-  const child = spawn(process.execPath, [main, "serve", ...words.flatMap((word) => ["--set", word])]);
+  const child = spawn(process.execPath, [nodeMain, "serve", ...words.flatMap((word) => ["--set", word])]);
   t.after(() => child.kill("SIGKILL"));
   let output = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { type Role, type Service, serve } from "../../app/serve.ts";
 import type { LoadedConfig } from "../../config/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
@@ -21,6 +22,8 @@ export async function serveCommand(io: Io, options: SettingsOptions & { role: Ro
   if (service === undefined) return exitCodes.ok;
   const demo = options.demo ? await startDemoOf(io, service, loaded) : undefined;
   if (role !== "worker") io.out(formatStartMessage(service, loaded, demo?.loginLink));
+  // A node that is killed later does not write what it compiled, and its next start would compile it again.
+  flushCompileCache();
   const lost = service.lost.then((reason) => ({ reason }));
   const end = await Promise.race([stopped, lost]);
   await demo?.stop();

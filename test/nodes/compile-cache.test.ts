@@ -1,0 +1,24 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startNodeProcess } from "../harness/node-process.ts";
+import { freshDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
+
+test("a node that serves has written its compile cache, so that the start after a crash uses it", async (t) => {
+  const database = await freshDatabase();
+  const cache = await mkdtemp(join(tmpdir(), "switchyard-compiled-"));
+  const node = await startNodeProcess(
+    { "database.url": database.url },
+    { shell: (command) => `NODE_COMPILE_CACHE='${cache}' exec ${command}` },
+  );
+  t.after(async () => {
+    await node.kill();
+    await rm(cache, { recursive: true });
+    await database.drop();
+  });
+  await until(async () =>
+    (await readdir(cache, { recursive: true, withFileTypes: true })).some((each) => each.isFile()),
+  );
+});
