@@ -12,13 +12,14 @@ interface Migration {
   readonly sha256: string;
 }
 
-const NAME = /^(\d{4})_[a-z0-9]+(_[a-z0-9]+)+\.sql$/;
+const NAME = /^(\d{4})(_[a-z0-9]+)+\.sql$/;
 // An arbitrary constant; it spells "migrate".
 const LOCK = "30796706127049829";
 
 /**
- * Applies the migrations `NNNN_module_what.sql` of a folder. Concurrent nodes wait for the one that holds the lock. Each file
- * and its record are applied in one transaction, so an interruption leaves no partial migration.
+ * Applies the migrations of a folder: `NNNN_area.sql` creates the tables of an area, `NNNN_area_what.sql` changes them later.
+ * Concurrent nodes wait for the one that holds the lock. Each file and its record are applied in one transaction, so an
+ * interruption leaves no partial migration.
  */
 export async function migrate(url: string, folder: string): Promise<{ applied: string[] }> {
   const files = await readMigrations(folder);
@@ -40,7 +41,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   let last = "";
   for (const name of names) {
     const number = NAME.exec(name)?.[1];
-    if (!number) throw refuse(`The migration ${name} is not named like 0001_module_what.sql.`);
+    if (!number) throw refuse(`The migration ${name} is not named like 0012_area_what.sql.`);
     if (number === last) throw refuse(`Two migrations have the number ${number}.`);
     last = number;
   }

@@ -1,3 +1,38 @@
+-- What tenants may use. The newest snapshot of a tenant counts; snapshots never change.
+create table entitlement_snapshots (
+  tenant_id   ulid not null,
+  id          ulid not null,
+  version     integer not null,
+  source_kind text not null check (source_kind in ('plan', 'operator', 'external')),
+  source_ref  text not null,
+  issued_at   timestamptz not null,
+  -- From then on it is stale.
+  fresh_until timestamptz not null,
+  allow       text[] not null,
+  deny        text[] not null,
+  -- Daily quotas by operation, as texts.
+  limits      jsonb not null,
+  primary key (tenant_id, id),
+  unique (tenant_id, version),
+  constraint entitlement_snapshots_without_conflict check (not (allow && deny))
+);
+
+-- Calls that were admitted without an entitlement, or denied: one row per minute for equal calls. The id follows from
+-- the other columns, so that all nodes count in the same row.
+create table entitlement_evidence (
+  tenant_id        ulid not null,
+  id               ulid not null,
+  minute           timestamptz not null,
+  item             text not null,
+  operation        text not null,
+  mode             text not null,
+  verdict          text not null,
+  reason           text not null,
+  snapshot_version integer not null,
+  count            bigint not null,
+  primary key (tenant_id, id)
+);
+
 -- Plans and meters belong to the platform tenant.
 create table billing_plans (
   tenant_id      ulid not null,
@@ -75,6 +110,9 @@ create table billing_segments (
   ends_at      timestamptz,
   primary key (tenant_id, id)
 );
+-- Windows of usage are divided at changes of plans, which are found by their time.
+create index billing_segments_started on billing_segments (starts_at);
+create index billing_segments_ended on billing_segments (ends_at);
 
 create table billing_periods (
   tenant_id ulid not null,
@@ -108,3 +146,36 @@ create table billing_invoices (
 create unique index billing_invoices_number on billing_invoices (tenant_id, number) where number > 0;
 create unique index billing_invoices_period on billing_invoices (tenant_id, period_start) where status <> 'preview';
 create index billing_invoices_previews on billing_invoices (created_at) where status = 'preview';
+
+-- Usage counts once for a tenant, a meter and a transaction id.
+create table billing_usage (
+  tenant_id      ulid not null,
+  meter_key      text collate "C" not null,
+  transaction_id text collate "C" not null,
+  at             timestamptz not null,
+  quantity       bigint not null,
+  -- The text of the value, for meters that count different values.
+  value          text not null,
+  -- The properties that the meter groups by.
+  dimensions     jsonb not null,
+  recorded_at    timestamptz not null,
+  primary key (tenant_id, meter_key, transaction_id)
+);
+create index billing_usage_by_time on billing_usage (tenant_id, meter_key, at);
+
+-- What the service counted itself: one row per window. A repeated count replaces the row.
+create table billing_service_usage (
+  tenant_id    ulid not null,
+  meter_key    text collate "C" not null,
+  window_start timestamptz not null,
+  quantity     bigint not null,
+  primary key (tenant_id, meter_key, window_start)
+);
+
+-- How far the service has counted its own meters. Windows before counted_until are counted, and those before
+-- settled_until are counted for the second and last time.
+create table billing_collections (
+  meter_key     text primary key,
+  counted_until timestamptz not null,
+  settled_until timestamptz not null
+);

@@ -1,6 +1,3 @@
--- Roles that a member has through groups of the identity provider, besides the member's own.
-alter table members add column group_roles text[] not null default '{}';
-
 -- An identity provider that signs people of a tenant in.
 create table sso_connections (
   tenant_id      ulid not null,
@@ -30,6 +27,8 @@ create table sso_accounts (
   connection_id ulid not null,
   subject       text not null,
   member_id     ulid not null,
+  -- The groups of the last sign-in with the account.
+  groups        text[] not null default '{}',
   created_at    timestamptz not null,
   primary key (tenant_id, connection_id, subject)
 );
@@ -54,6 +53,16 @@ create table sso_attempts (
 create unique index sso_attempts_by_state on sso_attempts (state_hash);
 create unique index sso_attempts_by_ticket on sso_attempts (ticket_hash) where ticket_hash is not null;
 create index sso_attempts_by_expiry on sso_attempts (expires_at);
+
+-- Ids of SAML messages that were accepted. Each is accepted once, on whichever node, until it expires.
+create table saml_messages_seen (
+  tenant_id     ulid not null,
+  connection_id ulid not null,
+  message_id    text not null,
+  expires_at    timestamptz not null,
+  primary key (tenant_id, connection_id, message_id)
+);
+create index saml_messages_seen_by_expiry on saml_messages_seen (expires_at);
 
 -- A link that signs a browser in, once.
 create table login_links (
@@ -93,7 +102,7 @@ create table browser_sessions (
   ended_at      timestamptz,
   end_reason    text not null default '',
   primary key (tenant_id, id),
-  check ((member_id = '') <> (api_key_id = ''))
+  constraint browser_sessions_check check ((member_id = '') <> (api_key_id = ''))
 );
 create unique index browser_sessions_by_token on browser_sessions (token_hash);
 create index browser_sessions_by_member on browser_sessions (tenant_id, member_id, id)
@@ -115,3 +124,44 @@ create table group_roles (
   primary key (tenant_id, id)
 );
 create unique index group_roles_by_name on group_roles (tenant_id, lower(name));
+
+-- A person that a directory provisions. Each is a member of the tenant.
+create table scim_users (
+  tenant_id      ulid not null,
+  id             ulid not null,
+  member_id      ulid not null,
+  user_name      text not null,
+  external_id    text not null default '',
+  active         boolean not null default true,
+  -- The attributes as the directory sent them, with the names of the schema.
+  attributes     jsonb not null,
+  created_at     timestamptz not null,
+  updated_at     timestamptz not null,
+  record_version integer not null default 1,
+  primary key (tenant_id, id)
+);
+create unique index scim_users_by_name on scim_users (tenant_id, lower(user_name));
+create unique index scim_users_by_member on scim_users (tenant_id, member_id);
+create index scim_users_by_external_id on scim_users (tenant_id, external_id) where external_id <> '';
+
+-- A group that a directory provisions.
+create table scim_groups (
+  tenant_id      ulid not null,
+  id             ulid not null,
+  display_name   text not null,
+  external_id    text not null default '',
+  created_at     timestamptz not null,
+  updated_at     timestamptz not null,
+  record_version integer not null default 1,
+  primary key (tenant_id, id)
+);
+create unique index scim_groups_by_name on scim_groups (tenant_id, lower(display_name));
+create index scim_groups_by_external_id on scim_groups (tenant_id, external_id) where external_id <> '';
+
+create table scim_group_members (
+  tenant_id ulid not null,
+  group_id  ulid not null,
+  user_id   ulid not null,
+  primary key (tenant_id, group_id, user_id)
+);
+create index scim_group_members_by_user on scim_group_members (tenant_id, user_id);

@@ -20,6 +20,8 @@ create table experiments (
   phases          json not null default '[]',
   started_at      timestamptz,
   ended_at        timestamptz,
+  -- When the exposures and scores of an ended experiment were removed.
+  forgotten_at    timestamptz,
   decision        json,
   -- The analysis at the end.
   frozen          json,
@@ -37,6 +39,7 @@ create unique index experiments_key on experiments (tenant_id, environment_id, k
 create index experiments_layer on experiments (tenant_id, environment_id, layer_key)
   where layer_key <> '' and status in ('running', 'paused');
 create index experiments_point_due on experiments (point_due_at) where point_due_at is not null;
+create index experiments_to_forget on experiments (ended_at) where ended_at is not null and forgotten_at is null;
 
 -- The first exposure of each unit.
 create table experiment_exposures (
@@ -78,7 +81,7 @@ create table experiment_moments (
   variant       smallint not null,
   metric        text not null,
   shard         smallint not null,
-  moments       float8[] not null,
+  moments       double precision[] not null,
   primary key (tenant_id, experiment_id, phase, variant, metric, shard)
 ) with (fillfactor = 50);
 
@@ -91,14 +94,13 @@ create table experiment_scores (
   variant       smallint not null,
   phase         smallint not null,
   metric        text not null,
-  value         float8 not null,
-  denominator   float8 not null,
+  value         double precision not null,
+  denominator   double precision not null,
   -- pending: counts with its unit. The others never count.
   state         text not null check (state in ('pending', 'early', 'late', 'ended')),
   observed_at   timestamptz not null,
   recorded_at   timestamptz not null,
-  -- A digest of the request, to tell a repeat from another score with the same id.
-  body          bytea not null,
+  body          bytea,
   primary key (tenant_id, experiment_id, score_id)
 );
 create index experiment_scores_unit on experiment_scores (tenant_id, experiment_id, unit_hash);

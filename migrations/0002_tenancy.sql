@@ -1,12 +1,4 @@
--- Ids are ULIDs, compared byte by byte so that their order is the order of creation.
-create domain ulid as text collate "C" check (length(value) = 26);
-
--- What the nodes of one installation share, such as the secret that signs cursors.
-create table instance (
-  name  text primary key,
-  value jsonb not null
-);
-
+-- A tenant is the unit of isolation: every record belongs to one.
 create table tenants (
   id             ulid primary key,
   name           text not null,
@@ -23,8 +15,8 @@ create table tenants (
 );
 create unique index tenants_one_platform on tenants (platform) where platform;
 
--- One row a tenant, raised in the transaction of every change that snapshots depend on.
--- Nodes follow it by transaction id, so that a change which commits late is not passed over.
+-- One row per tenant, raised in the transaction of every change that snapshots depend on. Nodes follow it by transaction id,
+-- so that they never miss a change that commits late.
 create table tenant_versions (
   tenant_id   ulid primary key,
   version     bigint not null default 1,
@@ -55,21 +47,30 @@ create table environments (
 create unique index environments_key on environments (tenant_id, key) where status <> 'deleted';
 
 create table members (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  subject        text not null default '',
-  email          text not null,
-  display_name   text not null default '',
-  roles          text[] not null default '{}',
-  status         text not null check (status in ('invited', 'active', 'suspended', 'removed')),
-  created_at     timestamptz not null,
-  updated_at     timestamptz not null,
-  record_version integer not null default 1,
+  tenant_id        ulid not null,
+  id               ulid not null,
+  subject          text not null default '',
+  email            text not null,
+  display_name     text not null default '',
+  roles            text[] not null default '{}',
+  -- Roles that a member has through groups of the identity provider, besides the member's own.
+  group_roles      text[] not null default '{}',
+  -- Roles through the groups that identity providers named at the last sign-in.
+  session_roles    text[] not null default '{}',
+  -- Members have the same ceiling as keys: where they may work, and until when.
+  environment_mode text not null default 'any'
+    check (environment_mode in ('any', 'production_only', 'non_production_only')),
+  expires_at       timestamptz,
+  status           text not null check (status in ('invited', 'active', 'suspended', 'removed')),
+  -- Tokens that were issued until then are refused.
+  signed_out_at    timestamptz,
+  created_at       timestamptz not null,
+  updated_at       timestamptz not null,
+  record_version   integer not null default 1,
   primary key (tenant_id, id)
 );
 create unique index members_email on members (tenant_id, lower(email)) where status <> 'removed';
 create unique index members_subject on members (tenant_id, subject) where subject <> '' and status <> 'removed';
-
 create index members_removed on members (tenant_id, subject) where subject <> '' and status = 'removed';
 
 create table api_keys (
@@ -80,10 +81,14 @@ create table api_keys (
   secret_hash      text not null,
   roles            text[] not null default '{}',
   scopes           text[] not null default '{}',
+  -- Roles that only the owner's token had when the first key of the chain was created.
+  token_roles      text[] not null default '{}',
   environment_mode text not null check (environment_mode in ('any', 'production_only', 'non_production_only')),
   expires_at       timestamptz,
   last_used_at     timestamptz,
   created_by       text not null,
+  -- The first creator in the key's chain of keys; empty if that is nobody of the tenant.
+  owner            text not null default '',
   revoked_at       timestamptz,
   revoked_by       text not null default '',
   created_at       timestamptz not null,
@@ -91,6 +96,7 @@ create table api_keys (
   record_version   integer not null default 1,
   primary key (tenant_id, id)
 );
+create index api_keys_by_owner on api_keys (tenant_id, owner) where owner <> '';
 
 create table secrets (
   tenant_id      ulid not null,
@@ -117,55 +123,3 @@ create table config_values (
   record_version integer not null default 1,
   primary key (tenant_id, key)
 );
-
--- The log. (xid, id) is an order in which nothing ever appears behind a reader:
--- readers stop before the oldest transaction that is still running.
-create table events (
-  tenant_id ulid not null,
-  id        ulid not null,
-  xid       xid8 not null default pg_current_xact_id(),
-  type      text not null,
-  source    text not null,
-  subject   text not null default '',
-  time      timestamptz not null,
-  data      jsonb not null default '{}',
-  primary key (tenant_id, id)
-);
-create index events_in_order on events (tenant_id, xid, id);
-create index events_by_subject on events (tenant_id, subject, id) where subject <> '';
-
--- A mutating request turns pending to completed in the transaction of its effect.
-create table idempotency_records (
-  tenant_id   ulid not null,
-  principal   text not null,
-  operation   text not null,
-  key         text not null,
-  fingerprint bytea not null,
-  state       text not null check (state in ('pending', 'completed')),
-  response    text,
-  created_at  timestamptz not null,
-  primary key (tenant_id, principal, operation, key)
-);
--- Only ever read from its old end, so that a coarse index is enough and costs next to nothing to keep.
-create index idempotency_records_by_age on idempotency_records using brin (created_at);
-
--- Background work and everything that leaves: written in the transaction that caused it, run at least once.
-create table jobs (
-  tenant_id    ulid not null,
-  id           ulid not null,
-  kind         text not null,
-  payload      jsonb not null default '{}',
-  dedupe_key   text,
-  state        text not null default 'ready' check (state in ('ready', 'leased', 'failed')),
-  run_at       timestamptz not null,
-  attempts     integer not null default 0,
-  max_attempts integer not null,
-  lease_token  text,
-  lease_until  timestamptz,
-  last_error   text not null default '',
-  created_at   timestamptz not null,
-  primary key (tenant_id, id)
-);
-create index jobs_due on jobs (kind, run_at, id) where state = 'ready';
-create index jobs_leased on jobs (lease_until) where state = 'leased';
-create unique index jobs_dedupe on jobs (tenant_id, kind, dedupe_key) where dedupe_key is not null and state <> 'failed';

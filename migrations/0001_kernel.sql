@@ -1,0 +1,99 @@
+-- Ids are ULIDs, compared byte by byte so that their order is the order of creation.
+create domain ulid as text collate "C" check (length(value) = 26);
+
+-- What the nodes of one installation share, such as the secret that signs cursors.
+create table instance (
+  name  text primary key,
+  value jsonb not null
+);
+
+-- The log. (xid, id) is an order in which nothing ever appears behind a reader:
+-- readers stop before the oldest transaction that is still running.
+create table events (
+  tenant_id      ulid not null,
+  id             ulid not null,
+  xid            xid8 not null default pg_current_xact_id(),
+  type           text not null,
+  source         text not null,
+  subject        text not null default '',
+  -- The environment of the record that an event is about; null where the record belongs to none.
+  environment_id ulid,
+  -- An environment's key never changes: kept here, it tells without a look at environments who may read the event.
+  in_production  boolean,
+  time           timestamptz not null,
+  data           jsonb not null default '{}',
+  primary key (tenant_id, id)
+);
+create index events_in_order on events (tenant_id, xid, id);
+create index events_by_subject on events (tenant_id, subject, id) where subject <> '';
+
+-- A mutating request turns pending to completed in the transaction of its effect.
+create table idempotency_records (
+  tenant_id   ulid not null,
+  principal   text not null,
+  operation   text not null,
+  key         text not null,
+  fingerprint bytea not null,
+  state       text not null check (state in ('pending', 'completed')),
+  response    text,
+  created_at  timestamptz not null,
+  primary key (tenant_id, principal, operation, key)
+);
+-- Only ever read from its old end, so that a coarse index is enough and costs next to nothing to keep.
+create index idempotency_records_by_age on idempotency_records using brin (created_at);
+
+-- Background work and everything that leaves: written in the transaction that caused it, run at least once.
+create table jobs (
+  tenant_id    ulid not null,
+  id           ulid not null,
+  kind         text not null,
+  payload      jsonb not null default '{}',
+  dedupe_key   text,
+  state        text not null default 'ready' check (state in ('ready', 'leased', 'failed')),
+  run_at       timestamptz not null,
+  attempts     integer not null default 0,
+  max_attempts integer not null,
+  lease_token  text,
+  lease_until  timestamptz,
+  last_error   text not null default '',
+  created_at   timestamptz not null,
+  primary key (tenant_id, id)
+);
+create index jobs_due on jobs (kind, run_at, id) where state = 'ready';
+create index jobs_leased on jobs (lease_until) where state = 'leased';
+create unique index jobs_dedupe on jobs (tenant_id, kind, dedupe_key) where dedupe_key is not null and state <> 'failed';
+
+-- Background work that nodes divide among themselves. Work of each kind has a fixed number of shards.
+-- A node in here is alive. Its one lease covers all its shards. A row that is gone never returns: a node that has lost
+-- its lease joins again under a new id.
+create table shard_nodes (
+  kind       text not null,
+  node_id    text not null,
+  expires_at timestamptz not null,
+  primary key (kind, node_id)
+) with (fillfactor = 50);
+
+-- A shard is free unless its node is in shard_nodes. Every claim raises the epoch.
+create table shards (
+  kind    text not null,
+  shard   integer not null,
+  node_id text not null,
+  epoch   bigint not null,
+  primary key (kind, shard)
+) with (fillfactor = 50);
+
+-- Running canaries: at most one per target.
+create table canaries (
+  tenant_id      ulid not null,
+  target_kind    text not null check (target_kind in ('pool', 'workflow', 'provider_config')),
+  target_id      ulid not null,
+  candidate_id   ulid not null,
+  -- Which part of the target the version replaces.
+  artifact_kind  text not null check (artifact_kind in ('routing', 'strategy', 'workflow', 'connector')),
+  version        integer not null,
+  environment_id ulid not null,
+  salt           text not null,
+  -- The share of the keys, in millionths.
+  share_ppm      integer not null check (share_ppm between 1 and 1000000),
+  primary key (tenant_id, target_kind, target_id)
+);

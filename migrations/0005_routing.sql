@@ -1,0 +1,642 @@
+create table pools (
+  tenant_id      ulid not null,
+  id             ulid not null,
+  environment_id ulid not null,
+  name           text not null,
+  description    text not null default '',
+  strategy       text not null,
+  status         text not null check (status in ('active', 'disabled', 'draining', 'archived')),
+  config         jsonb not null default '{}',
+  -- Raised by every change of the pool, its recipients or its rules, so that nodes reload only what changed.
+  revision       bigint not null default 1,
+  created_at     timestamptz not null,
+  updated_at     timestamptz not null,
+  record_version integer not null default 1,
+  primary key (tenant_id, id)
+);
+create unique index pools_name on pools (tenant_id, environment_id, name) where status <> 'archived';
+
+create table recipients (
+  tenant_id       ulid not null,
+  id              ulid not null,
+  pool_id         ulid not null,
+  name            text not null,
+  status          text not null check (status in ('active', 'paused', 'draining', 'offline', 'removed')),
+  weight          integer not null check (weight >= 0),
+  capacity        integer not null check (capacity >= 0),
+  priority        integer not null,
+  attributes      jsonb not null default '{}',
+  skills          jsonb not null default '{}',
+  cost            double precision not null default 0,
+  delivery        jsonb not null,
+  available_since timestamptz not null,
+  -- The pool's revision at which a recipient last changed. A node that knows a pool at some revision reads only the
+  -- recipients that changed after it.
+  pool_revision   bigint not null default 0,
+  created_at      timestamptz not null,
+  updated_at      timestamptz not null,
+  record_version  integer not null default 1,
+  primary key (tenant_id, id)
+);
+create index recipients_by_pool on recipients (tenant_id, pool_id, id) where status <> 'removed';
+create unique index recipients_name on recipients (tenant_id, pool_id, name) where status <> 'removed';
+create index recipients_by_pool_revision on recipients (tenant_id, pool_id, pool_revision);
+
+-- Why recipients are paused, and until when. A row exists only while its recipient is paused.
+create table recipient_pauses (
+  tenant_id    ulid not null,
+  recipient_id ulid not null,
+  pool_id      ulid not null,
+  cause        text not null check (cause in ('request', 'anomaly')),
+  reason       text not null default '',
+  actor        text not null,
+  anomaly_id   text collate "C" not null default '',
+  paused_at    timestamptz not null,
+  -- When the recipient is resumed automatically; null for never.
+  resume_at    timestamptz,
+  primary key (tenant_id, recipient_id)
+);
+create index recipient_pauses_due on recipient_pauses (tenant_id, pool_id, resume_at) where resume_at is not null;
+
+-- What outcomes and assignments taught about a recipient. Apart from the record, so that work does not rewrite it.
+create table recipient_states (
+  tenant_id            ulid not null,
+  pool_id              ulid not null,
+  recipient_id         ulid not null,
+  consecutive_failures integer not null default 0,
+  ejected_until        timestamptz,
+  ejections            integer not null default 0,
+  deprioritized_until  timestamptz,
+  latency_ms           double precision,
+  cost                 double precision,
+  last_assigned_at     timestamptz,
+  updated_at           timestamptz not null,
+  primary key (tenant_id, pool_id, recipient_id)
+);
+
+create table rules (
+  tenant_id      ulid not null,
+  id             ulid not null,
+  pool_id        ulid not null,
+  name           text not null,
+  priority       integer not null,
+  condition      text not null default '',
+  enabled        boolean not null default true,
+  stop_on_match  boolean not null default true,
+  on_error       text not null check (on_error in ('skip', 'reject')),
+  action         jsonb not null,
+  created_at     timestamptz not null,
+  updated_at     timestamptz not null,
+  record_version integer not null default 1,
+  primary key (tenant_id, id)
+);
+create index rules_by_pool on rules (tenant_id, pool_id, id);
+
+-- What a pool routes by: its strategy, its config and its rules, without recipients. Rows are inserted and never changed.
+create table pool_versions (
+  tenant_id  ulid not null,
+  pool_id    ulid not null,
+  version    integer not null,
+  -- The content as canonical JSON, and the SHA-256 of these bytes.
+  content    text not null,
+  digest     text not null,
+  -- Whether it was captured from a change of the pool, or staged for a later activation.
+  origin     text not null check (origin in ('change', 'staged')),
+  message    text not null default '',
+  created_by text not null,
+  created_at timestamptz not null,
+  primary key (tenant_id, pool_id, version)
+);
+create index pool_versions_by_digest on pool_versions (tenant_id, pool_id, digest);
+
+-- The version whose content a pool has.
+create table pool_active_versions (
+  tenant_id ulid not null,
+  pool_id   ulid not null,
+  version   integer not null,
+  digest    text not null,
+  primary key (tenant_id, pool_id)
+);
+
+-- What decisions were made from, kept once for each digest.
+create table routing_snapshots (
+  tenant_id  ulid not null,
+  digest     bytea not null,
+  body       jsonb not null,
+  created_at timestamptz not null,
+  primary key (tenant_id, digest)
+);
+
+-- Recipients of stored snapshots, in groups that many snapshots share. A snapshot's body names its parts by digest.
+create table routing_snapshot_parts (
+  tenant_id  ulid not null,
+  digest     bytea not null,
+  recipients json not null,
+  created_at timestamptz not null,
+  primary key (tenant_id, digest)
+);
+create index routing_snapshot_parts_by_age on routing_snapshot_parts (created_at);
+
+-- Unfinished items and dead letters, each with its decision. When an item ends, its row moves to routing_history.
+create table queue_items (
+  tenant_id         ulid not null,
+  id                ulid not null,
+  pool_id           ulid not null,
+  -- The request and the decision.
+  type              text,
+  key               text,
+  attributes        json,
+  requirements      json,
+  payload           json,
+  -- The requested priority. Rules may have changed the item's own.
+  decided_priority  integer,
+  outcome           text,
+  -- The recipient that the decision chose. The item may have another one by now.
+  decided_for       text collate "C",
+  snapshot_digest   bytea,
+  seed              bigint,
+  evidence          json,
+  -- Whether somebody reported an outcome before the item was completed.
+  reported          boolean,
+  recipient_id      text collate "C" not null default '',
+  state             text not null check (state in ('pending', 'held', 'ready', 'leased', 'completed', 'dead_lettered',
+    'cancelled', 'expired', 'drained', 'superseded')),
+  -- An item whose rules were not applied when it came in is 'undecided': nobody can lease it before that.
+  delivery          text not null default 'pull',
+  priority          integer not null,
+  -- The time of acceptance in milliseconds, less the value of the priority. Lower goes first, so that age outweighs priority.
+  rank              bigint not null,
+  -- pending, held: when to look at it again.
+  due_at            timestamptz,
+  hold_reason       text not null default '',
+  expires_at        timestamptz not null,
+  own_ttl           boolean not null default false,
+  attempt           integer not null default 0,
+  lease_token       text not null default '',
+  -- The token that completed the item: a repeated completion gets the same answer as the first.
+  done_token        text not null default '',
+  lease_until       timestamptz,
+  leased_at         timestamptz,
+  -- Failed searches for a recipient: how many, why, in which snapshot of the pool, and when the next one is. Null before the
+  -- first since the item became ready.
+  assign_tries      integer,
+  assign_reason     text,
+  assign_snapshot   text,
+  assign_after      timestamptz,
+  -- An offered item is held with hold_reason 'offer': recipient_id is who may accept it, due_at when the offer expires.
+  -- The number of the last offer; it fences acceptance. Null for none.
+  offer_number      integer,
+  -- When the last offer was made.
+  offered_at        timestamptz,
+  -- The recipients that declined the item, or let its offer expire, since everyone was last considered.
+  refused_by        text[] collate "C",
+  refused_at        timestamptz,
+  failures          jsonb not null default '[]',
+  -- The last reported progress of an unfinished item. Null for an item without one.
+  progress          json,
+  singleton_group   text not null default '',
+  debounce_group    text not null default '',
+  throttle_group    text not null default '',
+  concurrency_group text not null default '',
+  -- Whether it has a place in its concurrency group now.
+  has_slot          boolean not null default false,
+  -- Whether other items wait for this one. Null for almost all items.
+  blocks            boolean,
+  -- How an item that waits for others proceeds. Null for an item that waits for none.
+  resume            json,
+  survivor_id       text collate "C" not null default '',
+  -- Whether it was a dead letter before.
+  revived           boolean not null default false,
+  ended_at          timestamptz,
+  primary key (tenant_id, id)
+) with (fillfactor = 80);
+-- What can be leased, in the order in which it goes.
+create index queue_items_ready on queue_items (tenant_id, pool_id, recipient_id, rank, id) where state = 'ready';
+-- What waits, oldest first: for the oldest age, for draining and for expiry.
+create index queue_items_waiting on queue_items (tenant_id, pool_id, id) where state in ('pending', 'held', 'ready');
+create index queue_items_due on queue_items (due_at) where state in ('pending', 'held') and due_at is not null;
+create index queue_items_expiring on queue_items (expires_at) where own_ttl and state in ('pending', 'held', 'ready');
+create index queue_items_in_flight on queue_items (tenant_id, pool_id, recipient_id) where state = 'leased';
+-- What the service itself sends to its recipients.
+create index queue_items_to_push on queue_items (tenant_id, pool_id, recipient_id, rank, id)
+  where state = 'ready' and delivery = 'push';
+-- Finds the first items of each pair of groups in a pool, so that a group with many items hides no other.
+create index queue_items_limited on queue_items
+  (tenant_id, pool_id, recipient_id, throttle_group, concurrency_group, rank, id)
+  where state = 'ready' and (throttle_group <> '' or concurrency_group <> '');
+-- Finds what waits in one group.
+create index queue_items_for_place on queue_items (tenant_id, concurrency_group, pool_id, rank, id)
+  where state = 'ready' and concurrency_group <> '';
+create index queue_items_for_token on queue_items (tenant_id, throttle_group, rank, id)
+  where state = 'ready' and throttle_group <> '';
+-- Finds undecided items, however many others wait.
+create index queue_items_undecided on queue_items (tenant_id, pool_id, rank, id)
+  where state = 'ready' and delivery = 'undecided';
+create index queue_items_offered on queue_items (tenant_id, pool_id, recipient_id, id)
+  where state = 'held' and hold_reason = 'offer';
+-- Only for statements that compare the end of leases. For others, the planner would read all leases if it expects few.
+create index queue_items_leased on queue_items (lease_until) where state = 'leased' and lease_until is not null;
+
+-- Ended items with their decisions, and decisions without an item. Partitioned by day, so that expired rows are dropped with
+-- their partition.
+create table routing_history (
+  tenant_id         ulid not null,
+  id                ulid not null,
+  pool_id           ulid not null,
+  -- When the item ended, or when a decision without an item was made.
+  ended_at          timestamptz not null,
+  type              text not null,
+  key               text not null,
+  attributes        json not null,
+  requirements      json not null,
+  payload           json not null,
+  decided_priority  integer not null,
+  outcome           text not null,
+  decided_for       text collate "C" not null,
+  snapshot_digest   bytea not null,
+  seed              bigint not null,
+  evidence          json not null,
+  -- The result that its worker reported with the completion. Null for an item without one.
+  result            json,
+  -- The item; all null for a decision without one.
+  state             text,
+  delivery          text,
+  recipient_id      text collate "C",
+  priority          integer,
+  expires_at        timestamptz,
+  attempt           integer,
+  leased_at         timestamptz,
+  failures          jsonb,
+  done_token        text,
+  survivor_id       text collate "C",
+  singleton_group   text,
+  debounce_group    text,
+  throttle_group    text,
+  concurrency_group text,
+  -- True if its recipient completed the item and nobody reported an outcome. Other outcomes are in the table outcomes.
+  succeeded         boolean,
+  latency_ms        double precision
+) partition by range (ended_at);
+create index routing_history_by_id on routing_history (tenant_id, id);
+create index routing_history_outcomes on routing_history (pool_id, ended_at) where succeeded;
+create table routing_history_default partition of routing_history default;
+do $$
+declare
+  today date := (now() at time zone 'utc')::date;
+begin
+  -- Converted rows.
+  execute format('create table routing_history_converted partition of routing_history for values from (minvalue) to (%L)',
+    today::timestamp at time zone 'utc');
+  create index on routing_history_converted (ended_at);
+  -- The service creates the later ones.
+  for day in 0..7 loop
+    execute format('create table %I partition of routing_history for values from (%L) to (%L)',
+      'routing_history_' || to_char(today + day, 'YYYYMMDD'),
+      (today + day)::timestamp at time zone 'utc', (today + day + 1)::timestamp at time zone 'utc');
+  end loop;
+end $$;
+
+create table outcomes (
+  tenant_id    ulid not null,
+  decision_id  ulid not null,
+  pool_id      ulid not null,
+  recipient_id text collate "C" not null default '',
+  status       text not null check (status in ('success', 'failure', 'timeout', 'declined', 'cancelled')),
+  latency_ms   double precision,
+  score        double precision,
+  cost         double precision,
+  observed_at  timestamptz not null,
+  recorded_at  timestamptz not null,
+  primary key (tenant_id, decision_id)
+);
+create index outcomes_by_pool on outcomes (tenant_id, pool_id, recorded_at);
+
+-- What was asked and what was decided; never changed. A queue item has the id of its decision.
+create table unconverted_decisions (
+  tenant_id       ulid not null,
+  id              ulid not null,
+  pool_id         ulid not null,
+  type            text not null,
+  key             text not null default '',
+  attributes      json not null,
+  requirements    json not null,
+  payload         json not null,
+  priority        integer not null,
+  outcome         text not null,
+  recipient_id    text collate "C" not null default '',
+  snapshot_digest bytea not null,
+  seed            bigint not null,
+  -- What the strategy saw of the live state, the steps that led to the choice, and what became of the item at once.
+  evidence        json not null,
+  constraint decisions_pkey primary key (tenant_id, id)
+);
+
+-- Converts an earlier item when it is changed, so that statements that change items need not know of earlier rows.
+create function convert_queue_item() returns trigger language plpgsql as $$
+begin
+  delete from unconverted_decisions d where d.tenant_id = new.tenant_id and d.id = new.id
+  returning d.type, d.key, d.attributes, d.requirements, d.payload, d.priority, d.outcome, d.recipient_id,
+    d.snapshot_digest, d.seed, d.evidence
+  into new.type, new.key, new.attributes, new.requirements, new.payload, new.decided_priority, new.outcome,
+    new.decided_for, new.snapshot_digest, new.seed, new.evidence;
+  new.reported = exists (select from outcomes o where o.tenant_id = new.tenant_id and o.decision_id = new.id);
+  return new;
+end $$;
+
+create trigger queue_items_convert before update on queue_items for each row when (new.type is null)
+  execute function convert_queue_item();
+
+-- All items, ended ones included.
+create view all_items as
+  select false as archived, q.tenant_id, q.id, q.pool_id, q.recipient_id, q.state, q.delivery, q.hold_reason, q.priority, q.rank, q.due_at,
+    q.expires_at, q.attempt, q.leased_at, q.lease_until, q.ended_at, q.survivor_id, q.failures, q.done_token,
+    q.singleton_group, q.debounce_group, q.throttle_group, q.concurrency_group, q.assign_tries, q.assign_reason,
+    q.assign_after,
+    coalesce(q.type, (select u.type from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as type,
+    coalesce(q.key, (select u.key from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as key,
+    coalesce(q.attributes,
+      (select u.attributes from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as attributes,
+    coalesce(q.requirements,
+      (select u.requirements from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as requirements,
+    coalesce(q.payload,
+      (select u.payload from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as payload,
+    coalesce(q.decided_priority,
+      (select u.priority from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as decided_priority
+  from queue_items q
+  union all
+  select true, h.tenant_id, h.id, h.pool_id, h.recipient_id, h.state, h.delivery, '', h.priority, 0::bigint, null::timestamptz,
+    h.expires_at, h.attempt, h.leased_at, null::timestamptz, h.ended_at, coalesce(h.survivor_id, ''),
+    coalesce(h.failures, '[]'::jsonb), coalesce(h.done_token, ''), coalesce(h.singleton_group, ''),
+    coalesce(h.debounce_group, ''), coalesce(h.throttle_group, ''), coalesce(h.concurrency_group, ''), null::integer,
+    null::text, null::timestamptz, h.type, h.key, h.attributes, h.requirements, h.payload, h.decided_priority
+  from routing_history h where h.state is not null;
+
+-- All decisions: of items, of ended items, and those without an item. held_by is the item's last recipient.
+create view decisions as
+  select q.tenant_id, q.id, q.pool_id, q.type, q.key, q.attributes, q.requirements, q.payload,
+    q.decided_priority as priority, q.outcome, q.decided_for as recipient_id, q.snapshot_digest, q.seed, q.evidence,
+    q.delivery <> 'none' as queued, coalesce(nullif(q.recipient_id, ''), q.decided_for) as held_by
+  from queue_items q where q.type is not null
+  union all
+  select h.tenant_id, h.id, h.pool_id, h.type, h.key, h.attributes, h.requirements, h.payload, h.decided_priority,
+    h.outcome, h.decided_for, h.snapshot_digest, h.seed, h.evidence, coalesce(h.delivery <> 'none', false),
+    coalesce(nullif(h.recipient_id, ''), h.decided_for)
+  from routing_history h
+  union all
+  select u.tenant_id, u.id, u.pool_id, u.type, u.key, u.attributes, u.requirements, u.payload, u.priority, u.outcome,
+    u.recipient_id, u.snapshot_digest, u.seed, u.evidence,
+    exists (select from queue_items q where q.tenant_id = u.tenant_id and q.id = u.id and q.delivery <> 'none'),
+    coalesce((select nullif(q.recipient_id, '') from queue_items q where q.tenant_id = u.tenant_id and q.id = u.id),
+      u.recipient_id)
+  from unconverted_decisions u;
+
+-- All outcomes: reported ones, and those of completed items.
+create view all_outcomes as
+  select o.tenant_id, o.decision_id, o.pool_id, o.recipient_id, o.status, o.latency_ms, o.score, o.cost, o.observed_at,
+    o.recorded_at
+  from outcomes o
+  union all
+  select h.tenant_id, h.id, h.pool_id, h.recipient_id, 'success', h.latency_ms, null::double precision,
+    null::double precision, h.ended_at, h.ended_at
+  from routing_history h where h.succeeded;
+
+
+-- The unfinished items that an item waits for. When such an item ends, its rows get the outcome in the same transaction.
+-- Then the sweep deletes them, and releases or cancels the items that wait.
+create table queue_dependencies (
+  tenant_id ulid not null,
+  -- The item that waits.
+  item_id   ulid not null,
+  -- The item that must end first.
+  on_id     ulid not null,
+  outcome   text check (outcome in ('completed', 'failed')),
+  primary key (tenant_id, item_id, on_id)
+);
+create index queue_dependencies_on on queue_dependencies (tenant_id, on_id);
+create index queue_dependencies_settled on queue_dependencies (tenant_id, item_id) where outcome is not null;
+
+-- Offers that ended. An open offer is in the row of its item.
+create table queue_offers (
+  tenant_id    ulid not null,
+  item_id      ulid not null,
+  number       integer not null,
+  pool_id      ulid not null,
+  recipient_id text collate "C" not null,
+  -- accepted, declined, expired or withdrawn.
+  outcome      text not null,
+  offered_at   timestamptz not null,
+  ended_at     timestamptz not null,
+  -- The attempt that an accepted offer began.
+  attempt      integer,
+  reason_code  text not null default '',
+  reason       text not null default '',
+  -- Who accepted, declined or withdrew it; empty for the service itself.
+  ended_by     text not null default '',
+  primary key (tenant_id, item_id, number)
+);
+create index queue_offers_by_age on queue_offers using brin (ended_at);
+
+create table queue_states (
+  tenant_id ulid not null,
+  pool_id   ulid not null,
+  paused    boolean not null,
+  paused_at timestamptz,
+  -- When a paused queue is resumed by itself; null for never.
+  resume_at timestamptz,
+  paused_by text not null default '',
+  reason    text not null default '',
+  primary key (tenant_id, pool_id)
+);
+create index queue_states_due on queue_states (resume_at) where resume_at is not null;
+
+-- Counts are spread over shards, so that concurrent writers rarely wait for each other.
+create table queue_depths (
+  tenant_id ulid not null,
+  pool_id   ulid not null,
+  shard     smallint not null,
+  depth     bigint not null,
+  -- The counts of a deleted pool are closed, so that a node that does not know of the deletion yet cannot queue items in it.
+  closed    boolean not null default false,
+  primary key (tenant_id, pool_id, shard),
+  constraint queue_depths_closed check (not closed or depth <= 0)
+);
+
+create table queue_days (
+  tenant_id ulid not null,
+  pool_id   ulid not null,
+  day       date not null,
+  shard     smallint not null,
+  accepted  bigint not null default 0,
+  leased    bigint not null default 0,
+  wait_ms   bigint not null default 0,
+  completed bigint not null default 0,
+  failed    bigint not null default 0,
+  primary key (tenant_id, pool_id, day, shard)
+);
+
+-- Changes of all items that match a filter, made in the background.
+create table bulk_operations (
+  tenant_id       ulid not null,
+  id              ulid not null,
+  pool_id         ulid not null,
+  -- The key of the pool's environment. It never changes.
+  environment_key text not null,
+  action          text not null check (action in ('cancel', 'requeue', 'retry')),
+  filter          json not null,
+  reason          text not null,
+  -- 0: all.
+  max_items       bigint not null,
+  state           text not null check (state in ('queued', 'running', 'completed', 'cancelled', 'failed')),
+  -- The last item that was handled. Items are handled in the order of their ids.
+  position        text collate "C" not null default '',
+  -- The dead letters that are being retried; null between two batches.
+  batch           text[],
+  matched_count   bigint not null,
+  changed_count   bigint not null default 0,
+  skipped_count   bigint not null default 0,
+  error           text not null default '',
+  created_by      text not null,
+  created_at      timestamptz not null,
+  updated_at      timestamptz not null,
+  ended_at        timestamptz,
+  primary key (tenant_id, id)
+) with (fillfactor = 70);
+create index bulk_operations_unfinished on bulk_operations (tenant_id) where state in ('queued', 'running');
+
+-- One row for each key of a constraint. The key itself is never stored: group_id is a keyed digest of it.
+create table admission_groups (
+  tenant_id      ulid not null,
+  kind           text not null check (kind in ('singleton', 'debounce', 'throttle', 'concurrency')),
+  group_id       text collate "C" not null,
+  environment_id ulid not null,
+  pool_id        ulid not null,
+  -- singleton: the item that has the place, and until when. debounce: the item that waits, and since when.
+  item_id        text collate "C" not null default '',
+  since          timestamptz,
+  until          timestamptz,
+  -- throttle: the theoretical arrival time of the next item, in milliseconds.
+  tat_ms         double precision not null default 0,
+  -- concurrency: the places, and how many are taken.
+  slots          integer not null default 0,
+  in_use         integer not null default 0,
+  cleared_at     timestamptz,
+  cleared_by     text not null default '',
+  cleared_reason text not null default '',
+  updated_at     timestamptz not null,
+  primary key (tenant_id, kind, group_id)
+) with (fillfactor = 70);
+-- Coarse, so that using a group moves no index entry.
+create index admission_groups_by_age on admission_groups using brin (updated_at);
+-- By pool alone, so that new groups are added at the end of their pool's entries. A pool's groups are sorted when they are
+-- listed, or found in the order of the primary key.
+-- Without the tenant: plans that were made while there were few groups would use an index that begins with it to look up
+-- single groups, and would read all groups of the tenant later.
+create index admission_groups_of_pool on admission_groups (pool_id);
+
+-- A queue item that failed for good, and how often it was tried again since. Its work stays in queue_items.
+create table dead_letters (
+  tenant_id       ulid not null,
+  pool_id         ulid not null,
+  queue_item_id   ulid not null,
+  state           text not null check (state in ('failed', 'retrying', 'quarantined')),
+  reason_code     text not null,
+  phase           text not null,
+  attempts        jsonb not null,
+  retry_count     integer not null default 0,
+  max_retries     integer not null,
+  payload_digest  bytea not null,
+  first_failed_at timestamptz not null,
+  last_failed_at  timestamptz not null,
+  primary key (tenant_id, pool_id, queue_item_id)
+);
+create index dead_letters_failed on dead_letters (tenant_id, pool_id, last_failed_at) include (retry_count, max_retries)
+  where state = 'failed';
+create index dead_letters_set_aside on dead_letters (tenant_id, pool_id, queue_item_id) where state = 'quarantined';
+create index dead_letters_by_age on dead_letters (last_failed_at);
+
+create table anomalies (
+  tenant_id    ulid not null,
+  id           ulid not null,
+  pool_id      ulid not null,
+  recipient_id text collate "C" not null default '',
+  method       text not null,
+  metric       text not null,
+  value        double precision not null,
+  baseline     double precision not null,
+  threshold    double precision not null,
+  actions      text[] not null,
+  detected_at  timestamptz not null,
+  primary key (tenant_id, id)
+);
+create index anomalies_by_age on anomalies (detected_at);
+create index anomalies_by_pool on anomalies (tenant_id, pool_id, id);
+
+-- Schedules that route items.
+create table routing_schedules (
+  tenant_id            ulid not null,
+  id                   ulid not null,
+  environment_id       ulid not null,
+  -- The key of the environment. It never changes.
+  environment_key      text not null,
+  pool_id              ulid not null,
+  name                 text collate "C" not null,
+  timing               json not null,
+  -- The item, with templates.
+  item                 json not null,
+  paused               boolean not null,
+  paused_reason        text not null check (paused_reason in ('', 'manual', 'failing')),
+  paused_by            text not null,
+  -- The shard whose owner handles the schedule; the same for all schedules of a tenant.
+  shard                smallint not null,
+  -- Raised by every change after which the next time is another one.
+  generation           integer not null default 1,
+  -- The first time that was not handled; null if there is none.
+  next_at              timestamptz,
+  -- The next time with its jitter.
+  fires_at             timestamptz,
+  -- When the schedule needs attention: when it fires, or earlier for a run that has no final state.
+  due_at               timestamptz,
+  last_fired_at        timestamptz,
+  last_item_id         text not null default '',
+  last_error           text not null default '',
+  consecutive_failures integer not null default 0,
+  created_at           timestamptz not null,
+  updated_at           timestamptz not null,
+  record_version       integer not null default 1,
+  primary key (tenant_id, id)
+) with (fillfactor = 70);
+create unique index routing_schedules_name on routing_schedules (tenant_id, environment_id, name);
+create index routing_schedules_due on routing_schedules (due_at) where due_at is not null;
+
+-- The runs of schedules. The id follows from the schedule and its time, so no time has two runs.
+create table routing_schedule_runs (
+  tenant_id     ulid not null,
+  schedule_id   ulid not null,
+  id            ulid not null,
+  time          timestamptz not null,
+  cause         text not null check (cause in ('schedule', 'manual')),
+  state         text not null check (state in ('starting', 'waiting', 'routed', 'skipped', 'missed', 'failed')),
+  -- The request to route, while it has no result. Every attempt sends the same request.
+  request       json,
+  -- When to attempt it again; null for a run with a final state.
+  due_at        timestamptz,
+  item_id       text not null default '',
+  decision_id   text not null default '',
+  outcome       text not null default '',
+  error_code    text not null default '',
+  error_message text not null default '',
+  -- Whether the item may be unfinished, as far as known. Always false where runs may overlap.
+  open          boolean not null default false,
+  created_at    timestamptz not null,
+  ended_at      timestamptz,
+  primary key (tenant_id, schedule_id, id)
+) with (fillfactor = 70);
+create index routing_schedule_runs_unsettled on routing_schedule_runs (tenant_id, schedule_id, id)
+  where open or due_at is not null;
+
+create function refuse_artifact_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'a version of an artifact never changes';
+end $$;
+create trigger pool_versions_immutable before update on pool_versions
+  for each row execute function refuse_artifact_change();

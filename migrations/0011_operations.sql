@@ -1,0 +1,129 @@
+create table webhook_endpoints (
+  tenant_id        ulid not null,
+  id               ulid not null,
+  url              text not null,
+  description      text not null default '',
+  -- Exact types and families such as 'order.*'; everything when empty.
+  event_types      text[] not null default '{}',
+  -- An endpoint gets the events that whoever created it may read.
+  environment_mode text not null default 'any'
+    check (environment_mode in ('any', 'production_only', 'non_production_only')),
+  -- Whether events are sent one after the other, in the order of the log.
+  ordered          boolean not null default false,
+  -- The delays between attempts, in seconds; the default schedule when empty.
+  retry_delays_s   integer[] not null default '{}',
+  -- A JSON template of the body; null for the event itself.
+  transform        jsonb,
+  status           text not null check (status in ('active', 'disabled')),
+  disabled_reason  text not null default '' check (disabled_reason in ('', 'manual', 'gone', 'failing')),
+  -- Events that were committed before the endpoint came into use are not sent to it, nor are those of that transaction.
+  since_snapshot   text not null default pg_current_snapshot()::text,
+  since_xid        xid8 not null default pg_current_xact_id(),
+  created_at       timestamptz not null,
+  updated_at       timestamptz not null,
+  record_version   integer not null default 1,
+  primary key (tenant_id, id)
+);
+
+-- One row for each secret that signs: the newest one, and those before it until their time is up.
+create table webhook_secrets (
+  tenant_id   ulid not null,
+  id          ulid not null,
+  endpoint_id ulid not null,
+  ciphertext  text not null,
+  key_id      text not null,
+  expires_at  timestamptz,
+  created_at  timestamptz not null,
+  primary key (tenant_id, id)
+);
+create index webhook_secrets_by_endpoint on webhook_secrets (tenant_id, endpoint_id, id);
+create index webhook_secrets_by_key on webhook_secrets (key_id);
+
+-- Headers that are sent with every message, sealed. The id is the endpoint's.
+create table webhook_headers (
+  tenant_id  ulid not null,
+  id         ulid not null,
+  names      text[] not null,
+  ciphertext text not null,
+  key_id     text not null,
+  primary key (tenant_id, id)
+);
+create index webhook_headers_by_key on webhook_headers (key_id);
+
+-- Since when every attempt has failed. Apart from the endpoint, so that attempts do not rewrite it; there is no row after a
+-- success.
+create table webhook_failures (
+  tenant_id     ulid not null,
+  endpoint_id   ulid not null,
+  failing_since timestamptz not null,
+  primary key (tenant_id, endpoint_id)
+);
+
+-- How far a tenant's log was turned into deliveries.
+create table webhook_cursors (
+  tenant_id ulid primary key,
+  xid       xid8 not null,
+  id        text collate "C" not null
+);
+
+-- The order of the deliveries of ordered endpoints.
+create sequence webhook_delivery_order;
+
+-- An event on its way to an endpoint. The pair is the identity, so that no delivery is created twice.
+create table webhook_deliveries (
+  tenant_id       ulid not null,
+  endpoint_id     ulid not null,
+  event_id        ulid not null,
+  event_type      text not null,
+  -- From webhook_delivery_order; null for endpoints without order.
+  sequence        bigint,
+  status          text not null default 'pending' check (status in ('pending', 'succeeded', 'failed', 'cancelled')),
+  -- When it is to be tried, or, while it is being tried, when it counts as abandoned.
+  next_attempt_at timestamptz,
+  lease_token     text,
+  -- Attempts since it was made or replayed; attempt_log holds the latest of all.
+  run_attempts    integer not null default 0,
+  attempt_count   integer not null default 0,
+  attempt_log     jsonb not null default '[]',
+  created_at      timestamptz not null,
+  ended_at        timestamptz,
+  primary key (tenant_id, endpoint_id, event_id)
+);
+create index webhook_deliveries_due on webhook_deliveries (tenant_id, endpoint_id, next_attempt_at)
+  where status = 'pending';
+-- Only ever read from its old end.
+create index webhook_deliveries_ended on webhook_deliveries using brin (ended_at);
+create index webhook_deliveries_ordered on webhook_deliveries (tenant_id, endpoint_id, sequence)
+  where status = 'pending' and sequence is not null;
+
+-- Deliveries of a time range that are repeated in batches.
+create table webhook_replays (
+  tenant_id    ulid not null,
+  id           ulid not null,
+  endpoint_id  ulid not null,
+  since        timestamptz not null,
+  until        timestamptz not null,
+  selection    text not null check (selection in ('failed', 'missing', 'all')),
+  status       text not null check (status in ('running', 'completed', 'cancelled')),
+  -- The last event that was looked at.
+  position     text collate "C" not null default '',
+  replayed     bigint not null default 0,
+  created_at   timestamptz not null,
+  completed_at timestamptz,
+  primary key (tenant_id, id)
+);
+create unique index webhook_replays_running on webhook_replays (tenant_id, endpoint_id) where status = 'running';
+
+-- Heartbeats of the sources of health reports, and the state of dependencies, as each node sees them. They belong to the
+-- instance and not to a tenant. Rows of nodes that are gone are deleted by the others.
+create table health_observations (
+  kind        text not null check (kind in ('source', 'dependency')),
+  name        text not null,
+  node_id     text not null,
+  -- The health rules classify it. A node of a later version may store other states.
+  state       text not null,
+  observed_at timestamptz not null,
+  -- The time by the clock of the node.
+  node_clock  timestamptz not null,
+  primary key (kind, name, node_id)
+) with (fillfactor = 50);
