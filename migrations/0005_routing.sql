@@ -142,25 +142,8 @@ create table queue_items (
   tenant_id         ulid not null,
   id                ulid not null,
   pool_id           ulid not null,
-  -- The request and the decision.
-  type              text,
-  key               text,
-  attributes        json,
-  requirements      json,
-  payload           json,
-  -- The requested priority. Rules may have changed the item's own.
-  decided_priority  integer,
-  outcome           text,
-  -- The recipient that the decision chose. The item may have another one by now.
-  decided_for       text collate "C",
-  snapshot_digest   bytea,
-  seed              bigint,
-  evidence          json,
-  -- Whether somebody reported an outcome before the item was completed.
-  reported          boolean,
   recipient_id      text collate "C" not null default '',
-  state             text not null check (state in ('pending', 'held', 'ready', 'leased', 'completed', 'dead_lettered',
-    'cancelled', 'expired', 'drained', 'superseded')),
+  state             text not null check (state in ('pending', 'held', 'ready', 'leased', 'dead_lettered')),
   -- An item whose rules were not applied when it came in is 'undecided': nobody can lease it before that.
   delivery          text not null default 'pull',
   priority          integer not null,
@@ -173,8 +156,6 @@ create table queue_items (
   own_ttl           boolean not null default false,
   attempt           integer not null default 0,
   lease_token       text not null default '',
-  -- The token that completed the item: a repeated completion gets the same answer as the first.
-  done_token        text not null default '',
   lease_until       timestamptz,
   leased_at         timestamptz,
   -- Failed searches for a recipient: how many, why, in which snapshot of the pool, and when the next one is. Null before the
@@ -204,10 +185,26 @@ create table queue_items (
   blocks            boolean,
   -- How an item that waits for others proceeds. Null for an item that waits for none.
   resume            json,
-  survivor_id       text collate "C" not null default '',
   -- Whether it was a dead letter before.
   revived           boolean not null default false,
+  -- When it became a dead letter.
   ended_at          timestamptz,
+  -- The request and the decision: behind the columns that statements search by, which are cheaper to read in front.
+  type              text not null,
+  key               text not null,
+  attributes        json not null,
+  requirements      json not null,
+  payload           json not null,
+  -- The requested priority. Rules may have changed the item's own.
+  decided_priority  integer not null,
+  outcome           text not null,
+  -- The recipient that the decision chose. The item may have another one by now.
+  decided_for       text collate "C" not null,
+  snapshot_digest   bytea not null,
+  seed              bigint not null,
+  evidence          json not null,
+  -- Whether somebody reported an outcome before the item was completed.
+  reported          boolean not null default false,
   primary key (tenant_id, id)
 ) with (fillfactor = 80);
 -- What can be leased, in the order in which it goes.
@@ -267,7 +264,9 @@ create table routing_history (
   attempt           integer,
   leased_at         timestamptz,
   failures          jsonb,
+  -- The token that completed the item: a repeated completion gets the same answer as the first.
   done_token        text,
+  -- The item that took the place of a superseded one.
   survivor_id       text collate "C",
   singleton_group   text,
   debounce_group    text,
@@ -280,21 +279,6 @@ create table routing_history (
 create index routing_history_by_id on routing_history (tenant_id, id);
 create index routing_history_outcomes on routing_history (pool_id, ended_at) where succeeded;
 create table routing_history_default partition of routing_history default;
-do $$
-declare
-  today date := (now() at time zone 'utc')::date;
-begin
-  -- Converted rows.
-  execute format('create table routing_history_converted partition of routing_history for values from (minvalue) to (%L)',
-    today::timestamp at time zone 'utc');
-  create index on routing_history_converted (ended_at);
-  -- The service creates the later ones.
-  for day in 0..7 loop
-    execute format('create table %I partition of routing_history for values from (%L) to (%L)',
-      'routing_history_' || to_char(today + day, 'YYYYMMDD'),
-      (today + day)::timestamp at time zone 'utc', (today + day + 1)::timestamp at time zone 'utc');
-  end loop;
-end $$;
 
 create table outcomes (
   tenant_id    ulid not null,
@@ -311,95 +295,39 @@ create table outcomes (
 );
 create index outcomes_by_pool on outcomes (tenant_id, pool_id, recorded_at);
 
--- What was asked and what was decided; never changed. A queue item has the id of its decision.
-create table unconverted_decisions (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  pool_id         ulid not null,
-  type            text not null,
-  key             text not null default '',
-  attributes      json not null,
-  requirements    json not null,
-  payload         json not null,
-  priority        integer not null,
-  outcome         text not null,
-  recipient_id    text collate "C" not null default '',
-  snapshot_digest bytea not null,
-  seed            bigint not null,
-  -- What the strategy saw of the live state, the steps that led to the choice, and what became of the item at once.
-  evidence        json not null,
-  constraint decisions_pkey primary key (tenant_id, id)
-);
-
--- Converts an earlier item when it is changed, so that statements that change items need not know of earlier rows.
-create function convert_queue_item() returns trigger language plpgsql as $$
-begin
-  delete from unconverted_decisions d where d.tenant_id = new.tenant_id and d.id = new.id
-  returning d.type, d.key, d.attributes, d.requirements, d.payload, d.priority, d.outcome, d.recipient_id,
-    d.snapshot_digest, d.seed, d.evidence
-  into new.type, new.key, new.attributes, new.requirements, new.payload, new.decided_priority, new.outcome,
-    new.decided_for, new.snapshot_digest, new.seed, new.evidence;
-  new.reported = exists (select from outcomes o where o.tenant_id = new.tenant_id and o.decision_id = new.id);
-  return new;
-end $$;
-
-create trigger queue_items_convert before update on queue_items for each row when (new.type is null)
-  execute function convert_queue_item();
-
 -- All items, ended ones included.
 create view all_items as
-  select false as archived, q.tenant_id, q.id, q.pool_id, q.recipient_id, q.state, q.delivery, q.hold_reason, q.priority, q.rank, q.due_at,
-    q.expires_at, q.attempt, q.leased_at, q.lease_until, q.ended_at, q.survivor_id, q.failures, q.done_token,
-    q.singleton_group, q.debounce_group, q.throttle_group, q.concurrency_group, q.assign_tries, q.assign_reason,
-    q.assign_after,
-    coalesce(q.type, (select u.type from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as type,
-    coalesce(q.key, (select u.key from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as key,
-    coalesce(q.attributes,
-      (select u.attributes from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as attributes,
-    coalesce(q.requirements,
-      (select u.requirements from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as requirements,
-    coalesce(q.payload,
-      (select u.payload from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as payload,
-    coalesce(q.decided_priority,
-      (select u.priority from unconverted_decisions u where u.tenant_id = q.tenant_id and u.id = q.id)) as decided_priority
-  from queue_items q
+  select false as archived, tenant_id, id, pool_id, recipient_id, state, delivery, hold_reason, priority, rank, due_at,
+    expires_at, attempt, leased_at, lease_until, ended_at, '' collate "C" as survivor_id, failures, '' as done_token, singleton_group,
+    debounce_group, throttle_group, concurrency_group, assign_tries, assign_reason, assign_after, type, key, attributes,
+    requirements, payload, decided_priority
+  from queue_items
   union all
-  select true, h.tenant_id, h.id, h.pool_id, h.recipient_id, h.state, h.delivery, '', h.priority, 0::bigint, null::timestamptz,
-    h.expires_at, h.attempt, h.leased_at, null::timestamptz, h.ended_at, coalesce(h.survivor_id, ''),
-    coalesce(h.failures, '[]'::jsonb), coalesce(h.done_token, ''), coalesce(h.singleton_group, ''),
-    coalesce(h.debounce_group, ''), coalesce(h.throttle_group, ''), coalesce(h.concurrency_group, ''), null::integer,
-    null::text, null::timestamptz, h.type, h.key, h.attributes, h.requirements, h.payload, h.decided_priority
-  from routing_history h where h.state is not null;
+  select true, tenant_id, id, pool_id, recipient_id, state, delivery, '', priority, 0::bigint, null::timestamptz,
+    expires_at, attempt, leased_at, null::timestamptz, ended_at, coalesce(survivor_id, ''), failures, done_token, singleton_group,
+    debounce_group, throttle_group, concurrency_group, null::integer, null::text, null::timestamptz, type, key, attributes,
+    requirements, payload, decided_priority
+  from routing_history where state is not null;
 
 -- All decisions: of items, of ended items, and those without an item. held_by is the item's last recipient.
 create view decisions as
-  select q.tenant_id, q.id, q.pool_id, q.type, q.key, q.attributes, q.requirements, q.payload,
-    q.decided_priority as priority, q.outcome, q.decided_for as recipient_id, q.snapshot_digest, q.seed, q.evidence,
-    q.delivery <> 'none' as queued, coalesce(nullif(q.recipient_id, ''), q.decided_for) as held_by
-  from queue_items q where q.type is not null
+  select tenant_id, id, pool_id, type, key, attributes, requirements, payload, decided_priority as priority, outcome,
+    decided_for as recipient_id, snapshot_digest, seed, evidence, delivery <> 'none' as queued,
+    coalesce(nullif(recipient_id, ''), decided_for) as held_by
+  from queue_items
   union all
-  select h.tenant_id, h.id, h.pool_id, h.type, h.key, h.attributes, h.requirements, h.payload, h.decided_priority,
-    h.outcome, h.decided_for, h.snapshot_digest, h.seed, h.evidence, coalesce(h.delivery <> 'none', false),
-    coalesce(nullif(h.recipient_id, ''), h.decided_for)
-  from routing_history h
-  union all
-  select u.tenant_id, u.id, u.pool_id, u.type, u.key, u.attributes, u.requirements, u.payload, u.priority, u.outcome,
-    u.recipient_id, u.snapshot_digest, u.seed, u.evidence,
-    exists (select from queue_items q where q.tenant_id = u.tenant_id and q.id = u.id and q.delivery <> 'none'),
-    coalesce((select nullif(q.recipient_id, '') from queue_items q where q.tenant_id = u.tenant_id and q.id = u.id),
-      u.recipient_id)
-  from unconverted_decisions u;
+  select tenant_id, id, pool_id, type, key, attributes, requirements, payload, decided_priority, outcome, decided_for,
+    snapshot_digest, seed, evidence, coalesce(delivery <> 'none', false), coalesce(nullif(recipient_id, ''), decided_for)
+  from routing_history;
 
 -- All outcomes: reported ones, and those of completed items.
 create view all_outcomes as
-  select o.tenant_id, o.decision_id, o.pool_id, o.recipient_id, o.status, o.latency_ms, o.score, o.cost, o.observed_at,
-    o.recorded_at
-  from outcomes o
+  select tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at, recorded_at
+  from outcomes
   union all
-  select h.tenant_id, h.id, h.pool_id, h.recipient_id, 'success', h.latency_ms, null::double precision,
-    null::double precision, h.ended_at, h.ended_at
-  from routing_history h where h.succeeded;
-
+  select tenant_id, id, pool_id, recipient_id, 'success', latency_ms, null::double precision, null::double precision, ended_at,
+    ended_at
+  from routing_history where succeeded;
 
 -- The unfinished items that an item waits for. When such an item ends, its rows get the outcome in the same transaction.
 -- Then the sweep deletes them, and releases or cancels the items that wait.

@@ -104,9 +104,9 @@ export async function createStage({ baseUrl, adminKey, databaseUrl }: TestServic
     async addItems(count, ageS = 1, readyForS) {
       await sql`
         insert into queue_items (tenant_id, id, pool_id, state, due_at, priority, rank, expires_at, type, key, attributes,
-          requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence, reported)
+          requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
         select ${tenantId}, id, ${poolId}, 'ready', now() - make_interval(secs => ${readyForS ?? null}), 0, 0, now() + interval '1 day', 'work', '', '{}', '{}',
-          '{"secret":"hunter2"}', 0, 'queued', '', '', 0, '{}', false
+          '{"secret":"hunter2"}', 0, 'queued', '', '', 0, '{}'
         from unnest(${ids(count, Date.now() - ageS * 1000)}::text[]) id`;
     },
     async addLetters(state, count) {

@@ -97,7 +97,7 @@ const accepted = {
         requirementsJson: "{}",
         payloadJson: "{}",
         evidenceJson: "{}",
-        snapshotDigest: "",
+        snapshotDigest: "00",
         seed: 0,
       },
     },

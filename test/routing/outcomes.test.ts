@@ -76,6 +76,16 @@ test("items that workers complete or permanently fail have an outcome without a 
   }
 });
 
+test("an outcome that is reported before a worker completes the item stays the only one", async () => {
+  const pool = await own.pool();
+  await own.recipient(pool);
+  const { decision_id } = await own.route(pool);
+  const leased = await own.leaseOne(pool);
+  const first = await tell(decision_id, "declined");
+  await own.complete(leased);
+  assert.deepEqual((await own.ok("GET", `/api/outcomes/${decision_id}`)).data, first);
+});
+
 test("a recipient that keeps failing is ejected: its status and an event show it, and it gets no items meanwhile", async () => {
   const pool = await own.pool({ config: { outlier: { consecutive_failures: 3, eject_s: 3600 } } });
   const [bad, good] = [await own.recipient(pool, decisionOnly), await own.recipient(pool, decisionOnly)];

@@ -46,18 +46,12 @@ export function retentionStore(sql: Sql) {
           returning picked.tenant_id, picked.queue_item_id
         ), items as (
           delete from queue_items using letters where queue_items.tenant_id = letters.tenant_id and id = queue_item_id
-        ), unconverted as (
-          delete from unconverted_decisions using letters
-          where unconverted_decisions.tenant_id = letters.tenant_id and id = queue_item_id
         )
         select count(*) from letters`;
       return row!.count;
     },
 
-    /**
-     * Deletes letters whose items no longer exist, or were retried and ended without a notification. Returns their
-     * number.
-     */
+    /** Deletes letters whose items were retried and have ended; returns their number. */
     async removeEnded(cutoffs: readonly Cutoff[], limit: number): Promise<number> {
       const deleted = await sql`
         with pool as (${unnested(cutoffs)})
@@ -65,8 +59,7 @@ export function retentionStore(sql: Sql) {
           select letter.ctid from pool
           join dead_letters letter on letter.tenant_id = tenant and letter.pool_id = pool and last_failed_at < failed_before
           left join queue_items item on item.tenant_id = letter.tenant_id and item.id = letter.queue_item_id
-          where item.id is null or (letter.state = 'retrying'
-            and item.state not in ('pending', 'held', 'ready', 'leased', 'dead_lettered'))
+          where item.id is null
           limit ${limit} for update of letter skip locked))`;
       return deleted.count;
     },

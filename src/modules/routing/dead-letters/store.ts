@@ -95,7 +95,7 @@ export function deadLetterStore(sql: Sql) {
           recipient_id = '',
           -- An item that a rule rejected is not leased before the rules are evaluated again.
           delivery = case counted.reason_code when 'rule_reject' then 'undecided' else 'pull' end,
-          attempt = 0, failures = '[]', lease_token = '', done_token = '', lease_until = null,
+          attempt = 0, failures = '[]', lease_token = '', lease_until = null,
           leased_at = null, ended_at = null,
           assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
         from counted left join json_to_recordset(${JSON.stringify(requeued.map(requeuedRow))}::text::json) as placed(
@@ -307,8 +307,6 @@ export function deadLetterStore(sql: Sql) {
           returning queue_item_id
         ), items as (
           delete from queue_items where tenant_id = ${tenantId} and id = any(array(select * from letters))
-        ), unconverted as (
-          delete from unconverted_decisions where tenant_id = ${tenantId} and id = any(array(select * from letters))
         )
         select count(*) from letters`;
       return row!.count;

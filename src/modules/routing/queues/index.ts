@@ -32,7 +32,6 @@ import { explanationHandlers } from "./explanation/explanation-handler.ts";
 import { createItemExplainer } from "./explanation/item-explainer.ts";
 import { createItemHealth } from "./health/item-health.ts";
 import { maintainHistoryJob } from "./history/history-job.ts";
-import { convertItemsJob } from "./history/item-conversion.ts";
 import { createAcceptor } from "./intake/acceptor.ts";
 import { createConstrainedAcceptor } from "./intake/constrained-acceptor.ts";
 import { createReadmission } from "./intake/dead-letter-readmission.ts";
@@ -216,7 +215,7 @@ export function createQueues(parts: Parts) {
       bulk: bulk.handlers,
     },
     explainer: createItemExplainer(pools),
-    jobs: [maintainHistoryJob(parts), convertItemsJob(parts), bulk.job],
+    jobs: [maintainHistoryJob(parts), bulk.job],
     acceptor,
     /** Checks the items that new items are to wait for. */
     checkDependencies: createDependencyCheck(db.sql, pools),

@@ -22,7 +22,7 @@ import {
 } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
-import { classifyDatabaseError } from "../../../platform/db/index.ts";
+import { classifyDatabaseError, maintainPartitions } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createLog } from "../../../platform/log/log.ts";
 import { createApiKeys } from "../api-keys/index.ts";
@@ -277,6 +277,8 @@ test("a purge waits until nothing is left outside of the database", async () => 
   assert.equal((await rowsOf(id)).tenants, 0);
 });
 
+const historyTable = { name: "routing_history", column: "ended_at" };
+
 test("a purge deletes no row of another tenant that has the same place in another partition", async () => {
   const [purged, retained] = [await newTenant(), await newTenant()].map(({ id }) => id as TenantId);
   const add = (tenantId: TenantId, endedAt: Date) => db.sql`
@@ -285,6 +287,8 @@ test("a purge deletes no row of another tenant that has the same place in anothe
     values (${tenantId}, ${ulidNow()}, ${ulidNow()}, ${endedAt}, 't', '', '{}', '{}', '{}', 0, '', '', '', 0, '{}')
     returning ctid::text as place`;
   await db.sql`truncate routing_history`;
+  const signal = new AbortController().signal;
+  await maintainPartitions(db, historyTable, { nowMs: Date.now(), retentionDays: 3, signal });
   const places = [
     await add(purged!, new Date()),
     await add(retained!, new Date(Date.now() - 86_400_000)),

@@ -87,8 +87,10 @@ export async function createPoolFixture() {
     /** Inserts an item of a pool in the given state. */
     async putItem(tenantId: TenantId, poolId: string, id: string, state: string, recipientId = ""): Promise<void> {
       await db.sql`
-        insert into queue_items (tenant_id, id, pool_id, recipient_id, state, priority, rank, expires_at)
-        values (${tenantId}, ${id}, ${poolId}, ${recipientId}, ${state}, 0, 0, now() + interval '1 day')`;
+        insert into queue_items (tenant_id, id, pool_id, recipient_id, state, priority, rank, expires_at, type, key,
+          attributes, requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+        values (${tenantId}, ${id}, ${poolId}, ${recipientId}, ${state}, 0, 0, now() + interval '1 day', 't', '', '{}', '{}', '{}',
+          0, 'routed', ${recipientId}, '', 0, '{}')`;
     },
   };
 }

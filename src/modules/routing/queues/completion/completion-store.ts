@@ -26,7 +26,7 @@ export interface CompletedRow {
  * Completes items without groups or events in one statement: moves them to the history with their outcomes, and counts
  * them. The input is sorted by id, the global lock order of items. The result leaves out items whose lease is not the
  * worker's, items that were dead letters before, because their dead letters must be deleted as well, items of experiments,
- * because their outcomes are scores, items that others wait for, and items that are not converted yet.
+ * because their outcomes are scores, and items that others wait for.
  */
 export async function completePlainItems(
   sql: Sql,
@@ -49,11 +49,11 @@ export async function completePlainItems(
           string_to_table(${lines(done, ({ token }) => token)}, E'\\n')
         ) with ordinality as done(tenant_id, id, pool_id, token, nth) order by nth
       ) n cross join lateral (
-        select q.ctid as place, q.lease_token, q.revived, q.blocks, q.type, q.evidence from queue_items q
+        select q.ctid as place, q.lease_token, q.revived, q.blocks, q.evidence from queue_items q
         where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
         limit 1 for update
       ) q
-      where q.lease_token = n.token and not q.revived and q.blocks is not true and q.type is not null
+      where q.lease_token = n.token and not q.revived and q.blocks is not true
         and strpos(q.evidence::text, '"experiments":[{') = 0
     ), ended as (
       delete from queue_items q where q.ctid = any(array(select place from locked))
@@ -62,7 +62,7 @@ export async function completePlainItems(
       insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, succeeded, latency_ms
         ${hasResults ? sql`, result` : sql``})
       select ${historyColumns(sql)}, 'completed', ${now}::timestamptz, lease_token,
-        case when recipient_id <> '' and reported is not true then true end,
+        case when recipient_id <> '' and not reported then true end,
         greatest(0, ${nowMs}::float8 - leased_at_ms) ${hasResults ? sql`, value` : sql``}
       from ended ${hasResults ? sql`left join results on item_key = tenant_id || id` : sql``}
     ), counted as (

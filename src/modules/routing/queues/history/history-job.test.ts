@@ -28,12 +28,12 @@ function maintainAt(nowMs: number): Promise<void> {
   return handler({ tenantId, id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
 }
 
-test("rows that ended before the first partition of a day expire too", async () => {
+test("rows that ended before the first partition of a day are kept apart and expire too", async () => {
   const long = await decideAt(Date.now() - 10 * dayMs);
   const recent = await decideAt(Date.now() - 2 * dayMs);
   await maintainAt(Date.now());
   assert.equal(await partitionOf(long), undefined);
-  assert.equal(await partitionOf(recent), "routing_history_converted");
+  assert.equal(await partitionOf(recent), "routing_history_default");
 });
 
 test("each day has its own partition, created ahead, and expires as a whole after the retention period", async () => {

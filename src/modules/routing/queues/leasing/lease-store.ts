@@ -225,7 +225,7 @@ export async function readOfferedItems(
   return sql`
     select q.id, q.priority, q.type, q.key, q.attributes, q.requirements from queue_items q
     where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
-      and q.delivery = 'pull' and q.expires_at > now() and q.type is not null
+      and q.delivery = 'pull' and q.expires_at > now()
     order by q.rank, q.id limit ${limit}`;
 }
 
@@ -234,7 +234,7 @@ export function isReady(sql: Sql, { tenantId, poolId, delivery, offerNumber, pla
   return sql`
     q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.delivery = ${delivery} and q.expires_at > now()
       and ${offerNumber === undefined ? sql`q.state = 'ready'` : isOpenOffer(sql, offerNumber)}
-      ${plainOnly === true ? sql`and coalesce(q.requirements::text, ${noRequirementsJson}) = ${noRequirementsJson}` : sql``}`;
+      ${plainOnly === true ? sql`and q.requirements::text = ${noRequirementsJson}` : sql``}`;
 }
 
 /** SQL condition: the item is offered with this number, and the offer has not expired. */

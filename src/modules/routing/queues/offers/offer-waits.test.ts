@@ -14,9 +14,11 @@ const never = new AbortController().signal;
 async function storeOffer(poolId: string, recipientId: string, seconds: number): Promise<void> {
   await db.sql`
     insert into queue_items (tenant_id, id, pool_id, recipient_id, state, hold_reason, due_at, offered_at, offer_number,
-      priority, rank, expires_at, type, key, attributes, payload)
+      priority, rank, expires_at, type, key, attributes, requirements, payload, decided_priority, outcome, decided_for,
+      snapshot_digest, seed, evidence)
     values (${tenantId}, ${ulid(Date.now())}, ${poolId}, ${recipientId}, 'held', 'offer',
-      now() + make_interval(secs => ${seconds}), now(), 1, 0, 0, now() + interval '1 hour', 't', '', '{}', '{}')`;
+      now() + make_interval(secs => ${seconds}), now(), 1, 0, 0, now() + interval '1 hour', 't', '', '{}', '{}', '{}', 0,
+      'offered', '', '', 0, '{}')`;
 }
 
 /** Begins waits that note their end. */

@@ -78,8 +78,10 @@ async function newTargets(recipientIds: readonly string[]): Promise<{ tenantId: 
     values (${tenantId}, ${poolId}, ${environmentId}, 'p', 'round_robin', 'active', '{}', now(), now())`;
   const ids = recipientIds.map(() => ulid(Date.now()));
   await db.sql`
-    insert into queue_items (tenant_id, id, pool_id, recipient_id, delivery, state, priority, rank, expires_at)
-    select ${tenantId}, id, ${poolId}, recipient_id, 'push', 'ready', 0, 0, now() + interval '1 hour'
+    insert into queue_items (tenant_id, id, pool_id, recipient_id, delivery, state, priority, rank, expires_at, type, key,
+      attributes, requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+    select ${tenantId}, id, ${poolId}, recipient_id, 'push', 'ready', 0, 0, now() + interval '1 hour', 't', '', '{}', '{}', '{}',
+      0, 'routed', recipient_id, '', 0, '{}'
     from unnest(${ids}::text[], ${recipientIds as string[]}::text[]) as items(id, recipient_id)`;
   return { tenantId, poolId };
 }

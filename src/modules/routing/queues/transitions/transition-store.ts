@@ -133,7 +133,7 @@ export async function transitionItems(
     select * from changed
     union all
     select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, blocks, failures,
-      singleton_group, debounce_group, concurrency_group, coalesce(key, '') as key, evidence -> 'experiments' as experiments
+      singleton_group, debounce_group, concurrency_group, key, evidence -> 'experiments' as experiments
     from ended`;
 }
 

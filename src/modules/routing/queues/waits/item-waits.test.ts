@@ -27,8 +27,10 @@ function countedSql() {
 async function storeItem(): Promise<string> {
   const id = ulid(Date.now());
   await db.sql`
-    insert into queue_items (tenant_id, id, pool_id, state, priority, rank, expires_at, type, key, attributes, payload)
-    values (${tenantId}, ${id}, ${id}, 'ready', 0, 0, now() + interval '1 hour', 't', '', '{}', '{}')`;
+    insert into queue_items (tenant_id, id, pool_id, state, priority, rank, expires_at, type, key, attributes,
+      requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+    values (${tenantId}, ${id}, ${id}, 'ready', 0, 0, now() + interval '1 hour', 't', '', '{}', '{}', '{}', 0, 'queued', '', '',
+      0, '{}')`;
   return id;
 }
 

@@ -21,8 +21,10 @@ const poolOf = (tenantId: TenantId): WaitingPool => ({ tenantId, poolId: ulid(Da
 async function enqueue({ tenantId, poolId }: WaitingPool): Promise<string> {
   const id = ulid(Date.now());
   await db.sql`
-    insert into queue_items (tenant_id, id, pool_id, state, delivery, priority, rank, expires_at)
-    values (${tenantId}, ${id}, ${poolId}, 'ready', 'undecided', 0, 0, now() + interval '1 hour')`;
+    insert into queue_items (tenant_id, id, pool_id, state, delivery, priority, rank, expires_at, type, key,
+      attributes, requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence)
+    values (${tenantId}, ${id}, ${poolId}, 'ready', 'undecided', 0, 0, now() + interval '1 hour', 't', '', '{}', '{}', '{}', 0,
+      'queued', '', '', 0, '{}')`;
   return id;
 }
 

@@ -144,8 +144,7 @@ export async function unassignedItems(
   { tenantId, poolId }: WaitingPool,
   { after, limit, undecidedOnly, snapshot, reasons }: UnassignedSearch,
 ): Promise<UnassignedPage> {
-  const own = sql`q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
-    and q.type is not null`;
+  const own = sql`q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''`;
   const columns = sql`q.tenant_id, q.id, q.rank, q.delivery = 'undecided' as undecided, q.assign_reason,
     coalesce(q.assign_tries, 0) as tries`;
   const others = sql`

@@ -60,8 +60,7 @@ export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: stri
 export async function claimOutcome(tx: Sql, tenantId: TenantId, decisionId: string): Promise<boolean> {
   const marked = await tx`
     update queue_items set reported = true
-    where tenant_id = ${tenantId} and id = ${decisionId}
-      and state in ('pending', 'held', 'ready', 'leased', 'dead_lettered')`;
+    where tenant_id = ${tenantId} and id = ${decisionId}`;
   if (marked.count > 0) return true;
   const [row] = await tx<{ succeeded: boolean }[]>`
     select exists (
