@@ -399,7 +399,7 @@ create table notification_deliveries (
   lease_token              text not null default '',
   lease_until              timestamptz,
   -- Whether the attempt under way may have reached a provider. False from the lease until the moment before it is sent.
-  -- True by default: nobody can rule it out for rows that are written without it.
+  -- True by default, because a trigger sends its own deliveries right after it stored them.
   handed_over              boolean not null default true,
   observation_state        text not null default 'not_expected',
   reconciliation_required  boolean not null default false,

@@ -202,8 +202,8 @@ create table workflow_workers (
   capabilities   json not null,
   first_seen_at  timestamptz not null,
   seen_at        timestamptz not null,
-  -- Until then a worker counts as present, even if it does not poll again. The default serves nodes of the previous version.
-  present_until  timestamptz not null default now() + interval '1 minute',
+  -- Until then a worker counts as present, even if it does not poll again.
+  present_until  timestamptz not null,
   primary key (tenant_id, environment_id, queue, worker_id)
 ) with (fillfactor = 50);
 
@@ -244,13 +244,13 @@ create table workflow_dead_letters (
   environment_id  ulid not null,
   definition_id   ulid not null,
   -- Copies of what the last run says, because the run is deleted earlier than a letter that failed again.
-  environment_key text not null default '',
-  definition_key  text not null default '',
-  version         integer not null default 0,
+  environment_key text not null,
+  definition_key  text not null,
+  version         integer not null,
   error_code      text not null,
-  error_message   text not null default '',
+  error_message   text not null,
   step            text not null,
-  first_failed_at timestamptz not null default now(),
+  first_failed_at timestamptz not null,
   failed_at       timestamptz not null,
   replay_count    integer not null,
   max_replays     integer not null,

@@ -100,7 +100,6 @@ create table experiment_scores (
   state         text not null check (state in ('pending', 'early', 'late', 'ended')),
   observed_at   timestamptz not null,
   recorded_at   timestamptz not null,
-  body          bytea,
   primary key (tenant_id, experiment_id, score_id)
 );
 create index experiment_scores_unit on experiment_scores (tenant_id, experiment_id, unit_hash);

@@ -112,8 +112,10 @@ export async function createStage({ baseUrl, adminKey, databaseUrl }: TestServic
     async addLetters(state, count) {
       await sql`
         insert into workflow_dead_letters (tenant_id, run_id, environment_id, definition_id, error_code, step, failed_at,
-          replay_count, max_replays, state, replay_run_id, error_message)
-        select ${tenantId}, id, ${environmentId}, ${poolId}, 'broken', 'a', now(), 0, 3, ${state}, '', 'password=hunter2'
+          replay_count, max_replays, state, replay_run_id, environment_key, definition_key, version, error_message,
+          first_failed_at)
+        select ${tenantId}, id, ${environmentId}, ${poolId}, 'broken', 'a', now(), 0, 3, ${state}, '', '', '', 1,
+          'password=hunter2', now()
         from unnest(${ids(count)}::text[]) id`;
     },
     async clear() {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type PoolConfig as PoolConfigMessage, PoolConfigSchema } from "../../../../gen/service/api/pool_pb.ts";
-import { checkNewSettings, type PoolSettings } from "./domain/config-settings.ts";
+import type { PoolSettings } from "./domain/config-settings.ts";
 import type { PoolConfig } from "./domain/pool-config.ts";
 
 /** Converts a message to settings. Field names are equal on both sides; an empty list sets nothing. */
@@ -9,13 +9,6 @@ export function toSettings(message: PoolConfigMessage): PoolSettings {
   if (anomaly?.actions === undefined) return { ...settings, ...(anomaly && { anomaly }) };
   const actions = (anomaly.actions as readonly string[]).map((action) => action.replace("-", "_"));
   return { ...settings, anomaly: { ...anomaly, actions: actions as PoolConfig["anomaly"]["actions"] } };
-}
-
-/** Converts the message of a caller to settings. Rejects what only stored settings may contain. */
-export function toNewSettings(message: PoolConfigMessage): PoolSettings {
-  const settings = toSettings(message);
-  checkNewSettings(settings);
-  return settings;
 }
 
 /** Converts a config to a message with every field set. */

@@ -16,7 +16,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
-import { fromConfig, toNewSettings } from "./config-message.ts";
+import { fromConfig, toSettings } from "./config-message.ts";
 import type { Pool, PoolMembers, StoredPool } from "./domain/pool.ts";
 import type { Strategy } from "./domain/strategy.ts";
 import type { PoolService } from "./pool-service.ts";
@@ -32,7 +32,7 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
         description,
         strategy: (strategy || "weighted_random") as Strategy,
         status: nameOf(statuses, status) ?? "active",
-        settings: config === undefined ? {} : toNewSettings(config),
+        settings: config === undefined ? {} : toSettings(config),
       });
       return create(CreatePoolResponseSchema, { pool: await withMembers(context, pool) });
     },
@@ -48,7 +48,7 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
         description,
         strategy: strategy as Strategy | undefined,
         status: status === undefined ? undefined : nameOf(statuses, status),
-        settings: config === undefined ? undefined : toNewSettings(config),
+        settings: config === undefined ? undefined : toSettings(config),
         resetConfig,
       };
       const pool = await service.updatePool(context, poolId, change, expectedVersion(recordVersion));

@@ -65,7 +65,7 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
   return {
     selection: { ...defaults.selection, ...settings.selection },
     fallback: { ...defaults.fallback, ...settings.fallback, steps: steps.sort((a, b) => a.afterS - b.afterS) },
-    queue: effectiveQueue(settings.queue ?? {}),
+    queue: { ...defaults.queue, ...settings.queue },
     lease: effectiveLease(settings.lease ?? {}),
     retry: { ...defaults.retry, ...settings.retry },
     dlq: { ...defaults.dlq, ...settings.dlq },
@@ -76,12 +76,6 @@ export function effectiveConfig(settings: PoolSettings, strategy: Strategy): Poo
     itemEvents: settings.itemEvents ?? defaults.itemEvents,
     acceptsUnaddressed: settings.acceptsUnaddressed ?? defaults.acceptsUnaddressed,
   };
-}
-
-/** Fills in the order. In settings from before there was an order, an ageing of 0 means the order of arrival. */
-function effectiveQueue(queue: Partial<PoolConfig["queue"]>): PoolConfig["queue"] {
-  const order = queue.ageingS === 0 ? "arrival" : defaults.queue.order;
-  return { ...defaults.queue, order, ...queue };
 }
 
 /** Derives a heartbeat below the lease duration if only a short duration is set. */
@@ -202,11 +196,6 @@ export function configViolations(config: PoolConfig, strategy: Strategy): Violat
 
 const zeroAgeing =
   "must be at least 1 in the order aged_priority; set queue.order to strict_priority or arrival for items that do not age";
-
-/** Rejects new settings that only earlier versions understood: an ageing of 0 without an order. */
-export function checkNewSettings({ queue }: PoolSettings): void {
-  if (queue?.ageingS === 0 && queue.order === undefined) throw invalid("config.queue.ageing_s", "at_least", zeroAgeing);
-}
 
 function missingFields({ singleton, debounce, throttle, concurrency }: AdmissionConfig): string[] {
   const missing: string[] = [];

@@ -3,13 +3,6 @@ import { test } from "node:test";
 import { decodeContent, diffContents, encodeContent, type PoolContent } from "./pool-content.ts";
 
 const content = (settings: PoolContent["settings"]): PoolContent => ({ strategy: "priority", settings, rules: [] });
-const earlier = '{"config":{"lease":{"durationS":60}},"rules":[],"strategy":"priority"}';
-
-test("a version from before pools opted in accepts unaddressed items, and keeps its text and digest", () => {
-  const decoded = decodeContent(earlier);
-  assert.equal(decoded.settings.acceptsUnaddressed, true);
-  assert.equal(encodeContent(decoded), earlier);
-});
 
 test("a version says whether unaddressed items are accepted, and reads back as it was", () => {
   for (const [settings, accepts] of [

@@ -20,24 +20,16 @@ export interface PoolContent {
 /** The part of a version that a strategy artifact replaces. */
 type StrategyPart = Pick<PoolContent, "strategy"> & { readonly selection: PoolSettings["selection"] };
 
-/**
- * Settings in the form of texts that are stored for good: versions, and images of rows. Those from before pools opted in to
- * unaddressed items accept them. So in this form, a missing `acceptsUnaddressed` is true.
- */
-export function toLastingSettings({ acceptsUnaddressed = false, ...settings }: PoolSettings): PoolSettings {
-  return acceptsUnaddressed ? settings : { ...settings, acceptsUnaddressed };
-}
-
-/** The settings of a pool from the form of texts that are stored for good. */
-export function fromLastingSettings({ acceptsUnaddressed = true, ...settings }: PoolSettings): PoolSettings {
-  return acceptsUnaddressed ? { ...settings, acceptsUnaddressed } : settings;
+/** Settings without an explicit refusal of unaddressed items, because it equals the default. */
+function withoutDefaults({ acceptsUnaddressed, ...settings }: PoolSettings): PoolSettings {
+  return acceptsUnaddressed === true ? { ...settings, acceptsUnaddressed } : settings;
 }
 
 /** A content as canonical JSON. Equal contents have equal texts. */
 export function encodeContent({ strategy, settings, rules }: PoolContent): string {
   return canonicalJson({
     strategy,
-    config: toLastingSettings(settings),
+    config: withoutDefaults(settings),
     rules: rules.map(({ id, createdAt, name, priority, condition, enabled, stopOnMatch, onError, action }) => ({
       ...{ id, created_at: createdAt.toISOString(), name, priority, condition, enabled },
       ...{ stop_on_match: stopOnMatch, on_error: onError, action },
@@ -59,7 +51,7 @@ export function decodeContent(text: string): PoolContent {
   };
   return {
     strategy,
-    settings: fromLastingSettings(config),
+    settings: config,
     rules: rules.map(({ created_at, stop_on_match, on_error, ...rule }) => ({
       ...rule,
       createdAt: new Date(created_at),
@@ -120,10 +112,7 @@ export function diffContents(before: PoolContent, after: PoolContent): ContentCh
   const nameOf = (path: string) => (rulesAfter.get(path) ?? rulesBefore.get(path))?.name ?? "";
   const sectionsOf = ({ settings }: PoolContent) =>
     new Map(
-      Object.entries(settings)
-        // An explicit refusal of unaddressed items equals the default.
-        .filter(([name, value]) => name !== "acceptsUnaddressed" || value === true)
-        .map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]),
+      Object.entries(withoutDefaults(settings)).map(([name, value]) => [`config.${snakeCase(name)}`, value as unknown]),
     );
   return [
     ...diffMaps(new Map([["strategy", before.strategy]]), new Map([["strategy", after.strategy]])),

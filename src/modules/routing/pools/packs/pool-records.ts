@@ -7,9 +7,7 @@ import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
 import { createRequestReader } from "../../../../platform/validation/index.ts";
 import type { JsonObject, PackRecords } from "../../../pack-records.ts";
 import { fromSettings, toSettings } from "../config-message.ts";
-import type { PoolSettings } from "../domain/config-settings.ts";
 import type { NewPool, PoolId, StoredPool } from "../domain/pool.ts";
-import { fromLastingSettings, toLastingSettings } from "../domain/pool-content.ts";
 import type { Strategy } from "../domain/strategy.ts";
 import type { PoolAccess } from "../pool-access.ts";
 import type { PoolService } from "../pool-service.ts";
@@ -22,9 +20,6 @@ interface Parts {
   readonly access: PoolAccess;
   readonly service: PoolService;
 }
-
-/** The image of a row of pools. */
-type PoolRow = JsonObject & { readonly config: PoolSettings };
 
 const read = createRequestReader(CreatePoolRequestSchema);
 const encode = createJsonEncoder(CreatePoolRequestSchema, "proto");
@@ -108,9 +103,8 @@ export function createPoolRecords({ access, service }: Parts): PackRecords {
       const { sql, tenantId } = context;
       const [image] = await readRowImages(sql, "pools", sql`tenant_id = ${tenantId} and id = ${recordId}`);
       if (image === undefined) return undefined;
-      const row = JSON.parse(image) as PoolRow;
       // The revision only tells nodes to reload the pool. It never goes back, because nodes compare it.
-      return JSON.stringify({ ...row, config: toLastingSettings(row.config), revision: 0 });
+      return JSON.stringify({ ...JSON.parse(image), revision: 0 });
     },
 
     async restore(context, recordId, image) {
@@ -122,9 +116,7 @@ export function createPoolRecords({ access, service }: Parts): PackRecords {
       }
       if (image === undefined) return versionStore(sql).deleteAll(tenantId, recordId);
       const revision = current?.revision ?? 1;
-      const row = JSON.parse(image) as PoolRow;
-      const restored = { ...row, config: fromLastingSettings(row.config), revision };
-      await insertRowImages(sql, "pools", [JSON.stringify(restored)]);
+      await insertRowImages(sql, "pools", [JSON.stringify({ ...JSON.parse(image), revision })]);
       await recordPoolVersion(context, recordId as PoolId);
     },
   };

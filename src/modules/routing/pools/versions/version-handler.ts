@@ -15,7 +15,7 @@ import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
-import { fromSettings, toNewSettings } from "../config-message.ts";
+import { fromSettings, toSettings } from "../config-message.ts";
 import { decodeContent } from "../domain/pool-content.ts";
 import { type NewRule, toAction } from "../domain/rule.ts";
 import type { Strategy } from "../domain/strategy.ts";
@@ -45,7 +45,7 @@ export function poolVersionHandlers(
     async createPoolVersion(context, { poolId, strategy, config, ruleSet, message }) {
       const staged = await service.stageVersion(context, poolId, {
         strategy: strategy as Strategy | undefined,
-        settings: config === undefined ? undefined : toNewSettings(config),
+        settings: config === undefined ? undefined : toSettings(config),
         rules: ruleSet?.rules.map(toRule),
         message,
       });

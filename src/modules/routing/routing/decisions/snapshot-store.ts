@@ -31,11 +31,9 @@ export function snapshotStore(sql: Sql) {
 
     /** A stored snapshot with its recipients; undefined when it has expired. */
     async find(tenantId: TenantId, digest: Buffer): Promise<SnapshotBody | undefined> {
-      const [row] = await sql<{ body: SnapshotBody | SnapshotHead }[]>`
+      const [row] = await sql<{ body: SnapshotHead }[]>`
         select body from routing_snapshots where tenant_id = ${tenantId} and digest = ${digest}`;
       if (row === undefined) return undefined;
-      // Snapshots stored by earlier versions hold their recipients themselves.
-      if ("recipients" in row.body) return row.body;
       const { parts, ...head } = row.body;
       const rows = await sql<{ recipients: SnapshotBody["recipients"] }[]>`
         select recipients from unnest(${parts as string[]}::text[]) with ordinality as part(part_digest, position)

@@ -20,8 +20,10 @@ test("letters are deleted when their retention has ended, whatever their state",
     const id = `0000000000000000000000000${nth}`;
     await db.sql`
       insert into workflow_dead_letters (tenant_id, run_id, environment_id, definition_id, error_code, step, failed_at,
-        replay_count, max_replays, state, replay_run_id)
-      values (${tenantId}, ${id}, ${id}, ${id}, 'broken', 'a', ${new Date(nowMs - age * dayMs)}, 0, 3, ${state}, '')`;
+        replay_count, max_replays, state, replay_run_id, environment_key, definition_key, version, error_message,
+        first_failed_at)
+      values (${tenantId}, ${id}, ${id}, ${id}, 'broken', 'a', ${new Date(nowMs - age * dayMs)}, 0, 3, ${state}, '', '', '', 1,
+        '', now())`;
   }
   const clock = { now: () => nowMs };
   const { handler } = deleteExpiredLettersJob({ db, clock, retentionDays: 30, platformTenantId: () => tenantId });

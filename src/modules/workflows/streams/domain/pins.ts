@@ -84,7 +84,7 @@ export function toPins(wanted: Pins, ownRegion: string): Pins {
       total_bytes: ceilings.total_bytes || defaultCeilings.total_bytes,
     },
     on_unread_full: wanted.on_unread_full || "block",
-    // Absent in the pins of earlier streams, and so in their digests.
+    // Absent without a limit, and so in the digest.
     ...(wanted.consumer_idle_max_s ? { consumer_idle_max_s: wanted.consumer_idle_max_s } : {}),
   };
 }
