@@ -51,10 +51,9 @@ export function createPoolVersionService({ access, events }: Parts) {
     return found;
   }
 
-  /** The active version of a pool. A pool from before there were versions gets its first one. */
+  /** The active version of a pool. Every pool has one since its creation. */
   async function activeVersion(context: Context, poolId: PoolId): Promise<ActiveVersion> {
-    const active = await versionStore(context.sql).findActive(context.tenantId, poolId);
-    return active ?? (await recordPoolVersion(context, poolId))!;
+    return (await versionStore(context.sql).findActive(context.tenantId, poolId))!;
   }
 
   /** Writes a content into a locked pool. */
@@ -78,7 +77,6 @@ export function createPoolVersionService({ access, events }: Parts) {
     async stageVersion(context: Context, poolId: string, input: NewPoolVersion): Promise<StoredPoolVersion> {
       const { sql, tenantId, principal, nowMs } = context;
       const pool = await access.change(context, poolId);
-      await activeVersion(context, pool.id);
       const store = versionStore(sql);
       if ((await store.countStaged(tenantId, pool.id)) >= stagedMax) {
         throw fail("FAILED_PRECONDITION", { public: `A pool can have at most ${stagedMax} staged versions.` });
