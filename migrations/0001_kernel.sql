@@ -1,5 +1,5 @@
--- Ids are ULIDs, compared byte by byte so that their order is the order of creation.
-create domain ulid as text collate "C" check (length(value) = 26);
+-- Ids are ULIDs. They are stored as text with the collation C, which compares byte by byte, so that their order is the order of
+-- creation.
 
 -- What the nodes of one installation share, such as the secret that signs cursors.
 create table instance (
@@ -10,14 +10,14 @@ create table instance (
 -- The log. (xid, id) is an order in which nothing ever appears behind a reader:
 -- readers stop before the oldest transaction that is still running.
 create table events (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   xid            xid8 not null default pg_current_xact_id(),
   type           text not null,
   source         text not null,
   subject        text not null default '',
   -- The environment of the record that an event is about; null where the record belongs to none.
-  environment_id ulid,
+  environment_id text collate "C",
   -- An environment's key never changes: kept here, it tells without a look at environments who may read the event.
   in_production  boolean,
   time           timestamptz not null,
@@ -29,7 +29,7 @@ create index events_by_subject on events (tenant_id, subject, id) where subject 
 
 -- A mutating request turns pending to completed in the transaction of its effect.
 create table idempotency_records (
-  tenant_id   ulid not null,
+  tenant_id   text collate "C" not null,
   principal   text not null,
   operation   text not null,
   key         text not null,
@@ -44,8 +44,8 @@ create index idempotency_records_by_age on idempotency_records using brin (creat
 
 -- Background work and everything that leaves: written in the transaction that caused it, run at least once.
 create table jobs (
-  tenant_id    ulid not null,
-  id           ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
   kind         text not null,
   payload      jsonb not null default '{}',
   dedupe_key   text,
@@ -84,14 +84,14 @@ create table shards (
 
 -- Running canaries: at most one per target.
 create table canaries (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   target_kind    text not null check (target_kind in ('pool', 'workflow', 'provider_config')),
-  target_id      ulid not null,
-  candidate_id   ulid not null,
+  target_id      text collate "C" not null,
+  candidate_id   text collate "C" not null,
   -- Which part of the target the version replaces.
   artifact_kind  text not null check (artifact_kind in ('routing', 'strategy', 'workflow', 'connector')),
   version        integer not null,
-  environment_id ulid not null,
+  environment_id text collate "C" not null,
   salt           text not null,
   -- The share of the keys, in millionths.
   share_ppm      integer not null check (share_ppm between 1 and 1000000),

@@ -1,6 +1,6 @@
 -- A tenant is the unit of isolation: every record belongs to one.
 create table tenants (
-  id             ulid primary key,
+  id             text collate "C" primary key,
   name           text not null,
   slug           text not null unique,
   status         text not null check (status in ('active', 'suspended', 'deleted')),
@@ -18,14 +18,14 @@ create unique index tenants_one_platform on tenants (platform) where platform;
 -- One row per tenant, raised in the transaction of every change that snapshots depend on. Nodes follow it by transaction id,
 -- so that they never miss a change that commits late.
 create table tenant_versions (
-  tenant_id   ulid primary key,
+  tenant_id   text collate "C" primary key,
   version     bigint not null default 1,
   changed_xid xid8 not null default pg_current_xact_id()
 );
 create index tenant_versions_by_xid on tenant_versions (changed_xid);
 
 create table quota_usage (
-  tenant_id ulid not null,
+  tenant_id text collate "C" not null,
   operation text not null,
   day       date not null,
   used      bigint not null,
@@ -33,8 +33,8 @@ create table quota_usage (
 );
 
 create table environments (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   key            text not null,
   name           text not null,
   mode           text not null check (mode in ('live', 'sandbox')),
@@ -47,8 +47,8 @@ create table environments (
 create unique index environments_key on environments (tenant_id, key) where status <> 'deleted';
 
 create table members (
-  tenant_id        ulid not null,
-  id               ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
   subject          text not null default '',
   email            text not null,
   display_name     text not null default '',
@@ -74,8 +74,8 @@ create unique index members_subject on members (tenant_id, subject) where subjec
 create index members_removed on members (tenant_id, subject) where subject <> '' and status = 'removed';
 
 create table api_keys (
-  tenant_id        ulid not null,
-  id               ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
   name             text not null,
   prefix           text not null unique,
   secret_hash      text not null,
@@ -99,8 +99,8 @@ create table api_keys (
 create index api_keys_by_owner on api_keys (tenant_id, owner) where owner <> '';
 
 create table secrets (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   name           text not null,
   version        integer not null default 1,
   ciphertext     text not null,
@@ -115,7 +115,7 @@ create table secrets (
 create index secrets_by_key on secrets (key_id);
 
 create table config_values (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   key            text not null,
   value          jsonb not null,
   updated_by     text not null,

@@ -1,7 +1,7 @@
 -- An identity provider that signs people of a tenant in.
 create table sso_connections (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   name           text not null,
   kind           text not null check (kind in ('oidc', 'saml')),
   status         text not null default 'active' check (status in ('active', 'disabled')),
@@ -23,10 +23,10 @@ create index sso_connections_by_key on sso_connections (key_id) where key_id <> 
 
 -- The accounts at identity providers that belong to a member.
 create table sso_accounts (
-  tenant_id     ulid not null,
-  connection_id ulid not null,
+  tenant_id     text collate "C" not null,
+  connection_id text collate "C" not null,
   subject       text not null,
-  member_id     ulid not null,
+  member_id     text collate "C" not null,
   -- The groups of the last sign-in with the account.
   groups        text[] not null default '{}',
   created_at    timestamptz not null,
@@ -36,9 +36,9 @@ create index sso_accounts_by_member on sso_accounts (tenant_id, member_id);
 
 -- A sign-in that a browser has started. Its secrets are in the browser's cookie; only hashes are stored.
 create table sso_attempts (
-  tenant_id     ulid not null,
-  id            ulid not null,
-  connection_id ulid not null,
+  tenant_id     text collate "C" not null,
+  id            text collate "C" not null,
+  connection_id text collate "C" not null,
   -- SHA-256 of the state of OIDC, or of the request id of SAML.
   state_hash    bytea not null,
   cookie_hash   bytea not null,
@@ -56,8 +56,8 @@ create index sso_attempts_by_expiry on sso_attempts (expires_at);
 
 -- Ids of SAML messages that were accepted. Each is accepted once, on whichever node, until it expires.
 create table saml_messages_seen (
-  tenant_id     ulid not null,
-  connection_id ulid not null,
+  tenant_id     text collate "C" not null,
+  connection_id text collate "C" not null,
   message_id    text not null,
   expires_at    timestamptz not null,
   primary key (tenant_id, connection_id, message_id)
@@ -66,8 +66,8 @@ create index saml_messages_seen_by_expiry on saml_messages_seen (expires_at);
 
 -- A link that signs a browser in, once.
 create table login_links (
-  tenant_id  ulid not null,
-  id         ulid not null,
+  tenant_id  text collate "C" not null,
+  id         text collate "C" not null,
   token_hash bytea not null,
   member_id  text not null default '',
   api_key_id text not null default '',
@@ -82,8 +82,8 @@ create index login_links_by_expiry on login_links (expires_at);
 
 -- A browser in which somebody is signed in. The cookie is stored as SHA-256 only.
 create table browser_sessions (
-  tenant_id     ulid not null,
-  id            ulid not null,
+  tenant_id     text collate "C" not null,
+  id            text collate "C" not null,
   token_hash    bytea not null,
   -- Either a member or an API key.
   member_id     text not null default '',
@@ -114,8 +114,8 @@ create index browser_sessions_ended on browser_sessions (ended_at) where ended_a
 
 -- The roles of a group of the identity provider.
 create table group_roles (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   name           text not null,
   roles          text[] not null,
   created_at     timestamptz not null,
@@ -127,9 +127,9 @@ create unique index group_roles_by_name on group_roles (tenant_id, lower(name));
 
 -- A person that a directory provisions. Each is a member of the tenant.
 create table scim_users (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  member_id      ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  member_id      text collate "C" not null,
   user_name      text not null,
   external_id    text not null default '',
   active         boolean not null default true,
@@ -146,8 +146,8 @@ create index scim_users_by_external_id on scim_users (tenant_id, external_id) wh
 
 -- A group that a directory provisions.
 create table scim_groups (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   display_name   text not null,
   external_id    text not null default '',
   created_at     timestamptz not null,
@@ -159,9 +159,9 @@ create unique index scim_groups_by_name on scim_groups (tenant_id, lower(display
 create index scim_groups_by_external_id on scim_groups (tenant_id, external_id) where external_id <> '';
 
 create table scim_group_members (
-  tenant_id ulid not null,
-  group_id  ulid not null,
-  user_id   ulid not null,
+  tenant_id text collate "C" not null,
+  group_id  text collate "C" not null,
+  user_id   text collate "C" not null,
   primary key (tenant_id, group_id, user_id)
 );
 create index scim_group_members_by_user on scim_group_members (tenant_id, user_id);

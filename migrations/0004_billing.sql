@@ -1,7 +1,7 @@
 -- What tenants may use. The newest snapshot of a tenant counts; snapshots never change.
 create table entitlement_snapshots (
-  tenant_id   ulid not null,
-  id          ulid not null,
+  tenant_id   text collate "C" not null,
+  id          text collate "C" not null,
   version     integer not null,
   source_kind text not null check (source_kind in ('plan', 'operator', 'external')),
   source_ref  text not null,
@@ -20,8 +20,8 @@ create table entitlement_snapshots (
 -- Calls that were admitted without an entitlement, or denied: one row per minute for equal calls. The id follows from
 -- the other columns, so that all nodes count in the same row.
 create table entitlement_evidence (
-  tenant_id        ulid not null,
-  id               ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
   minute           timestamptz not null,
   item             text not null,
   operation        text not null,
@@ -35,7 +35,7 @@ create table entitlement_evidence (
 
 -- Plans and meters belong to the platform tenant.
 create table billing_plans (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   key            text collate "C" not null,
   name           text not null,
   description    text not null,
@@ -50,7 +50,7 @@ create table billing_plans (
 
 -- Amounts and quantities in terms are texts.
 create table billing_plan_versions (
-  tenant_id  ulid not null,
+  tenant_id  text collate "C" not null,
   plan_key   text collate "C" not null,
   version    integer not null,
   terms      jsonb not null,
@@ -66,7 +66,7 @@ create trigger billing_plan_versions_immutable before update on billing_plan_ver
   execute function refuse_update();
 
 create table billing_meters (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   key            text collate "C" not null,
   name           text not null,
   aggregation    text not null check (aggregation in ('sum', 'count', 'max', 'last', 'unique_count')),
@@ -81,8 +81,8 @@ create table billing_meters (
 
 -- One subscription per tenant.
 create table billing_subscriptions (
-  tenant_id      ulid primary key,
-  id             ulid not null,
+  tenant_id      text collate "C" primary key,
+  id             text collate "C" not null,
   plan_key       text not null,
   plan_version   integer not null,
   status         text not null check (status in ('active', 'canceled')),
@@ -101,8 +101,8 @@ create table billing_subscriptions (
 
 -- Which version of which plan a tenant had, and when.
 create table billing_segments (
-  tenant_id    ulid not null,
-  id           ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
   plan_key     text not null,
   plan_version integer not null,
   starts_at    timestamptz not null,
@@ -115,7 +115,7 @@ create index billing_segments_started on billing_segments (starts_at);
 create index billing_segments_ended on billing_segments (ends_at);
 
 create table billing_periods (
-  tenant_id ulid not null,
+  tenant_id text collate "C" not null,
   starts_at timestamptz not null,
   ends_at   timestamptz not null,
   currency  text not null,
@@ -125,8 +125,8 @@ create table billing_periods (
 create index billing_periods_due on billing_periods (ends_at) where state <> 'invoiced';
 
 create table billing_invoices (
-  tenant_id    ulid not null,
-  id           ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
   status       text not null check (status in ('preview', 'issued', 'void')),
   -- 0 for a preview.
   number       bigint not null,
@@ -149,7 +149,7 @@ create index billing_invoices_previews on billing_invoices (created_at) where st
 
 -- Usage counts once for a tenant, a meter and a transaction id.
 create table billing_usage (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   meter_key      text collate "C" not null,
   transaction_id text collate "C" not null,
   at             timestamptz not null,
@@ -165,7 +165,7 @@ create index billing_usage_by_time on billing_usage (tenant_id, meter_key, at);
 
 -- What the service counted itself: one row per window. A repeated count replaces the row.
 create table billing_service_usage (
-  tenant_id    ulid not null,
+  tenant_id    text collate "C" not null,
   meter_key    text collate "C" not null,
   window_start timestamptz not null,
   quantity     bigint not null,

@@ -1,7 +1,7 @@
 create table pools (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  environment_id ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  environment_id text collate "C" not null,
   name           text not null,
   description    text not null default '',
   strategy       text not null,
@@ -17,9 +17,9 @@ create table pools (
 create unique index pools_name on pools (tenant_id, environment_id, name) where status <> 'archived';
 
 create table recipients (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  pool_id         ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  pool_id         text collate "C" not null,
   name            text not null,
   status          text not null check (status in ('active', 'paused', 'draining', 'offline', 'removed')),
   weight          integer not null check (weight >= 0),
@@ -44,9 +44,9 @@ create index recipients_by_pool_revision on recipients (tenant_id, pool_id, pool
 
 -- Why recipients are paused, and until when. A row exists only while its recipient is paused.
 create table recipient_pauses (
-  tenant_id    ulid not null,
-  recipient_id ulid not null,
-  pool_id      ulid not null,
+  tenant_id    text collate "C" not null,
+  recipient_id text collate "C" not null,
+  pool_id      text collate "C" not null,
   cause        text not null check (cause in ('request', 'anomaly')),
   reason       text not null default '',
   actor        text not null,
@@ -60,9 +60,9 @@ create index recipient_pauses_due on recipient_pauses (tenant_id, pool_id, resum
 
 -- What outcomes and assignments taught about a recipient. Apart from the record, so that work does not rewrite it.
 create table recipient_states (
-  tenant_id            ulid not null,
-  pool_id              ulid not null,
-  recipient_id         ulid not null,
+  tenant_id            text collate "C" not null,
+  pool_id              text collate "C" not null,
+  recipient_id         text collate "C" not null,
   consecutive_failures integer not null default 0,
   ejected_until        timestamptz,
   ejections            integer not null default 0,
@@ -75,9 +75,9 @@ create table recipient_states (
 );
 
 create table rules (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  pool_id        ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  pool_id        text collate "C" not null,
   name           text not null,
   priority       integer not null,
   condition      text not null default '',
@@ -94,8 +94,8 @@ create index rules_by_pool on rules (tenant_id, pool_id, id);
 
 -- What a pool routes by: its strategy, its config and its rules, without recipients. Rows are inserted and never changed.
 create table pool_versions (
-  tenant_id  ulid not null,
-  pool_id    ulid not null,
+  tenant_id  text collate "C" not null,
+  pool_id    text collate "C" not null,
   version    integer not null,
   -- The content as canonical JSON, and the SHA-256 of these bytes.
   content    text not null,
@@ -111,8 +111,8 @@ create index pool_versions_by_digest on pool_versions (tenant_id, pool_id, diges
 
 -- The version whose content a pool has.
 create table pool_active_versions (
-  tenant_id ulid not null,
-  pool_id   ulid not null,
+  tenant_id text collate "C" not null,
+  pool_id   text collate "C" not null,
   version   integer not null,
   digest    text not null,
   primary key (tenant_id, pool_id)
@@ -120,7 +120,7 @@ create table pool_active_versions (
 
 -- What decisions were made from, kept once for each digest.
 create table routing_snapshots (
-  tenant_id  ulid not null,
+  tenant_id  text collate "C" not null,
   digest     bytea not null,
   body       jsonb not null,
   created_at timestamptz not null,
@@ -129,7 +129,7 @@ create table routing_snapshots (
 
 -- Recipients of stored snapshots, in groups that many snapshots share. A snapshot's body names its parts by digest.
 create table routing_snapshot_parts (
-  tenant_id  ulid not null,
+  tenant_id  text collate "C" not null,
   digest     bytea not null,
   recipients json not null,
   created_at timestamptz not null,
@@ -139,9 +139,9 @@ create index routing_snapshot_parts_by_age on routing_snapshot_parts (created_at
 
 -- Unfinished items and dead letters, each with its decision. When an item ends, its row moves to routing_history.
 create table queue_items (
-  tenant_id         ulid not null,
-  id                ulid not null,
-  pool_id           ulid not null,
+  tenant_id         text collate "C" not null,
+  id                text collate "C" not null,
+  pool_id           text collate "C" not null,
   recipient_id      text collate "C" not null default '',
   state             text not null check (state in ('pending', 'held', 'ready', 'leased', 'dead_lettered')),
   -- An item whose rules were not applied when it came in is 'undecided': nobody can lease it before that.
@@ -237,9 +237,9 @@ create index queue_items_leased on queue_items (lease_until) where state = 'leas
 -- Ended items with their decisions, and decisions without an item. Partitioned by day, so that expired rows are dropped with
 -- their partition.
 create table routing_history (
-  tenant_id         ulid not null,
-  id                ulid not null,
-  pool_id           ulid not null,
+  tenant_id         text collate "C" not null,
+  id                text collate "C" not null,
+  pool_id           text collate "C" not null,
   -- When the item ended, or when a decision without an item was made.
   ended_at          timestamptz not null,
   type              text not null,
@@ -281,9 +281,9 @@ create index routing_history_outcomes on routing_history (pool_id, ended_at) whe
 create table routing_history_default partition of routing_history default;
 
 create table outcomes (
-  tenant_id    ulid not null,
-  decision_id  ulid not null,
-  pool_id      ulid not null,
+  tenant_id    text collate "C" not null,
+  decision_id  text collate "C" not null,
+  pool_id      text collate "C" not null,
   recipient_id text collate "C" not null default '',
   status       text not null check (status in ('success', 'failure', 'timeout', 'declined', 'cancelled')),
   latency_ms   double precision,
@@ -298,8 +298,8 @@ create index outcomes_by_pool on outcomes (tenant_id, pool_id, recorded_at);
 -- All items, ended ones included.
 create view all_items as
   select false as archived, tenant_id, id, pool_id, recipient_id, state, delivery, hold_reason, priority, rank, due_at,
-    expires_at, attempt, leased_at, lease_until, ended_at, '' collate "C" as survivor_id, failures, '' as done_token, singleton_group,
-    debounce_group, throttle_group, concurrency_group, assign_tries, assign_reason, assign_after, type, key, attributes,
+    expires_at, attempt, leased_at, lease_until, ended_at, '' collate "C" as survivor_id, failures, '' as done_token,
+    singleton_group, debounce_group, throttle_group, concurrency_group, assign_tries, assign_reason, assign_after, type, key, attributes,
     requirements, payload, decided_priority
   from queue_items
   union all
@@ -332,11 +332,11 @@ create view all_outcomes as
 -- The unfinished items that an item waits for. When such an item ends, its rows get the outcome in the same transaction.
 -- Then the sweep deletes them, and releases or cancels the items that wait.
 create table queue_dependencies (
-  tenant_id ulid not null,
+  tenant_id text collate "C" not null,
   -- The item that waits.
-  item_id   ulid not null,
+  item_id   text collate "C" not null,
   -- The item that must end first.
-  on_id     ulid not null,
+  on_id     text collate "C" not null,
   outcome   text check (outcome in ('completed', 'failed')),
   primary key (tenant_id, item_id, on_id)
 );
@@ -345,10 +345,10 @@ create index queue_dependencies_settled on queue_dependencies (tenant_id, item_i
 
 -- Offers that ended. An open offer is in the row of its item.
 create table queue_offers (
-  tenant_id    ulid not null,
-  item_id      ulid not null,
+  tenant_id    text collate "C" not null,
+  item_id      text collate "C" not null,
   number       integer not null,
-  pool_id      ulid not null,
+  pool_id      text collate "C" not null,
   recipient_id text collate "C" not null,
   -- accepted, declined, expired or withdrawn.
   outcome      text not null,
@@ -365,8 +365,8 @@ create table queue_offers (
 create index queue_offers_by_age on queue_offers using brin (ended_at);
 
 create table queue_states (
-  tenant_id ulid not null,
-  pool_id   ulid not null,
+  tenant_id text collate "C" not null,
+  pool_id   text collate "C" not null,
   paused    boolean not null,
   paused_at timestamptz,
   -- When a paused queue is resumed by itself; null for never.
@@ -379,8 +379,8 @@ create index queue_states_due on queue_states (resume_at) where resume_at is not
 
 -- Counts are spread over shards, so that concurrent writers rarely wait for each other.
 create table queue_depths (
-  tenant_id ulid not null,
-  pool_id   ulid not null,
+  tenant_id text collate "C" not null,
+  pool_id   text collate "C" not null,
   shard     smallint not null,
   depth     bigint not null,
   -- The counts of a deleted pool are closed, so that a node that does not know of the deletion yet cannot queue items in it.
@@ -390,8 +390,8 @@ create table queue_depths (
 );
 
 create table queue_days (
-  tenant_id ulid not null,
-  pool_id   ulid not null,
+  tenant_id text collate "C" not null,
+  pool_id   text collate "C" not null,
   day       date not null,
   shard     smallint not null,
   accepted  bigint not null default 0,
@@ -404,9 +404,9 @@ create table queue_days (
 
 -- Changes of all items that match a filter, made in the background.
 create table bulk_operations (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  pool_id         ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  pool_id         text collate "C" not null,
   -- The key of the pool's environment. It never changes.
   environment_key text not null,
   action          text not null check (action in ('cancel', 'requeue', 'retry')),
@@ -433,11 +433,11 @@ create index bulk_operations_unfinished on bulk_operations (tenant_id) where sta
 
 -- One row for each key of a constraint. The key itself is never stored: group_id is a keyed digest of it.
 create table admission_groups (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   kind           text not null check (kind in ('singleton', 'debounce', 'throttle', 'concurrency')),
   group_id       text collate "C" not null,
-  environment_id ulid not null,
-  pool_id        ulid not null,
+  environment_id text collate "C" not null,
+  pool_id        text collate "C" not null,
   -- singleton: the item that has the place, and until when. debounce: the item that waits, and since when.
   item_id        text collate "C" not null default '',
   since          timestamptz,
@@ -463,9 +463,9 @@ create index admission_groups_of_pool on admission_groups (pool_id);
 
 -- A queue item that failed for good, and how often it was tried again since. Its work stays in queue_items.
 create table dead_letters (
-  tenant_id       ulid not null,
-  pool_id         ulid not null,
-  queue_item_id   ulid not null,
+  tenant_id       text collate "C" not null,
+  pool_id         text collate "C" not null,
+  queue_item_id   text collate "C" not null,
   state           text not null check (state in ('failed', 'retrying', 'quarantined')),
   reason_code     text not null,
   phase           text not null,
@@ -483,9 +483,9 @@ create index dead_letters_set_aside on dead_letters (tenant_id, pool_id, queue_i
 create index dead_letters_by_age on dead_letters (last_failed_at);
 
 create table anomalies (
-  tenant_id    ulid not null,
-  id           ulid not null,
-  pool_id      ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
+  pool_id      text collate "C" not null,
   recipient_id text collate "C" not null default '',
   method       text not null,
   metric       text not null,
@@ -501,12 +501,12 @@ create index anomalies_by_pool on anomalies (tenant_id, pool_id, id);
 
 -- Schedules that route items.
 create table routing_schedules (
-  tenant_id            ulid not null,
-  id                   ulid not null,
-  environment_id       ulid not null,
+  tenant_id            text collate "C" not null,
+  id                   text collate "C" not null,
+  environment_id       text collate "C" not null,
   -- The key of the environment. It never changes.
   environment_key      text not null,
-  pool_id              ulid not null,
+  pool_id              text collate "C" not null,
   name                 text collate "C" not null,
   timing               json not null,
   -- The item, with templates.
@@ -538,9 +538,9 @@ create index routing_schedules_due on routing_schedules (due_at) where due_at is
 
 -- The runs of schedules. The id follows from the schedule and its time, so no time has two runs.
 create table routing_schedule_runs (
-  tenant_id     ulid not null,
-  schedule_id   ulid not null,
-  id            ulid not null,
+  tenant_id     text collate "C" not null,
+  schedule_id   text collate "C" not null,
+  id            text collate "C" not null,
   time          timestamptz not null,
   cause         text not null check (cause in ('schedule', 'manual')),
   state         text not null check (state in ('starting', 'waiting', 'routed', 'skipped', 'missed', 'failed')),

@@ -1,6 +1,6 @@
 create table notification_subscribers (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   external_id    text collate "C" not null,
   first_name     text not null default '',
   last_name      text not null default '',
@@ -28,9 +28,9 @@ create table notification_subscribers (
 create index notification_subscribers_by_email on notification_subscribers (tenant_id, lower(email), id) where email <> '';
 
 create table notification_endpoints (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  subscriber_id  ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  subscriber_id  text collate "C" not null,
   channel        text not null check (channel in ('email', 'sms', 'push', 'chat', 'in_app')),
   provider_key   text collate "C" not null,
   identity       text collate "C" not null,
@@ -55,8 +55,8 @@ create function suppression_identity(channel text, identity text) returns text
 
 -- Addresses that nothing is sent to, whoever they belong to and wherever they are stored.
 create table notification_suppressions (
-  tenant_id    ulid not null,
-  id           ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
   channel      text not null check (channel in ('email', 'sms', 'push', 'chat')),
   -- As suppression_identity returns it.
   identity     text collate "C" not null,
@@ -73,8 +73,8 @@ create unique index notification_suppressions_identity on notification_suppressi
 create index notification_suppressions_channel on notification_suppressions (tenant_id, channel, id);
 
 create table notification_topics (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   key            text collate "C" not null,
   name           text not null default '',
   description    text not null default '',
@@ -86,10 +86,10 @@ create table notification_topics (
 
 -- Who is in a topic, and who was: a broadcast goes to those who were members in its snapshot, whatever happens after.
 create table notification_subscriptions (
-  tenant_id     ulid not null,
+  tenant_id     text collate "C" not null,
   topic_key     text collate "C" not null,
-  id            ulid not null,
-  subscriber_id ulid not null,
+  id            text collate "C" not null,
+  subscriber_id text collate "C" not null,
   context_keys  text[] not null default '{}',
   joined_xid    xid8 not null default pg_current_xact_id(),
   left_xid      xid8,
@@ -105,8 +105,8 @@ create index notification_subscriptions_left on notification_subscriptions (left
 
 -- Imports of topic members.
 create table notification_topic_imports (
-  tenant_id     ulid not null,
-  id            ulid not null,
+  tenant_id     text collate "C" not null,
+  id            text collate "C" not null,
   topic_key     text collate "C" not null,
   context_keys  text[] not null,
   -- The names that are still to be imported start at `processed`.
@@ -127,9 +127,9 @@ create index notification_topic_imports_ended on notification_topic_imports (upd
 
 -- Subscribers' own preferences: layers 3 to 5.
 create table notification_preferences (
-  tenant_id      ulid not null,
-  subscriber_id  ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  subscriber_id  text collate "C" not null,
+  id             text collate "C" not null,
   layer          smallint not null check (layer between 3 and 5),
   workflow_key   text collate "C" not null default '',
   topic_key      text collate "C" not null default '',
@@ -146,8 +146,8 @@ create table notification_preferences (
 
 -- Providers that channels are served by, in the order of their priority.
 create table notification_integrations (
-  tenant_id       ulid not null,
-  id              ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
   channel         text not null check (channel in ('email', 'sms', 'push', 'chat', 'in_app')),
   name            text not null,
   provider_key    text not null,
@@ -167,8 +167,8 @@ create unique index notification_integrations_name on notification_integrations 
   where removed_at is null;
 
 create table notification_layouts (
-  tenant_id   ulid not null,
-  id          ulid not null,
+  tenant_id   text collate "C" not null,
+  id          text collate "C" not null,
   name        text not null,
   description text not null default '',
   channel     text not null check (channel in ('email', 'sms', 'push', 'chat', 'inapp')),
@@ -188,7 +188,7 @@ create unique index notification_layouts_default on notification_layouts (tenant
 
 -- Pieces of templates that workflows, layouts and other partials include.
 create table notification_partials (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   key            text collate "C" not null,
   description    text not null,
   engine         text not null check (engine in ('handlebars', 'liquid')),
@@ -203,7 +203,7 @@ create table notification_partials (
 
 -- What each channel says for a workflow key, and its author's preferences: layer 1.
 create table notification_workflows (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   workflow_key   text collate "C" not null,
   name           text not null default '',
   description    text not null default '',
@@ -219,7 +219,7 @@ create table notification_workflows (
 
 -- The author's preferences for one user of a workflow: layer 2.
 create table notification_workflow_users (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   workflow_key   text collate "C" not null,
   user_id        text collate "C" not null,
   preferences    jsonb not null,
@@ -231,8 +231,8 @@ create table notification_workflow_users (
 
 -- What a trigger carries, kept apart from its deliveries for as long as they may be tried.
 create table notification_payloads (
-  tenant_id      ulid not null,
-  transaction_id ulid not null,
+  tenant_id      text collate "C" not null,
+  transaction_id text collate "C" not null,
   -- The payload and the overrides.
   body           jsonb not null,
   digest         bytea not null,
@@ -245,8 +245,8 @@ create table notification_payloads (
 create index notification_payloads_by_age on notification_payloads (expires_at);
 
 create table notification_broadcasts (
-  tenant_id      ulid not null,
-  transaction_id ulid not null,
+  tenant_id      text collate "C" not null,
+  transaction_id text collate "C" not null,
   workflow_key   text collate "C" not null,
   topic_key      text collate "C" not null,
   -- The database's snapshot in which membership counts.
@@ -275,11 +275,11 @@ create index notification_broadcasts_ended on notification_broadcasts (updated_a
 
 -- The way of one recipient through the steps of a workflow.
 create table notification_runs (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  transaction_id ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  transaction_id text collate "C" not null,
   workflow_key   text collate "C" not null,
-  subscriber_id  ulid not null,
+  subscriber_id  text collate "C" not null,
   topic_key      text collate "C" not null default '',
   context_keys   text[] not null default '{}',
   user_id        text not null default '',
@@ -316,14 +316,14 @@ create index notification_runs_ended on notification_runs (updated_at)
 
 -- Open digests. A digest is deleted when its window ends.
 create table notification_digests (
-  tenant_id     ulid not null,
-  id            ulid not null,
+  tenant_id     text collate "C" not null,
+  id            text collate "C" not null,
   workflow_key  text collate "C" not null,
   step_key      text not null,
-  subscriber_id ulid not null,
+  subscriber_id text collate "C" not null,
   digest_key    text collate "C" not null,
   -- The run that continues when the window ends.
-  run_id        ulid not null,
+  run_id        text collate "C" not null,
   closes_at     timestamptz not null,
   total_count   integer not null,
   kept_count    integer not null,
@@ -335,10 +335,10 @@ create index notification_digests_by_run on notification_digests (tenant_id, run
 
 -- The payloads of open digests, one for each run that was collected.
 create table notification_digest_events (
-  tenant_id      ulid not null,
-  digest_id      ulid not null,
-  run_id         ulid not null,
-  transaction_id ulid not null,
+  tenant_id      text collate "C" not null,
+  digest_id      text collate "C" not null,
+  run_id         text collate "C" not null,
+  transaction_id text collate "C" not null,
   payload        jsonb not null,
   bytes          integer not null,
   at             timestamptz not null,
@@ -348,10 +348,10 @@ create index notification_digest_events_by_run on notification_digest_events (te
 
 -- When runs of a subscriber passed a throttle within its window.
 create table notification_throttles (
-  tenant_id     ulid not null,
+  tenant_id     text collate "C" not null,
   workflow_key  text collate "C" not null,
   step_key      text not null,
-  subscriber_id ulid not null,
+  subscriber_id text collate "C" not null,
   throttle_key  text collate "C" not null,
   passed_at     timestamptz[] not null,
   expires_at    timestamptz not null,
@@ -360,12 +360,12 @@ create table notification_throttles (
 create index notification_throttles_expired on notification_throttles (expires_at);
 
 create table notification_deliveries (
-  tenant_id                ulid not null,
-  id                       ulid not null,
-  transaction_id           ulid not null,
+  tenant_id                text collate "C" not null,
+  id                       text collate "C" not null,
+  transaction_id           text collate "C" not null,
   broadcast_id             text collate "C" not null default '',
   workflow_key             text collate "C" not null,
-  subscriber_id            ulid not null,
+  subscriber_id            text collate "C" not null,
   topic_key                text collate "C" not null default '',
   context_keys             text[] not null default '{}',
   -- The run and the step that created it; empty if its workflow has no steps.
@@ -425,12 +425,12 @@ create unique index notification_deliveries_once_per_step on notification_delive
   subscriber_id, channel, endpoint_id, step_key);
 
 create table notification_dead_letters (
-  tenant_id          ulid not null,
-  id                 ulid not null,
+  tenant_id          text collate "C" not null,
+  id                 text collate "C" not null,
   kind               text not null check (kind in ('delivery', 'fanout_page')),
   delivery_id        text collate "C" not null default '',
   broadcast_id       text collate "C" not null default '',
-  transaction_id     ulid not null,
+  transaction_id     text collate "C" not null,
   subscriber_id      text collate "C" not null default '',
   channel            text not null default '',
   failure_phase      text not null,
@@ -455,8 +455,8 @@ create index notification_dead_letters_of_pages on notification_dead_letters (te
   where kind = 'fanout_page';
 
 create table notification_observations (
-  tenant_id         ulid not null,
-  delivery_id       ulid not null,
+  tenant_id         text collate "C" not null,
+  delivery_id       text collate "C" not null,
   sequence          integer not null,
   kind              text not null,
   category          text not null check (category in ('delivery', 'engagement')),
@@ -479,9 +479,9 @@ create index notification_observations_by_age on notification_observations (rece
 
 -- What in_app deliveries put before a subscriber; a message has the id of its delivery.
 create table notification_inbox (
-  tenant_id     ulid not null,
-  subscriber_id ulid not null,
-  id            ulid not null,
+  tenant_id     text collate "C" not null,
+  subscriber_id text collate "C" not null,
+  id            text collate "C" not null,
   workflow_key  text collate "C" not null,
   title         text not null default '',
   body          text not null,
@@ -506,8 +506,8 @@ create index notification_inbox_changed on notification_inbox (tenant_id, subscr
 
 -- What the development provider would have sent; a message has the id of its delivery.
 create table notification_outbox (
-  tenant_id    ulid not null,
-  id           ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
   workflow_key text collate "C" not null,
   channel      text not null,
   recipient    text not null,

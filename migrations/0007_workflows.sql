@@ -1,7 +1,7 @@
 -- Workflow definitions with their drafts.
 create table workflow_definitions (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   key            text collate "C" not null,
   -- The name in the draft, so that lists need not read the draft.
   name           text not null,
@@ -22,8 +22,8 @@ create index workflow_definitions_archived_key on workflow_definitions (tenant_i
 
 -- Published versions. Rows are inserted and never changed.
 create table workflow_definition_versions (
-  tenant_id     ulid not null,
-  definition_id ulid not null,
+  tenant_id     text collate "C" not null,
+  definition_id text collate "C" not null,
   version       integer not null,
   document      json not null,
   -- The SHA-256 of the document as canonical JSON.
@@ -46,8 +46,8 @@ create trigger workflow_definition_versions_immutable before update on workflow_
 -- Versions of workflow definitions that a rollback withdrew. Runs that started on them finish; nothing else reads them, and
 -- their numbers are not used again.
 create table workflow_withdrawn_versions (
-  tenant_id     ulid not null,
-  definition_id ulid not null,
+  tenant_id     text collate "C" not null,
+  definition_id text collate "C" not null,
   version       integer not null,
   key           text collate "C" not null,
   document      json not null,
@@ -58,10 +58,10 @@ create table workflow_withdrawn_versions (
 
 -- Runs that have not ended. Everything about a run changes together with its revision.
 create table workflow_runs (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  environment_id ulid not null,
-  definition_id  ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  environment_id text collate "C" not null,
+  definition_id  text collate "C" not null,
   version        integer not null,
   -- Empty for a run without a key.
   run_key        text not null,
@@ -89,10 +89,10 @@ alter table workflow_runs add primary key (tenant_id, id);
 
 -- Ended runs, in a partition per day, dropped after their retention.
 create table workflow_run_archive (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  environment_id ulid not null,
-  definition_id  ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  environment_id text collate "C" not null,
+  definition_id  text collate "C" not null,
   version        integer not null,
   run_key        text not null,
   status         text not null check (status in ('succeeded', 'failed', 'cancelled', 'timed_out')),
@@ -123,8 +123,8 @@ create view all_workflow_runs as
 
 -- What happened in a run: one row per advance, in a partition per day.
 create table workflow_history (
-  tenant_id ulid not null,
-  run_id    ulid not null,
+  tenant_id text collate "C" not null,
+  run_id    text collate "C" not null,
   revision  integer not null,
   at        timestamptz not null,
   entries   json not null
@@ -134,8 +134,8 @@ create index on workflow_history (tenant_id, run_id, revision);
 
 -- Events that were sent to runs. An event stays until its run ends, so that a repeated one is recognised.
 create table workflow_mailbox (
-  tenant_id   ulid not null,
-  run_id      ulid not null,
+  tenant_id   text collate "C" not null,
+  run_id      text collate "C" not null,
   event_id    text not null,
   -- The order of arrival in the run: the revision that stored it.
   revision    integer not null,
@@ -150,10 +150,10 @@ create table workflow_mailbox (
 
 -- Work for external workers: one row per step in progress.
 create table workflow_tasks (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  environment_id ulid not null,
-  run_id         ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  environment_id text collate "C" not null,
+  run_id         text collate "C" not null,
   -- The step, with the positions in the maps around it.
   step_key       text not null,
   queue          text not null,
@@ -192,8 +192,8 @@ alter table workflow_tasks add primary key (tenant_id, id);
 
 -- External workers that poll for tasks. A row is written every few seconds at most; it is a hint and not a lease.
 create table workflow_workers (
-  tenant_id      ulid not null,
-  environment_id ulid not null,
+  tenant_id      text collate "C" not null,
+  environment_id text collate "C" not null,
   queue          text not null,
   worker_id      text not null,
   build_id       text not null,
@@ -209,14 +209,14 @@ create table workflow_workers (
 
 -- Approvals that runs wait for: one row per approval step in progress. Only the advance of its run writes it.
 create table workflow_approvals (
-  tenant_id        ulid not null,
-  id               ulid not null,
-  run_id           ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
+  run_id           text collate "C" not null,
   -- The step, with the positions in the maps around it.
   step_key         text not null,
-  environment_id   ulid not null,
+  environment_id   text collate "C" not null,
   environment_key  text not null,
-  definition_id    ulid not null,
+  definition_id    text collate "C" not null,
   definition_key   text not null,
   run_key          text not null,
   title            text not null,
@@ -239,10 +239,10 @@ create unique index workflow_approvals_id on workflow_approvals (tenant_id, id);
 
 -- Runs that failed or timed out, until somebody replays or discards them.
 create table workflow_dead_letters (
-  tenant_id       ulid not null,
-  run_id          ulid not null,
-  environment_id  ulid not null,
-  definition_id   ulid not null,
+  tenant_id       text collate "C" not null,
+  run_id          text collate "C" not null,
+  environment_id  text collate "C" not null,
+  definition_id   text collate "C" not null,
   -- Copies of what the last run says, because the run is deleted earlier than a letter that failed again.
   environment_key text not null,
   definition_key  text not null,
@@ -270,9 +270,9 @@ create index workflow_dead_letters_unreplayed on workflow_dead_letters (failed_a
 
 -- What starts workflow runs without a call: schedules and event filters.
 create table workflow_triggers (
-  tenant_id            ulid not null,
-  id                   ulid not null,
-  environment_id       ulid not null,
+  tenant_id            text collate "C" not null,
+  id                   text collate "C" not null,
+  environment_id       text collate "C" not null,
   -- The key of the environment. It never changes.
   environment_key      text not null,
   name                 text collate "C" not null,
@@ -320,7 +320,7 @@ create index workflow_triggers_due on workflow_triggers (due_at) where enabled a
 
 -- How far the event log of a tenant was read for its triggers.
 create table workflow_trigger_cursors (
-  tenant_id ulid primary key,
+  tenant_id text collate "C" primary key,
   shard     smallint not null,
   xid       xid8 not null,
   id        text not null
@@ -328,11 +328,11 @@ create table workflow_trigger_cursors (
 
 -- Data streams of workflow runs: what is fixed when a stream is created.
 create table workflow_streams (
-  tenant_id       ulid not null,
-  run_id          ulid not null,
-  id              ulid not null,
+  tenant_id       text collate "C" not null,
+  run_id          text collate "C" not null,
+  id              text collate "C" not null,
   name            text not null,
-  environment_id  ulid not null,
+  environment_id  text collate "C" not null,
   environment_key text not null,
   pins            json not null,
   -- The digest of the pins.
@@ -348,9 +348,9 @@ create unique index workflow_streams_name on workflow_streams (tenant_id, run_id
 -- What changes with every append: one small row per stream. Appends lock it until their commit, so that sequences become
 -- visible in their order. No index contains a column that appends change, except for the first append to an empty stream.
 create table workflow_stream_heads (
-  tenant_id       ulid not null,
-  run_id          ulid not null,
-  stream_id       ulid not null,
+  tenant_id       text collate "C" not null,
+  run_id          text collate "C" not null,
+  stream_id       text collate "C" not null,
   -- The sequence of the earliest record that retention has not removed; last_sequence + 1 without records.
   first_sequence  bigint not null,
   last_sequence   bigint not null,
@@ -369,9 +369,9 @@ create index workflow_stream_heads_prune on workflow_stream_heads (prune_at) whe
 create index workflow_stream_heads_empty on workflow_stream_heads ((tenant_id || run_id || stream_id)) where prune_at is null;
 
 create table workflow_stream_records (
-  tenant_id     ulid not null,
-  run_id        ulid not null,
-  stream_id     ulid not null,
+  tenant_id     text collate "C" not null,
+  run_id        text collate "C" not null,
+  stream_id     text collate "C" not null,
   sequence      bigint not null,
   direction     text not null check (direction in ('output', 'input')),
   content_class text not null,
@@ -391,9 +391,9 @@ create table workflow_stream_records (
 
 -- How far consumers have acknowledged.
 create table workflow_stream_consumers (
-  tenant_id   ulid not null,
-  run_id      ulid not null,
-  stream_id   ulid not null,
+  tenant_id   text collate "C" not null,
+  run_id      text collate "C" not null,
+  stream_id   text collate "C" not null,
   consumer_id text not null,
   sequence    bigint not null,
   -- The bytes of all records up to that sequence.
@@ -407,9 +407,9 @@ create index workflow_stream_consumers_check on workflow_stream_consumers (check
 
 -- Input records that their runs have not received yet: stored with the record, deleted after its event is in the mailbox.
 create table workflow_stream_deliveries (
-  tenant_id ulid not null,
-  run_id    ulid not null,
-  stream_id ulid not null,
+  tenant_id text collate "C" not null,
+  run_id    text collate "C" not null,
+  stream_id text collate "C" not null,
   sequence  bigint not null,
   -- When the delivery is tried again, if the node that stored it does not succeed before.
   due_at    timestamptz not null,
@@ -420,10 +420,10 @@ create index workflow_stream_deliveries_due on workflow_stream_deliveries (due_a
 -- Deliveries of large objects to workflow data streams. The bytes are in the object store. A row exists before the first
 -- byte is stored and until after the last one is removed, so that no bytes are ever without a row.
 create table workflow_object_intents (
-  tenant_id                ulid not null,
-  id                       ulid not null,
-  run_id                   ulid not null,
-  stream_id                ulid not null,
+  tenant_id                text collate "C" not null,
+  id                       text collate "C" not null,
+  run_id                   text collate "C" not null,
+  stream_id                text collate "C" not null,
   status                   text not null check (status in ('prepared', 'uploaded', 'committed', 'aborted', 'expired')),
   -- The Idempotency-Key of the request; empty without one.
   idempotency_key          text not null,

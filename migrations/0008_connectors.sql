@@ -1,7 +1,7 @@
 -- Manifests of tenants: providers as documents. Versions are inserted, deleted and never changed.
 create table connector_manifests (
-  tenant_id  ulid not null,
-  id         ulid not null,
+  tenant_id  text collate "C" not null,
+  id         text collate "C" not null,
   key        text collate "C" not null,
   version    text not null,
   name       text not null,
@@ -26,9 +26,9 @@ create trigger connector_manifests_immutable before update on connector_manifest
 
 -- A tenant's own settings for a provider, such as its OAuth app.
 create table connector_provider_configs (
-  tenant_id        ulid not null,
-  id               ulid not null,
-  environment_id   ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
+  environment_id   text collate "C" not null,
   environment_key  text not null,
   provider_key     text collate "C" not null,
   -- The version of the provider's manifest whose actions the connections of a provider config execute; the newest if empty.
@@ -53,8 +53,8 @@ create index connector_provider_configs_by_key on connector_provider_configs (ke
 
 -- What a provider config sends to its provider: client id, scopes and settings, without secrets.
 create table connector_provider_config_versions (
-  tenant_id  ulid not null,
-  config_id  ulid not null,
+  tenant_id  text collate "C" not null,
+  config_id  text collate "C" not null,
   version    integer not null,
   content    text not null,
   digest     text not null,
@@ -68,8 +68,8 @@ create trigger connector_provider_config_versions_immutable before update on con
   for each row execute function refuse_artifact_change();
 
 create table connector_provider_config_active_versions (
-  tenant_id ulid not null,
-  config_id ulid not null,
+  tenant_id text collate "C" not null,
+  config_id text collate "C" not null,
   version   integer not null,
   digest    text not null,
   primary key (tenant_id, config_id)
@@ -77,10 +77,10 @@ create table connector_provider_config_active_versions (
 
 -- Access of the service to an account at a provider. Credentials are sealed and never returned.
 create table connector_connections (
-  tenant_id           ulid not null,
-  id                  ulid not null,
+  tenant_id           text collate "C" not null,
+  id                  text collate "C" not null,
   -- The environment of its provider config, or else production.
-  environment_id      ulid not null,
+  environment_id      text collate "C" not null,
   environment_key     text not null,
   name                text not null,
   provider_key        text not null,
@@ -141,15 +141,15 @@ create index connector_connections_notice on connector_connections (reauth_notic
 -- The number of connections of a tenant that are not revoked. It is exact: every statement that changes it is in the
 -- transaction of the change.
 create table connector_connection_counts (
-  tenant_id  ulid primary key,
+  tenant_id  text collate "C" primary key,
   live_count integer not null
 );
 
 -- The right to refresh or revoke a connection at its provider. Only one node has it at a time, without a transaction during
 -- the request.
 create table connector_refresh_leases (
-  tenant_id         ulid not null,
-  connection_id     ulid not null,
+  tenant_id         text collate "C" not null,
+  connection_id     text collate "C" not null,
   -- Raised by every claim. A holder writes only while its fence is the current one.
   fence             bigint not null,
   leased_until      timestamptz not null,
@@ -165,9 +165,9 @@ create index connector_refresh_leases_interrupted on connector_refresh_leases (l
 
 -- A session in which an end user connects an account on the hosted page.
 create table connector_connect_sessions (
-  tenant_id             ulid not null,
-  id                    ulid not null,
-  environment_id        ulid not null,
+  tenant_id             text collate "C" not null,
+  id                    text collate "C" not null,
+  environment_id        text collate "C" not null,
   environment_key       text not null,
   status                text not null
     check (status in ('pending', 'authorizing', 'completed', 'failed', 'expired', 'revoked')),
@@ -223,8 +223,8 @@ create index connector_connect_sessions_ended on connector_connect_sessions (end
 -- Executions of connector actions, in a partition per day, dropped after their retention. The time of an id is its
 -- started_at, so that a read by id needs one partition.
 create table connector_executions (
-  tenant_id        ulid not null,
-  id               ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
   action_key       text not null,
   provider_key     text not null,
   manifest_version text not null,
@@ -264,7 +264,7 @@ create index on connector_executions (tenant_id, id);
 
 -- Until when providers want no more requests of a connection, or of a provider without connections.
 create table connector_rate_limits (
-  tenant_id     ulid not null,
+  tenant_id     text collate "C" not null,
   -- The id of a connection, or `provider:` and a key.
   scope         text not null,
   blocked_until timestamptz not null,
@@ -274,15 +274,15 @@ create index connector_rate_limits_ended on connector_rate_limits (blocked_until
 
 -- Subscriptions to what happens in connected accounts, the events that they received, and their delivery to targets.
 create table connector_trigger_subscriptions (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  environment_id  ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  environment_id  text collate "C" not null,
   -- The key of the environment. It never changes.
   environment_key text not null,
   name            text not null,
   trigger_key     text not null,
   provider_key    text not null,
-  connection_id   ulid not null,
+  connection_id   text collate "C" not null,
   kind            text not null check (kind in ('webhook', 'poll')),
   input           json not null,
   condition       text not null,
@@ -328,11 +328,11 @@ create index connector_trigger_subscriptions_key on connector_trigger_subscripti
 
 -- Webhooks at providers. A row outlives its subscription until the provider has removed the webhook.
 create table connector_trigger_registrations (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  subscription_id ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  subscription_id text collate "C" not null,
   trigger_key     text not null,
-  connection_id   ulid not null,
+  connection_id   text collate "C" not null,
   input           json not null,
   state           text not null check (state in ('pending', 'active', 'removing')),
   external_id     text not null default '',
@@ -355,11 +355,11 @@ create index connector_trigger_registrations_key on connector_trigger_registrati
 
 -- The keys of received events and polled items. Whatever is in here is never received again.
 create table connector_trigger_seen (
-  tenant_id       ulid not null,
-  subscription_id ulid not null,
+  tenant_id       text collate "C" not null,
+  subscription_id text collate "C" not null,
   -- A digest of the provider's key.
   key             bytea not null,
-  event_id        ulid not null,
+  event_id        text collate "C" not null,
   seen_at         timestamptz not null,
   primary key (tenant_id, subscription_id, key)
 ) with (fillfactor = 80);
@@ -367,9 +367,9 @@ create index connector_trigger_seen_at on connector_trigger_seen (seen_at);
 
 -- Received events, in a partition per day, dropped after their retention.
 create table connector_trigger_events (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  subscription_id ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  subscription_id text collate "C" not null,
   environment_key text not null,
   type            text not null,
   dedup_key       text not null,
@@ -388,9 +388,9 @@ create index on connector_trigger_events (tenant_id, subscription_id, id);
 
 -- Events that have to be delivered to the target of their subscription.
 create table connector_trigger_deliveries (
-  tenant_id        ulid not null,
-  event_id         ulid not null,
-  subscription_id  ulid not null,
+  tenant_id        text collate "C" not null,
+  event_id         text collate "C" not null,
+  subscription_id  text collate "C" not null,
   received_at      timestamptz not null,
   -- The number of replays before: a part of the idempotency key.
   replay           integer not null default 0,
@@ -404,7 +404,7 @@ create index connector_trigger_deliveries_due on connector_trigger_deliveries (t
 
 -- Public keys of publishers that a tenant trusts. Publishers belong to a tenant: two tenants may use the same name.
 create table marketplace_publisher_keys (
-  tenant_id     ulid not null,
+  tenant_id     text collate "C" not null,
   -- Derived from the key.
   id            text collate "C" not null,
   publisher     text collate "C" not null,
@@ -419,7 +419,7 @@ create table marketplace_publisher_keys (
 
 -- Packs that a tenant published, described by their newest version that is not yanked. Built-in packs are files.
 create table marketplace_packs (
-  tenant_id      ulid not null,
+  tenant_id      text collate "C" not null,
   publisher      text collate "C" not null,
   name           text collate "C" not null,
   kind           text not null check (kind in ('connector', 'workflow', 'notification', 'rules')),
@@ -441,7 +441,7 @@ create index marketplace_packs_search on marketplace_packs using gin (search);
 
 -- Versions of packs. The document never changes.
 create table marketplace_pack_versions (
-  tenant_id    ulid not null,
+  tenant_id    text collate "C" not null,
   publisher    text collate "C" not null,
   name         text collate "C" not null,
   version      text collate "C" not null,
@@ -458,8 +458,8 @@ create table marketplace_pack_versions (
 );
 
 create table marketplace_installations (
-  tenant_id      ulid not null,
-  id             ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
   publisher      text collate "C" not null,
   name           text collate "C" not null,
   kind           text not null,
@@ -469,7 +469,7 @@ create table marketplace_installations (
   document       json not null,
   slots          jsonb not null,
   -- The change that led to this state.
-  change_id      ulid not null,
+  change_id      text collate "C" not null,
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
   record_version integer not null default 1,
@@ -479,8 +479,8 @@ create unique index marketplace_installations_pack on marketplace_installations 
 
 -- The records of an installation, in the order of the pack.
 create table marketplace_installation_records (
-  tenant_id       ulid not null,
-  installation_id ulid not null,
+  tenant_id       text collate "C" not null,
+  installation_id text collate "C" not null,
   key             text collate "C" not null,
   position        integer not null,
   kind            text not null,
@@ -493,9 +493,9 @@ create index marketplace_installation_records_id on marketplace_installation_rec
 
 -- The log of installations. Rows are inserted and never changed.
 create table marketplace_installation_changes (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  installation_id ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  installation_id text collate "C" not null,
   operation       text not null check (operation in ('install', 'upgrade', 'rollback', 'uninstall')),
   from_version    text not null,
   to_version      text not null,

@@ -1,8 +1,8 @@
 -- Experiments, the exposures of their units, the scores, and the moments that results are computed from.
 create table experiments (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  environment_id  ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  environment_id  text collate "C" not null,
   -- The key of the environment. It never changes.
   environment_key text not null,
   key             text not null,
@@ -43,8 +43,8 @@ create index experiments_to_forget on experiments (ended_at) where ended_at is n
 
 -- The first exposure of each unit.
 create table experiment_exposures (
-  tenant_id        ulid not null,
-  experiment_id    ulid not null,
+  tenant_id        text collate "C" not null,
+  experiment_id    text collate "C" not null,
   unit_hash        bytea not null,
   -- The index of the variant. Variants are fixed by the start.
   variant          smallint not null,
@@ -63,8 +63,8 @@ create index experiment_exposures_due on experiment_exposures (due_at) where due
 
 -- The number of exposed and of counted units. Shards keep writers apart.
 create table experiment_unit_counts (
-  tenant_id     ulid not null,
-  experiment_id ulid not null,
+  tenant_id     text collate "C" not null,
+  experiment_id text collate "C" not null,
   phase         smallint not null,
   variant       smallint not null,
   shard         smallint not null,
@@ -75,8 +75,8 @@ create table experiment_unit_counts (
 
 -- The moments of the counted units. The shard of a unit follows from its hash, so that its value can be replaced.
 create table experiment_moments (
-  tenant_id     ulid not null,
-  experiment_id ulid not null,
+  tenant_id     text collate "C" not null,
+  experiment_id text collate "C" not null,
   phase         smallint not null,
   variant       smallint not null,
   metric        text not null,
@@ -86,8 +86,8 @@ create table experiment_moments (
 ) with (fillfactor = 50);
 
 create table experiment_scores (
-  tenant_id     ulid not null,
-  experiment_id ulid not null,
+  tenant_id     text collate "C" not null,
+  experiment_id text collate "C" not null,
   score_id      text not null,
   unit_hash     bytea not null,
   -- Those of the unit's exposure.
@@ -106,8 +106,8 @@ create index experiment_scores_unit on experiment_scores (tenant_id, experiment_
 
 -- The results over time.
 create table experiment_history (
-  tenant_id     ulid not null,
-  experiment_id ulid not null,
+  tenant_id     text collate "C" not null,
+  experiment_id text collate "C" not null,
   at            timestamptz not null,
   point         json not null,
   primary key (tenant_id, experiment_id, at)

@@ -1,7 +1,7 @@
 create table promotion_candidates (
-  tenant_id        ulid not null,
-  id               ulid not null,
-  environment_id   ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
+  environment_id   text collate "C" not null,
   environment_key  text not null,
   name             text not null,
   description      text not null default '',
@@ -31,12 +31,12 @@ create table promotion_candidates (
 );
 
 create table promotion_artifacts (
-  tenant_id    ulid not null,
-  candidate_id ulid not null,
+  tenant_id    text collate "C" not null,
+  candidate_id text collate "C" not null,
   position     integer not null,
   kind         text not null check (kind in ('routing', 'strategy', 'workflow', 'connector')),
   target_kind  text not null check (target_kind in ('pool', 'workflow', 'provider_config')),
-  target_id    ulid not null,
+  target_id    text collate "C" not null,
   target_name  text not null,
   version      integer not null,
   sha256       text not null,
@@ -52,9 +52,9 @@ create unique index promotion_artifacts_open on promotion_artifacts (tenant_id, 
 
 -- What happened to a candidate, in order.
 create table promotion_history (
-  tenant_id    ulid not null,
-  candidate_id ulid not null,
-  id           ulid not null,
+  tenant_id    text collate "C" not null,
+  candidate_id text collate "C" not null,
+  id           text collate "C" not null,
   call         text not null,
   from_state   text not null,
   to_state     text not null,
@@ -66,9 +66,9 @@ create table promotion_history (
 
 -- Rollout evidence: packs with artifacts and signed receipts, runs that collect receipts, and the keys that sign.
 create table evidence_packs (
-  tenant_id            ulid not null,
-  id                   ulid not null,
-  environment_id       ulid not null,
+  tenant_id            text collate "C" not null,
+  id                   text collate "C" not null,
+  environment_id       text collate "C" not null,
   -- The key and the mode of the environment. They never change.
   environment_key      text not null,
   environment_mode     text not null check (environment_mode in ('live', 'sandbox')),
@@ -85,7 +85,7 @@ create table evidence_packs (
   revision             integer not null,
   digest               text not null,
   -- The promotion that the pack is attached to, and the pack as it was then.
-  candidate_id         ulid,
+  candidate_id         text collate "C",
   pinned_revision      integer,
   pinned_digest        text,
   attached_at          timestamptz,
@@ -105,8 +105,8 @@ create unique index evidence_packs_candidate on evidence_packs (tenant_id, candi
 create index evidence_packs_gate_end on evidence_packs (gate_valid_until) where gate_state = 'open';
 
 create table evidence_artifacts (
-  tenant_id   ulid not null,
-  pack_id     ulid not null,
+  tenant_id   text collate "C" not null,
+  pack_id     text collate "C" not null,
   kind        text not null check (kind in ('routing', 'workflow', 'connector', 'strategy', 'report')),
   name        text not null,
   version     text not null,
@@ -118,14 +118,14 @@ create table evidence_artifacts (
 
 -- Receipts never change.
 create table evidence_receipts (
-  tenant_id      ulid not null,
-  id             ulid not null,
-  pack_id        ulid not null,
+  tenant_id      text collate "C" not null,
+  id             text collate "C" not null,
+  pack_id        text collate "C" not null,
   -- The revision of the pack that the receipt made: the order of receipts.
   revision       integer not null,
   type           text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'canary')),
   result         text not null check (result in ('passed', 'failed', 'blocked')),
-  environment_id ulid not null,
+  environment_id text collate "C" not null,
   candidate_id   text not null,
   run_id         text not null,
   -- Who made a check: `service` for what the service observed itself, else the subject of the caller.
@@ -149,10 +149,10 @@ create unique index evidence_receipts_revision on evidence_receipts (tenant_id, 
 create index evidence_receipts_pack on evidence_receipts (tenant_id, pack_id, id);
 
 create table evidence_runs (
-  tenant_id       ulid not null,
-  id              ulid not null,
-  pack_id         ulid not null,
-  environment_id  ulid not null,
+  tenant_id       text collate "C" not null,
+  id              text collate "C" not null,
+  pack_id         text collate "C" not null,
+  environment_id  text collate "C" not null,
   environment_key text not null,
   candidate_id    text not null,
   type            text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'canary')),
@@ -181,7 +181,7 @@ create index evidence_runs_due on evidence_runs (due_at) where due_at is not nul
 
 -- The keys of the instance that sign receipts. They belong to the platform tenant. Retired keys only verify.
 create table evidence_signing_keys (
-  tenant_id  ulid not null,
+  tenant_id  text collate "C" not null,
   -- Derived from the public key.
   id         text collate "C" not null,
   public_key text not null,
@@ -198,9 +198,9 @@ create index evidence_signing_keys_sealed on evidence_signing_keys (key_id, tena
 -- Runs of conformance suites. A run belongs to a tenant and an environment, and works in scratch tenants of its own: one for
 -- its records, and one that tries to reach them.
 create table conformance_runs (
-  tenant_id          ulid not null,
-  id                 ulid not null,
-  environment_id     ulid not null,
+  tenant_id          text collate "C" not null,
+  id                 text collate "C" not null,
+  environment_id     text collate "C" not null,
   environment_key    text not null,
   suite_id           text not null,
   mode               text not null,
@@ -228,8 +228,8 @@ create index conformance_runs_scratch on conformance_runs (ended_at) where scrat
 
 -- Reports, addressed by the hash of their content. Every run that finds the same counts in the same row.
 create table conformance_reports (
-  tenant_id         ulid not null,
-  environment_id    ulid not null,
+  tenant_id         text collate "C" not null,
+  environment_id    text collate "C" not null,
   id                text not null,
   environment_key   text not null,
   suite_id          text not null,
@@ -238,7 +238,7 @@ create table conformance_reports (
   content           jsonb not null,
   produced_count    integer not null default 1,
   -- The run that produced it last. Ids of runs ascend with time, so lists are in the order of this column.
-  last_run_id       ulid not null,
+  last_run_id       text collate "C" not null,
   first_produced_at timestamptz not null,
   last_produced_at  timestamptz not null,
   primary key (tenant_id, environment_id, id)

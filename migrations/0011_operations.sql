@@ -1,6 +1,6 @@
 create table webhook_endpoints (
-  tenant_id        ulid not null,
-  id               ulid not null,
+  tenant_id        text collate "C" not null,
+  id               text collate "C" not null,
   url              text not null,
   description      text not null default '',
   -- Exact types and families such as 'order.*'; everything when empty.
@@ -27,9 +27,9 @@ create table webhook_endpoints (
 
 -- One row for each secret that signs: the newest one, and those before it until their time is up.
 create table webhook_secrets (
-  tenant_id   ulid not null,
-  id          ulid not null,
-  endpoint_id ulid not null,
+  tenant_id   text collate "C" not null,
+  id          text collate "C" not null,
+  endpoint_id text collate "C" not null,
   ciphertext  text not null,
   key_id      text not null,
   expires_at  timestamptz,
@@ -41,8 +41,8 @@ create index webhook_secrets_by_key on webhook_secrets (key_id);
 
 -- Headers that are sent with every message, sealed. The id is the endpoint's.
 create table webhook_headers (
-  tenant_id  ulid not null,
-  id         ulid not null,
+  tenant_id  text collate "C" not null,
+  id         text collate "C" not null,
   names      text[] not null,
   ciphertext text not null,
   key_id     text not null,
@@ -53,15 +53,15 @@ create index webhook_headers_by_key on webhook_headers (key_id);
 -- Since when every attempt has failed. Apart from the endpoint, so that attempts do not rewrite it; there is no row after a
 -- success.
 create table webhook_failures (
-  tenant_id     ulid not null,
-  endpoint_id   ulid not null,
+  tenant_id     text collate "C" not null,
+  endpoint_id   text collate "C" not null,
   failing_since timestamptz not null,
   primary key (tenant_id, endpoint_id)
 );
 
 -- How far a tenant's log was turned into deliveries.
 create table webhook_cursors (
-  tenant_id ulid primary key,
+  tenant_id text collate "C" primary key,
   xid       xid8 not null,
   id        text collate "C" not null
 );
@@ -71,9 +71,9 @@ create sequence webhook_delivery_order;
 
 -- An event on its way to an endpoint. The pair is the identity, so that no delivery is created twice.
 create table webhook_deliveries (
-  tenant_id       ulid not null,
-  endpoint_id     ulid not null,
-  event_id        ulid not null,
+  tenant_id       text collate "C" not null,
+  endpoint_id     text collate "C" not null,
+  event_id        text collate "C" not null,
   event_type      text not null,
   -- From webhook_delivery_order; null for endpoints without order.
   sequence        bigint,
@@ -98,9 +98,9 @@ create index webhook_deliveries_ordered on webhook_deliveries (tenant_id, endpoi
 
 -- Deliveries of a time range that are repeated in batches.
 create table webhook_replays (
-  tenant_id    ulid not null,
-  id           ulid not null,
-  endpoint_id  ulid not null,
+  tenant_id    text collate "C" not null,
+  id           text collate "C" not null,
+  endpoint_id  text collate "C" not null,
   since        timestamptz not null,
   until        timestamptz not null,
   selection    text not null check (selection in ('failed', 'missing', 'all')),

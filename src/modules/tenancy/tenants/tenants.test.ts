@@ -212,13 +212,12 @@ async function fillAllTables(tenantId: TenantId): Promise<void> {
 
 /** A value of a type: the first text that a check allows, or the smallest number. */
 function valueFor(type: string, checks: string | null): string | number | boolean | Date | Buffer | never[] {
-  if (type === "ulid") return ulidNow();
   if (type.endsWith("[]")) return [];
   if (type === "jsonb" || type === "json") return "{}";
   if (type === "bytea") return Buffer.from(ulidNow());
   if (type === "boolean") return false;
   if (type.startsWith("timestamp") || type === "date") return new Date();
-  if (type === "text") return /'([a-z_]+)'::text/.exec(checks ?? "")?.[1] ?? "x";
+  if (type === "text") return /'([a-z_]+)'::text/.exec(checks ?? "")?.[1] ?? ulidNow();
   return Number(/>= (\d+)/.exec(checks ?? "")?.[1] ?? 1);
 }
 

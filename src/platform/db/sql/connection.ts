@@ -99,7 +99,6 @@ export class Connection implements Runner, ExecutionOwner {
     const connection = new Connection(client, catalog, settings);
     try {
       await client.connect();
-      if (!catalog.isRead) await connection.readCatalog(config.connectionTimeoutMillis);
       return connection;
     } catch (error) {
       connection.destroy();
@@ -282,17 +281,6 @@ export class Connection implements Runner, ExecutionOwner {
     this.client.connection.stream.destroy();
     this.onOwnerLost(error);
     this.onLost(error);
-  }
-
-  /** Reads the array types of the schema: arrays of domains have their own type ids. */
-  private async readCatalog(waitMs: number | undefined): Promise<void> {
-    const timer = setTimeout(() => this.destroy(), waitMs);
-    const rows = await this.runText(`
-      select a.oid::int4, coalesce(nullif(e.typbasetype, 0), e.oid)::int4 as element
-      from pg_type a join pg_type e on e.oid = a.typelem
-      where a.typcategory = 'A' and a.oid >= 16384`).finally(() => clearTimeout(timer));
-    this.types.addArrays((rows as unknown as { oid: number; element: number }[]).map((row) => [row.oid, row.element]));
-    this.catalog.isRead = true;
   }
 }
 

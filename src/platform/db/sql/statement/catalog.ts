@@ -6,8 +6,6 @@ const shapesMax = 5000;
 /** The schema information that the connections of one pool share. */
 export class Catalog {
   readonly types = new ValueTypes();
-  /** Whether the array types of the schema are known. */
-  isRead = false;
   private readonly parameterTypes = new Map<Shape, readonly number[]>();
 
   /** The types of a statement's parameters; undefined when PostgreSQL has to describe them. */

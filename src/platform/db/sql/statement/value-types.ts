@@ -15,8 +15,8 @@ export const typeIds = {
   jsonb: 3802,
 } as const;
 
-/** The element type of each built-in array type that the client handles. */
-const builtInArrays: readonly (readonly [array: number, element: number])[] = [
+/** The element type of each array type that the client handles. */
+const elements: ReadonlyMap<number, number> = new Map<number, number>([
   [199, typeIds.json],
   [1000, typeIds.bool],
   [1001, typeIds.bytea],
@@ -38,7 +38,7 @@ const builtInArrays: readonly (readonly [array: number, element: number])[] = [
   [2951, 2950],
   [271, 5069],
   [3807, typeIds.jsonb],
-];
+]);
 
 /** Parses a value from PostgreSQL's text format. */
 export type ValueParser = (text: string) => unknown;
@@ -67,18 +67,12 @@ function parseMoment(text: string): Date {
 
 /** Parses and encodes the types of a database. */
 export class ValueTypes {
-  private readonly elements = new Map<number, number>(builtInArrays);
   private readonly arrayParsers = new Map<number, ValueParser>();
-
-  /** Adds the array types of the schema's domains. */
-  addArrays(arrays: readonly (readonly [array: number, element: number])[]): void {
-    for (const [array, element] of arrays) this.elements.set(array, element);
-  }
 
   /** The parser for a type; undefined when the text is the value. */
   parserOf(type: number): ValueParser | undefined {
     const known = parsers.get(type) ?? this.arrayParsers.get(type);
-    const element = this.elements.get(type);
+    const element = elements.get(type);
     if (known !== undefined || element === undefined) return known;
     const elementParser = parsers.get(element);
     const parser: ValueParser = (text) => parseArray(text, elementParser);
@@ -93,7 +87,7 @@ export class ValueTypes {
     }
     if (value === null) return null;
     if (type === typeIds.jsonb || type === typeIds.json) return JSON.stringify(value);
-    if (Array.isArray(value)) return this.serializeArray(value, this.elements.get(type) ?? 0);
+    if (Array.isArray(value)) return this.serializeArray(value, elements.get(type) ?? 0);
     if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     return serializeScalar(value);
   }
