@@ -1,4 +1,4 @@
--- What tenants may use. The newest snapshot of a tenant counts; snapshots never change.
+-- What tenants may use. The newest snapshot of a tenant counts. Rows are never updated.
 create table entitlement_snapshots (
   tenant_id   text collate "C" not null,
   id          text collate "C" not null,
@@ -48,7 +48,7 @@ create table billing_plans (
   primary key (tenant_id, key)
 );
 
--- Amounts and quantities in terms are texts.
+-- Amounts and quantities in terms are texts. Rows are never updated.
 create table billing_plan_versions (
   tenant_id  text collate "C" not null,
   plan_key   text collate "C" not null,
@@ -58,12 +58,6 @@ create table billing_plan_versions (
   created_at timestamptz not null,
   primary key (tenant_id, plan_key, version)
 );
-create function refuse_update() returns trigger language plpgsql as $$
-begin
-  raise exception 'rows of % never change', tg_table_name;
-end $$;
-create trigger billing_plan_versions_immutable before update on billing_plan_versions for each row
-  execute function refuse_update();
 
 create table billing_meters (
   tenant_id      text collate "C" not null,

@@ -92,7 +92,7 @@ create table rules (
 );
 create index rules_by_pool on rules (tenant_id, pool_id, id);
 
--- What a pool routes by: its strategy, its config and its rules, without recipients. Rows are inserted and never changed.
+-- What a pool routes by: its strategy, its config and its rules, without recipients. Rows are never updated.
 create table pool_versions (
   tenant_id  text collate "C" not null,
   pool_id    text collate "C" not null,
@@ -561,10 +561,3 @@ create table routing_schedule_runs (
 ) with (fillfactor = 70);
 create index routing_schedule_runs_unsettled on routing_schedule_runs (tenant_id, schedule_id, id)
   where open or due_at is not null;
-
-create function refuse_artifact_change() returns trigger language plpgsql as $$
-begin
-  raise exception 'a version of an artifact never changes';
-end $$;
-create trigger pool_versions_immutable before update on pool_versions
-  for each row execute function refuse_artifact_change();

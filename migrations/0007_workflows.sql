@@ -20,7 +20,7 @@ create table workflow_definitions (
 create unique index workflow_definitions_key on workflow_definitions (tenant_id, key) where status <> 'archived';
 create index workflow_definitions_archived_key on workflow_definitions (tenant_id, key, id) where status = 'archived';
 
--- Published versions. Rows are inserted and never changed.
+-- Published versions. Rows are never updated.
 create table workflow_definition_versions (
   tenant_id     text collate "C" not null,
   definition_id text collate "C" not null,
@@ -36,12 +36,6 @@ create table workflow_definition_versions (
   published_at  timestamptz not null,
   primary key (tenant_id, definition_id, version)
 );
-create function refuse_version_change() returns trigger language plpgsql as $$
-begin
-  raise exception 'a published version of a workflow definition never changes';
-end $$;
-create trigger workflow_definition_versions_immutable before update on workflow_definition_versions
-  for each row execute function refuse_version_change();
 
 -- Versions of workflow definitions that a rollback withdrew. Runs that started on them finish; nothing else reads them, and
 -- their numbers are not used again.

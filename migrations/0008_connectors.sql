@@ -1,4 +1,4 @@
--- Manifests of tenants: providers as documents. Versions are inserted, deleted and never changed.
+-- Manifests of tenants: providers as documents. Rows are never updated.
 create table connector_manifests (
   tenant_id  text collate "C" not null,
   id         text collate "C" not null,
@@ -17,12 +17,6 @@ create table connector_manifests (
 );
 create unique index connector_manifests_version on connector_manifests (tenant_id, key, version);
 create index connector_manifests_pack on connector_manifests (tenant_id, pack_id) where pack_id <> '';
-create function refuse_manifest_change() returns trigger language plpgsql as $$
-begin
-  raise exception 'a version of a connector manifest never changes';
-end $$;
-create trigger connector_manifests_immutable before update on connector_manifests
-  for each row execute function refuse_manifest_change();
 
 -- A tenant's own settings for a provider, such as its OAuth app.
 create table connector_provider_configs (
@@ -51,7 +45,8 @@ create table connector_provider_configs (
 create index connector_provider_configs_by_provider on connector_provider_configs (tenant_id, provider_key, id);
 create index connector_provider_configs_by_key on connector_provider_configs (key_id) where ciphertext <> '';
 
--- What a provider config sends to its provider: client id, scopes and settings, without secrets.
+-- What a provider config sends to its provider: client id, scopes and settings, without secrets. Rows are never
+-- updated.
 create table connector_provider_config_versions (
   tenant_id  text collate "C" not null,
   config_id  text collate "C" not null,
@@ -64,8 +59,6 @@ create table connector_provider_config_versions (
   created_at timestamptz not null,
   primary key (tenant_id, config_id, version)
 );
-create trigger connector_provider_config_versions_immutable before update on connector_provider_config_versions
-  for each row execute function refuse_artifact_change();
 
 create table connector_provider_config_active_versions (
   tenant_id text collate "C" not null,
@@ -491,7 +484,7 @@ create table marketplace_installation_records (
 );
 create index marketplace_installation_records_id on marketplace_installation_records (tenant_id, kind, record_id);
 
--- The log of installations. Rows are inserted and never changed.
+-- The log of installations. Rows are never updated.
 create table marketplace_installation_changes (
   tenant_id       text collate "C" not null,
   id              text collate "C" not null,

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { testDatabase } from "../harness/context.ts";
+
+const root = join(import.meta.dirname, "../..");
+const textsOf = (pattern: string) =>
+  globSync(pattern, { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"));
+
+/** The tables that their comments declare as never updated. */
+function neverUpdatedTables(): string[] {
+  const declared = /^-- (?:.*\n-- )*.*never(?:\n-- | )updated\.\ncreate table (\w+)/gm;
+  return textsOf("migrations/*.sql").flatMap((text) => [...text.matchAll(declared)].map(([, table]) => table!));
+}
+
+test("rows that are declared as never updated are updated by no statement of the service", () => {
+  const tables = neverUpdatedTables();
+  for (const kind of ["workflow_definition", "billing_plan", "pool", "connector_provider_config"]) {
+    assert.ok(tables.includes(`${kind}_versions`), kind);
+  }
+  const sources = textsOf("src/**/!(*.test).ts").join("\n");
+  for (const table of tables) {
+    assert.match(sources, new RegExp(`insert into ${table}\\b`), `${table} is written`);
+    assert.doesNotMatch(sources, new RegExp(`\\bupdate ${table}\\b`), table);
+    assert.doesNotMatch(sources, new RegExp(`insert into ${table}\\b[^\`;]*\\bdo update\\b`), table);
+  }
+});
+
+test("the schema has no triggers and no types of its own", async () => {
+  const { sql } = await testDatabase();
+  const triggers = await sql`select from pg_trigger where not tgisinternal`;
+  const types = await sql`
+    select from pg_type where typnamespace = current_schema()::regnamespace and typtype in ('d', 'e', 'r')`;
+  assert.deepEqual([triggers.count, types.count], [0, 0]);
+});
