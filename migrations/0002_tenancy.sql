@@ -30,7 +30,7 @@ create table quota_usage (
   day       date not null,
   used      bigint not null,
   primary key (tenant_id, operation, day)
-);
+) with (fillfactor = 50);
 
 create table environments (
   tenant_id      text collate "C" not null,

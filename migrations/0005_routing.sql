@@ -206,7 +206,7 @@ create table queue_items (
   -- Whether somebody reported an outcome before the item was completed.
   reported          boolean not null default false,
   primary key (tenant_id, id)
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 -- What can be leased, in the order in which it goes.
 create index queue_items_ready on queue_items (tenant_id, pool_id, recipient_id, rank, id) where state = 'ready';
 -- What waits, oldest first: for the oldest age, for draining and for expiry.
@@ -339,7 +339,7 @@ create table queue_dependencies (
   on_id     text collate "C" not null,
   outcome   text check (outcome in ('completed', 'failed')),
   primary key (tenant_id, item_id, on_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index queue_dependencies_on on queue_dependencies (tenant_id, on_id);
 create index queue_dependencies_settled on queue_dependencies (tenant_id, item_id) where outcome is not null;
 
@@ -387,7 +387,7 @@ create table queue_depths (
   closed    boolean not null default false,
   primary key (tenant_id, pool_id, shard),
   constraint queue_depths_closed check (not closed or depth <= 0)
-);
+) with (fillfactor = 50);
 
 create table queue_days (
   tenant_id text collate "C" not null,
@@ -400,7 +400,7 @@ create table queue_days (
   completed bigint not null default 0,
   failed    bigint not null default 0,
   primary key (tenant_id, pool_id, day, shard)
-);
+) with (fillfactor = 50);
 
 -- Changes of all items that match a filter, made in the background.
 create table bulk_operations (

@@ -306,7 +306,7 @@ create table notification_runs (
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
   primary key (tenant_id, id)
-) with (fillfactor = 85);
+) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.01);
 create index notification_runs_by_transaction on notification_runs (tenant_id, transaction_id, id);
 create index notification_runs_waiting on notification_runs (lane, tenant_id, wake_at, id) where status = 'waiting';
 create index notification_runs_running on notification_runs (lease_until) where status = 'running';
@@ -411,7 +411,7 @@ create table notification_deliveries (
   sent_at                  timestamptz,
   completed_at             timestamptz,
   primary key (tenant_id, id)
-) with (fillfactor = 85);
+) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.01);
 create index notification_deliveries_by_subscriber on notification_deliveries (tenant_id, subscriber_id, id);
 create index notification_deliveries_by_broadcast on notification_deliveries (tenant_id, broadcast_id, id)
   where broadcast_id <> '';

@@ -140,7 +140,7 @@ create table workflow_mailbox (
   -- The step that consumed it; empty until then.
   consumed_by text not null,
   primary key (tenant_id, run_id, event_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 
 -- Work for external workers: one row per step in progress.
 create table workflow_tasks (
@@ -408,7 +408,7 @@ create table workflow_stream_deliveries (
   -- When the delivery is tried again, if the node that stored it does not succeed before.
   due_at    timestamptz not null,
   primary key (tenant_id, run_id, stream_id, sequence)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index workflow_stream_deliveries_due on workflow_stream_deliveries (due_at);
 
 -- Deliveries of large objects to workflow data streams. The bytes are in the object store. A row exists before the first

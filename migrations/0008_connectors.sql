@@ -392,7 +392,7 @@ create table connector_trigger_deliveries (
   attempts         integer not null default 0,
   first_claimed_at timestamptz,
   primary key (tenant_id, event_id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index connector_trigger_deliveries_due on connector_trigger_deliveries (tenant_id, due_at);
 
 -- Public keys of publishers that a tenant trusts. Publishers belong to a tenant: two tenants may use the same name.

@@ -58,7 +58,7 @@ create table experiment_exposures (
   -- The counted values of a unit whose scores count as they arrive.
   counted          json,
   primary key (tenant_id, experiment_id, unit_hash)
-) with (fillfactor = 85);
+) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.01);
 create index experiment_exposures_due on experiment_exposures (due_at) where due_at is not null;
 
 -- The number of exposed and of counted units. Shards keep writers apart.

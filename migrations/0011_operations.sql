@@ -88,7 +88,7 @@ create table webhook_deliveries (
   created_at      timestamptz not null,
   ended_at        timestamptz,
   primary key (tenant_id, endpoint_id, event_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.01);
 create index webhook_deliveries_due on webhook_deliveries (tenant_id, endpoint_id, next_attempt_at)
   where status = 'pending';
 -- Only ever read from its old end.

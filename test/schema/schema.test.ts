@@ -34,3 +34,15 @@ test("the schema has no triggers and no types of its own", async () => {
     select from pg_type where typnamespace = current_schema()::regnamespace and typtype in ('d', 'e', 'r')`;
   assert.deepEqual([triggers.count, types.count], [0, 0]);
 });
+
+test("tables whose rows are leased are vacuumed before dead rows slow leases down", async () => {
+  const { sql } = await testDatabase();
+  const tables = await sql<{ name: string; share: number | null }[]>`
+    select c.relname::text as name, (
+      select option_value::float8 from pg_options_to_table(c.reloptions) where option_name = 'autovacuum_vacuum_scale_factor'
+    ) as share
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'lease_token'
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`;
+  assert.ok(tables.some(({ name }) => name === "queue_items"));
+  for (const { name, share } of tables) assert.ok(share !== null && share <= 0.05, name);
+});
