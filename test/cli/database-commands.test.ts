@@ -6,7 +6,7 @@ import test from "node:test";
 import { bindingOf } from "../../src/modules/tenancy/secrets/domain/secret.ts";
 import { createKeyring } from "../../src/platform/crypto/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
-import { scratch } from "../harness/embedded-owner.ts";
+import { query, scratch } from "../harness/embedded-owner.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { administer, databaseUrl } from "../harness/postgres-server.ts";
 import { cli } from "./cli-run.ts";
@@ -32,6 +32,23 @@ test("migrate brings an empty database up to date and reports the applied migrat
   const second = await cli(words);
   assert.equal(second.out, "The schema is already up to date.\n");
   await administer(url, `drop database ${name}`);
+});
+
+test("a start on the data of an earlier build says that it must be exported or removed", async (t) => {
+  const { url } = await freshDatabase();
+  const name = `earlier_${randomBytes(6).toString("hex")}`;
+  const earlier = databaseUrl(url, name);
+  await administer(url, `create database ${name}`);
+  t.after(() => administer(url, `drop database ${name} with (force)`));
+  await query(earlier, "create table schema_migrations (name text primary key, sha256 text not null)");
+  await query(earlier, "insert into schema_migrations values ('0001_kernel_core.sql', '')");
+  const key = `connector.encryption_key=${randomBytes(32).toString("base64")}`;
+  const started = await cli(["serve", ...set(`database.url=${earlier}`, key)]);
+  assert.equal(started.exitCode, 1);
+  assert.match(
+    started.err,
+    /earlier build: it has 0001_kernel_core\.sql\. .* Export .* start with an empty database: remove/,
+  );
 });
 
 test("rotate-keys re-encrypts the secrets of older keys, and only once", async () => {

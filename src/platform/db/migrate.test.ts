@@ -86,7 +86,18 @@ test("a file that was changed after it was applied is refused by name", async (t
   const { url, folder } = await scratch(t);
   await migrate(url, await folder(first));
   const changed = await folder({ "0001_pools_table.sql": "create table pools (n bigint);" });
-  await assert.rejects(migrate(url, changed), refusal(/0001_pools_table\.sql was changed/));
+  await assert.rejects(migrate(url, changed), refusal(/its migration 0001_pools_table\.sql differs/));
+});
+
+test("a database of an earlier build is refused with what to do about its data, and stays unchanged", async (t) => {
+  const { url, folder } = await scratch(t);
+  await migrate(url, await folder({ ...second, "0003_pools_last.sql": "insert into pools values (3);" }));
+  const earlier = /earlier build: it has 0001_pools_table\.sql and 2 more .* Export .* start with an empty database/;
+  const later = await folder({ "0001_kernel.sql": "create table kernel ();", "0002_pools.sql": "drop table pools;" });
+  await assert.rejects(migrate(url, later), refusal(earlier));
+  assert.deepEqual(await query(url, "select to_regclass('kernel') as kernel, count(*)::int as count from pools"), [
+    { kernel: null, count: 3 },
+  ]);
 });
 
 test("other line endings are not a change", async (t) => {

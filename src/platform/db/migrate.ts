@@ -66,25 +66,39 @@ async function readApplied(sql: Sql): Promise<{ name: string; sha256: string }[]
 
 /** Returns the pending migrations. The applied ones must be an unchanged prefix of the files. */
 function compare(files: readonly Migration[], applied: readonly { name: string; sha256: string }[]): Migration[] {
-  const known = new Set(files.map(({ name }) => name));
-  const ahead = applied.filter(({ name }) => !known.has(name));
-  if (ahead.length > 0) {
+  const known = new Map(files.map(({ name, sha256 }) => [name, sha256]));
+  const shared = applied.filter(({ name }) => known.has(name));
+  const unknown = applied.filter(({ name }) => !known.has(name)).map(({ name }) => name);
+  if (unknown.length > 0 && shared.length === files.length) {
+    throw refuse(`The database is ahead of this version: it has ${unknown.join(", ")}. Start a newer version.`);
+  }
+  if (unknown.length > 0) {
+    throw refuse(`The database was written by an earlier build: it has ${listed(unknown)}. ${removal}`);
+  }
+  const changed = shared.find(({ name, sha256 }) => known.get(name) !== sha256);
+  if (changed !== undefined) {
     throw refuse(
-      `The database is ahead of this version: it has ${ahead.map(({ name }) => name).join(", ")}. Start a newer version.`,
+      `The database was written by another build: its migration ${changed.name} differs. ${removal} A migration never ` +
+        "changes after it was applied: if you have changed the file, restore it and write a new one.",
     );
   }
-  for (const [index, { name, sha256 }] of applied.entries()) {
+  for (const [index, { name }] of applied.entries()) {
     const file = files[index]!;
     if (file.name !== name) {
       throw refuse(
         `The migration ${file.name} comes before ${name}, which is already applied: give it a later number.`,
       );
     }
-    if (file.sha256 !== sha256) {
-      throw refuse(`The migration ${name} was changed after it was applied: restore it and write a new one.`);
-    }
   }
   return files.slice(applied.length);
+}
+
+const removal =
+  "This version cannot upgrade it. Export what you need with the build that wrote it, and then start with an empty database: " +
+  "remove the data, or choose another data.dir or database.url.";
+
+function listed([first, ...others]: readonly string[]): string {
+  return others.length === 0 ? first! : `${first} and ${others.length} more that this version does not know`;
 }
 
 async function apply(session: Session, { name, text, sha256 }: Migration): Promise<void> {
