@@ -12,8 +12,8 @@ create table instance (
   value jsonb not null
 );
 
--- The log. (xid, id) is an order in which nothing ever appears behind a reader:
--- readers stop before the oldest transaction that is still running.
+-- The event log. Readers follow the order (xid, id) and stop before the oldest transaction that is still running, so that no event
+-- ever appears behind a reader.
 create table events (
   tenant_id      text collate "C" not null,
   id             text collate "C" not null,
@@ -23,7 +23,7 @@ create table events (
   subject        text not null default '',
   -- The environment of the record that an event is about; null where the record belongs to none.
   environment_id text collate "C",
-  -- An environment's key never changes: kept here, it tells without a look at environments who may read the event.
+  -- Decides who may read the event, without reading environments. The key of an environment never changes.
   in_production  boolean,
   time           timestamptz not null,
   data           jsonb not null default '{}',
@@ -32,7 +32,7 @@ create table events (
 create index events_in_order on events (tenant_id, xid, id);
 create index events_by_subject on events (tenant_id, subject, id) where subject <> '';
 
--- A mutating request turns pending to completed in the transaction of its effect.
+-- Requests with an idempotency key. The state becomes completed in the transaction of the request's effect.
 create table idempotency_records (
   tenant_id   text collate "C" not null,
   principal   text not null,
@@ -44,10 +44,10 @@ create table idempotency_records (
   created_at  timestamptz not null,
   primary key (tenant_id, principal, operation, key)
 );
--- Only ever read from its old end, so that a coarse index is enough and costs next to nothing to keep.
+-- Only retention uses it, from the oldest row on, so a coarse index is enough.
 create index idempotency_records_by_age on idempotency_records using brin (created_at);
 
--- Background work and everything that leaves: written in the transaction that caused it, run at least once.
+-- Background work, including calls to other services: stored in the transaction that caused it, run at least once.
 create table jobs (
   tenant_id    text collate "C" not null,
   id           text collate "C" not null,
@@ -68,9 +68,8 @@ create index jobs_due on jobs (kind, run_at, id) where state = 'ready';
 create index jobs_leased on jobs (lease_until) where state = 'leased';
 create unique index jobs_dedupe on jobs (tenant_id, kind, dedupe_key) where dedupe_key is not null and state <> 'failed';
 
--- Background work that nodes divide among themselves. Work of each kind has a fixed number of shards.
--- A node in here is alive. Its one lease covers all its shards. A row that is gone never returns: a node that has lost
--- its lease joins again under a new id.
+-- Nodes that share background work. Work of each kind has a fixed number of shards. A node in here is alive; its one lease covers
+-- all its shards. A node that has lost its lease joins again under a new id.
 create table shard_nodes (
   kind       text not null,
   node_id    text not null,

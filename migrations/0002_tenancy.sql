@@ -57,7 +57,7 @@ create table members (
   group_roles      text[] not null default '{}',
   -- Roles through the groups that identity providers named at the last sign-in.
   session_roles    text[] not null default '{}',
-  -- Members have the same ceiling as keys: where they may work, and until when.
+  -- The same limits as those of API keys.
   environment_mode text not null default 'any'
     check (environment_mode in ('any', 'production_only', 'non_production_only')),
   expires_at       timestamptz,

@@ -58,7 +58,7 @@ create table recipient_pauses (
 );
 create index recipient_pauses_due on recipient_pauses (tenant_id, pool_id, resume_at) where resume_at is not null;
 
--- What outcomes and assignments taught about a recipient. Apart from the record, so that work does not rewrite it.
+-- The state of recipients that outcomes and assignments change. Apart from recipients, so that work does not rewrite them.
 create table recipient_states (
   tenant_id            text collate "C" not null,
   pool_id              text collate "C" not null,
@@ -118,7 +118,7 @@ create table pool_active_versions (
   primary key (tenant_id, pool_id)
 );
 
--- What decisions were made from, kept once for each digest.
+-- The snapshots that decisions were made from, stored once per digest.
 create table routing_snapshots (
   tenant_id  text collate "C" not null,
   digest     bytea not null,
@@ -149,7 +149,7 @@ create table queue_items (
   priority          integer not null,
   -- The time of acceptance in milliseconds, less the value of the priority. Lower goes first, so that age outweighs priority.
   rank              bigint not null,
-  -- pending, held: when to look at it again.
+  -- pending, held: when to look at it again. ready: since when it is ready.
   due_at            timestamptz,
   hold_reason       text not null default '',
   expires_at        timestamptz not null,
@@ -207,21 +207,21 @@ create table queue_items (
   reported          boolean not null default false,
   primary key (tenant_id, id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
--- What can be leased, in the order in which it goes.
+-- Items that can be leased, in their order.
 create index queue_items_ready on queue_items (tenant_id, pool_id, recipient_id, rank, id) where state = 'ready';
--- What waits, oldest first: for the oldest age, for draining and for expiry.
+-- Waiting items, oldest first: for the oldest age, for draining and for expiry.
 create index queue_items_waiting on queue_items (tenant_id, pool_id, id) where state in ('pending', 'held', 'ready');
 create index queue_items_due on queue_items (due_at) where state in ('pending', 'held') and due_at is not null;
 create index queue_items_expiring on queue_items (expires_at) where own_ttl and state in ('pending', 'held', 'ready');
 create index queue_items_in_flight on queue_items (tenant_id, pool_id, recipient_id) where state = 'leased';
--- What the service itself sends to its recipients.
+-- Items that the service pushes to their recipients.
 create index queue_items_to_push on queue_items (tenant_id, pool_id, recipient_id, rank, id)
   where state = 'ready' and delivery = 'push';
 -- Finds the first items of each pair of groups in a pool, so that a group with many items hides no other.
 create index queue_items_limited on queue_items
   (tenant_id, pool_id, recipient_id, throttle_group, concurrency_group, rank, id)
   where state = 'ready' and (throttle_group <> '' or concurrency_group <> '');
--- Finds what waits in one group.
+-- Find the items that wait in one group.
 create index queue_items_for_place on queue_items (tenant_id, concurrency_group, pool_id, rank, id)
   where state = 'ready' and concurrency_group <> '';
 create index queue_items_for_token on queue_items (tenant_id, throttle_group, rank, id)
@@ -299,8 +299,8 @@ create index outcomes_by_pool on outcomes (tenant_id, pool_id, recorded_at);
 create view all_items as
   select false as archived, tenant_id, id, pool_id, recipient_id, state, delivery, hold_reason, priority, rank, due_at,
     expires_at, attempt, leased_at, lease_until, ended_at, '' collate "C" as survivor_id, failures, '' as done_token,
-    singleton_group, debounce_group, throttle_group, concurrency_group, assign_tries, assign_reason, assign_after, type, key, attributes,
-    requirements, payload, decided_priority
+    singleton_group, debounce_group, throttle_group, concurrency_group, assign_tries, assign_reason, assign_after, type, key,
+    attributes, requirements, payload, decided_priority
   from queue_items
   union all
   select true, tenant_id, id, pool_id, recipient_id, state, delivery, '', priority, 0::bigint, null::timestamptz,
@@ -461,7 +461,7 @@ create index admission_groups_by_age on admission_groups using brin (updated_at)
 -- single groups, and would read all groups of the tenant later.
 create index admission_groups_of_pool on admission_groups (pool_id);
 
--- A queue item that failed for good, and how often it was tried again since. Its work stays in queue_items.
+-- Items that failed permanently, and how often they were retried since. The items stay in queue_items.
 create table dead_letters (
   tenant_id       text collate "C" not null,
   pool_id         text collate "C" not null,

@@ -144,7 +144,7 @@ create table notification_preferences (
   unique (tenant_id, subscriber_id, layer, workflow_key, topic_key, context_digest)
 );
 
--- Providers that channels are served by, in the order of their priority.
+-- The providers of each channel, used in the order of their priority.
 create table notification_integrations (
   tenant_id       text collate "C" not null,
   id              text collate "C" not null,
@@ -201,14 +201,14 @@ create table notification_partials (
   primary key (tenant_id, key)
 );
 
--- What each channel says for a workflow key, and its author's preferences: layer 1.
+-- The templates of each channel for a workflow key, and the author's preferences: layer 1.
 create table notification_workflows (
   tenant_id      text collate "C" not null,
   workflow_key   text collate "C" not null,
   name           text not null default '',
   description    text not null default '',
   channels       jsonb not null default '{}',
-  -- What happens before and between the messages of a workflow, in order.
+  -- The steps before and between the messages, in order.
   steps          jsonb not null default '[]',
   preferences    jsonb,
   created_at     timestamptz not null,
@@ -229,7 +229,7 @@ create table notification_workflow_users (
   primary key (tenant_id, workflow_key, user_id)
 );
 
--- What a trigger carries, kept apart from its deliveries for as long as they may be tried.
+-- Payloads of triggers, stored apart from their deliveries for as long as those may be tried.
 create table notification_payloads (
   tenant_id      text collate "C" not null,
   transaction_id text collate "C" not null,
@@ -251,7 +251,7 @@ create table notification_broadcasts (
   topic_key      text collate "C" not null,
   -- The database's snapshot in which membership counts.
   cutoff         text not null,
-  -- What is sent to whom: channels asked for, user, payload's digest.
+  -- The requested channels, the user and the digest of the payload.
   manifest       jsonb not null,
   status         text not null
     check (status in ('accepted', 'expanding', 'completed', 'failed', 'cancelling', 'cancelled')),
@@ -273,7 +273,7 @@ create index notification_broadcasts_open on notification_broadcasts (next_page_
 create index notification_broadcasts_ended on notification_broadcasts (updated_at)
   where status in ('completed', 'failed', 'cancelled');
 
--- The way of one recipient through the steps of a workflow.
+-- Runs of workflows with steps, one per recipient.
 create table notification_runs (
   tenant_id      text collate "C" not null,
   id             text collate "C" not null,
@@ -477,7 +477,7 @@ create table notification_observations (
 -- Finds observations after their retention.
 create index notification_observations_by_age on notification_observations (received_at);
 
--- What in_app deliveries put before a subscriber; a message has the id of its delivery.
+-- Messages of in_app deliveries. A message has the id of its delivery.
 create table notification_inbox (
   tenant_id     text collate "C" not null,
   subscriber_id text collate "C" not null,
@@ -504,7 +504,7 @@ create index notification_inbox_unread on notification_inbox (tenant_id, subscri
 create index notification_inbox_changed on notification_inbox (tenant_id, subscriber_id, changed_xid, id)
   where changed_xid is not null;
 
--- What the development provider would have sent; a message has the id of its delivery.
+-- Messages that the development provider would have sent. A message has the id of its delivery.
 create table notification_outbox (
   tenant_id    text collate "C" not null,
   id           text collate "C" not null,

@@ -100,8 +100,8 @@ create table workflow_run_archive (
   ended_at       timestamptz not null
 ) partition by range (ended_at);
 create table workflow_run_archive_default partition of workflow_run_archive default;
-create index on workflow_run_archive (tenant_id, id);
-create index on workflow_run_archive (tenant_id, definition_id, id);
+create index workflow_run_archive_by_id on workflow_run_archive (tenant_id, id);
+create index workflow_run_archive_by_definition on workflow_run_archive (tenant_id, definition_id, id);
 -- For the number of runs that ended in a time, by status.
 create index workflow_run_archive_ended on workflow_run_archive (tenant_id, environment_id, ended_at) include (status);
 
@@ -124,7 +124,7 @@ create table workflow_history (
   entries   json not null
 ) partition by range (at);
 create table workflow_history_default partition of workflow_history default;
-create index on workflow_history (tenant_id, run_id, revision);
+create index workflow_history_by_run on workflow_history (tenant_id, run_id, revision);
 
 -- Events that were sent to runs. An event stays until its run ends, so that a repeated one is recognised.
 create table workflow_mailbox (

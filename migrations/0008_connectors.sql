@@ -25,7 +25,7 @@ create table connector_provider_configs (
   environment_id   text collate "C" not null,
   environment_key  text not null,
   provider_key     text collate "C" not null,
-  -- The version of the provider's manifest whose actions the connections of a provider config execute; the newest if empty.
+  -- The version of the provider's manifest whose actions connections of this config execute; empty for the newest.
   manifest_version text not null default '',
   name             text not null,
   status           text not null check (status in ('draft', 'active', 'disabled', 'archived')),
@@ -251,9 +251,9 @@ create table connector_executions (
   lease_until      timestamptz
 ) partition by range (started_at);
 create table connector_executions_default partition of connector_executions default;
-create index on connector_executions (lease_until) where status = 'running';
-create index on connector_executions (tenant_id, connection_id, id);
-create index on connector_executions (tenant_id, id);
+create index connector_executions_running on connector_executions (lease_until) where status = 'running';
+create index connector_executions_by_connection on connector_executions (tenant_id, connection_id, id);
+create index connector_executions_by_id on connector_executions (tenant_id, id);
 
 -- Until when providers want no more requests of a connection, or of a provider without connections.
 create table connector_rate_limits (
@@ -376,8 +376,8 @@ create table connector_trigger_events (
   ended_at        timestamptz
 ) partition by range (received_at);
 create table connector_trigger_events_default partition of connector_trigger_events default;
-create index on connector_trigger_events (tenant_id, id);
-create index on connector_trigger_events (tenant_id, subscription_id, id);
+create index connector_trigger_events_by_id on connector_trigger_events (tenant_id, id);
+create index connector_trigger_events_by_subscription on connector_trigger_events (tenant_id, subscription_id, id);
 
 -- Events that have to be delivered to the target of their subscription.
 create table connector_trigger_deliveries (

@@ -116,7 +116,7 @@ create table evidence_artifacts (
   primary key (tenant_id, pack_id, kind, name)
 );
 
--- Rows are never updated.
+-- Signed results of checks. Rows are never updated.
 create table evidence_receipts (
   tenant_id      text collate "C" not null,
   id             text collate "C" not null,

@@ -59,7 +59,7 @@ create table webhook_failures (
   primary key (tenant_id, endpoint_id)
 );
 
--- How far a tenant's log was turned into deliveries.
+-- How far deliveries were created from a tenant's log.
 create table webhook_cursors (
   tenant_id text collate "C" primary key,
   xid       xid8 not null,
@@ -78,10 +78,10 @@ create table webhook_deliveries (
   -- From webhook_delivery_order; null for endpoints without order.
   sequence        bigint,
   status          text not null default 'pending' check (status in ('pending', 'succeeded', 'failed', 'cancelled')),
-  -- When it is to be tried, or, while it is being tried, when it counts as abandoned.
+  -- When it is tried next; during an attempt, when the attempt counts as abandoned.
   next_attempt_at timestamptz,
   lease_token     text,
-  -- Attempts since it was made or replayed; attempt_log holds the latest of all.
+  -- Attempts since it was created or replayed; attempt_log has the latest attempts of all.
   run_attempts    integer not null default 0,
   attempt_count   integer not null default 0,
   attempt_log     jsonb not null default '[]',
@@ -91,7 +91,7 @@ create table webhook_deliveries (
 ) with (autovacuum_vacuum_scale_factor = 0.01);
 create index webhook_deliveries_due on webhook_deliveries (tenant_id, endpoint_id, next_attempt_at)
   where status = 'pending';
--- Only ever read from its old end.
+-- Only retention uses it, from the oldest row on.
 create index webhook_deliveries_ended on webhook_deliveries using brin (ended_at);
 create index webhook_deliveries_ordered on webhook_deliveries (tenant_id, endpoint_id, sequence)
   where status = 'pending' and sequence is not null;
