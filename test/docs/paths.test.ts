@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-const documents = ["README.md", ...globSync("docs/{,guides/,decisions/}*.md").sort()];
+const documents = ["README.md", ...globSync("docs/{,architecture/,guides/,decisions/}*.md").sort()];
 
 /** The heading anchors of a document, as GitHub derives them. */
 function anchorsOf(markdown: string): Set<string> {
