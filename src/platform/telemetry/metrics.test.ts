@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import perfHooks from "node:perf_hooks";
 import { test } from "node:test";
 import { Histogram, Registry } from "prom-client";
 import { Failure } from "../../errors/index.ts";
@@ -62,6 +63,14 @@ test("the gauge of active calls goes up and down", async () => {
   assert.match(await metrics.render(), /^rpc_server_active_calls\{protocol="connect",plane="external"\} 1$/m);
   metrics.calls.end(operation, "connect", "external", "INTERNAL", 0.1);
   assert.match(await metrics.render(), /^rpc_server_active_calls\{protocol="connect",plane="external"\} 0$/m);
+});
+
+test("the process is measured once, however many registries there are", (t) => {
+  createMetrics();
+  const observe = t.mock.method(perfHooks.PerformanceObserver.prototype, "observe");
+  const monitor = t.mock.method(perfHooks, "monitorEventLoopDelay");
+  createMetrics();
+  assert.equal(observe.mock.callCount() + monitor.mock.callCount(), 0);
 });
 
 test("process metrics are included, and two registries are independent", async () => {

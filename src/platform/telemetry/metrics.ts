@@ -53,10 +53,9 @@ export interface Metrics {
  */
 export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number } = {}): Metrics {
   const registry = new Registry();
+  const processRegistry = processMetrics();
   const textMetrics: TextMetric[] = [];
   const tenants = createTenantLabels(tenantsMax);
-  collectDefaultMetrics({ register: registry });
-  addEventLoopDelay(registry);
   const common = (settings: MetricSettings) => {
     rejectIdLabels(settings);
     const { name, help, labels } = settings;
@@ -65,8 +64,14 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
   return {
     calls: callMetrics(registry, textMetrics, tenants),
     contentType: registry.contentType,
-    render: async () => `${[await registry.metrics(), ...textMetrics.map(renderMetric)].join("\n")}\n`,
-    describe: () => [...registry.getMetricsAsArray(), ...textMetrics].map(describeMetric).sort(byName),
+    render: async () => {
+      const texts = await Promise.all([processRegistry.metrics(), registry.metrics()]);
+      return `${[...texts, ...textMetrics.map(renderMetric)].join("\n")}\n`;
+    },
+    describe: () =>
+      [...processRegistry.getMetricsAsArray(), ...registry.getMetricsAsArray(), ...textMetrics]
+        .map(describeMetric)
+        .sort(byName),
     counter: (settings) => new Counter(common(settings)),
     tenantCounter: (settings) => {
       rejectIdLabels(settings);
@@ -84,6 +89,17 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
       return new Histogram({ ...common(settings), buckets: [...settings.buckets] });
     },
   };
+}
+
+let ofProcess: Registry | undefined;
+
+/** The metrics of the process, which all nodes in it share: their timers and observers cannot be stopped. */
+function processMetrics(): Registry {
+  if (ofProcess !== undefined) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  addEventLoopDelay(ofProcess);
+  return ofProcess;
 }
 
 function describeMetric(metric: object): MetricDescription {
