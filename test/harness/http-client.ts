@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
+import { finished } from "node:stream/promises";
 
 /** A request without its address. */
 export interface HttpRequest {
@@ -27,6 +28,12 @@ export async function sendHttp(url: string, { method, headers, body, signal }: H
   sent.end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   return { status: response.statusCode!, headers: headersOf(response), body: response };
+}
+
+/** Requests a document and discards it as it arrives, because keeping megabytes of them slows a test down. */
+export async function discardDocument(url: string, headers: HttpRequest["headers"] = {}): Promise<void> {
+  const { body } = await sendHttp(url, { method: "GET", headers });
+  await finished(body.resume());
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {

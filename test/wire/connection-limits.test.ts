@@ -2,18 +2,25 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
-import { before, test } from "node:test";
+import { before, describe, test } from "node:test";
+import { discardDocument } from "../harness/http-client.ts";
 import { encodeFrame, encodePreface } from "../harness/http2-frames.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 
 let service: TestService;
+/** A node that waits for callers, but not for those that do not read its responses. */
+let patient: TestService;
 before(async () => {
-  service = await startService({
-    "server.header_timeout_s": "1",
-    "server.body_timeout_s": "1",
-    "server.idle_timeout_s": "1",
-  });
+  [service, patient] = await Promise.all([
+    startService({
+      "server.header_timeout_s": "1",
+      "server.body_timeout_s": "1",
+      "server.idle_timeout_s": "1",
+      "server.max_connections_per_address": "1",
+    }),
+    startService({ "server.body_timeout_s": "1", "api.max_request_body_size": "65536" }),
+  ]);
 });
 
 interface Connection {
@@ -50,64 +57,6 @@ const lingering: readonly (readonly [what: string, words: string | Buffer])[] = 
   ["sends an HTTP/2 header block that never ends", Buffer.concat([preface, encodeFrame(1, 0, 1, Buffer.from([0x83]))])],
 ];
 
-for (const [what, words] of lingering) {
-  test(`an unauthenticated caller that ${what} is disconnected`, async () => {
-    const { ended } = await open(words);
-    await ended;
-  });
-}
-
-test("a caller that times out and never closes its side does not keep its connection", async (t) => {
-  const bounded = await startService({
-    "server.header_timeout_s": "1",
-    "server.body_timeout_s": "1",
-    "server.idle_timeout_s": "1",
-  });
-  const { hostname, port } = new URL(bounded.baseUrl);
-  const ends: Promise<void>[] = [];
-  for (const [, words] of lingering) {
-    const socket = connectTcp({ port: Number(port), host: hostname, allowHalfOpen: true }).on("error", () => {});
-    t.after(() => socket.destroy());
-    ends.push(new Promise((resolve) => socket.once("end", resolve).once("close", () => resolve())));
-    await once(socket, "connect");
-    socket.resume().write(words);
-  }
-  await Promise.all(ends);
-  await until(async () => (await openConnections(bounded)) === 0);
-});
-
-async function openConnections({ metricsUrl }: TestService): Promise<number> {
-  const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
-  const open = /^open_connections\{plane="external"\} (\d+)$/m.exec(metrics)?.[1];
-  assert.ok(open !== undefined, "the metric exists");
-  return Number(open);
-}
-
-test("headers that do not arrive in time get a problem response that says so", async () => {
-  const { ended } = await open("POST /api/events HTTP/1.1\r\nHost: localhost\r\n");
-  const [head, body] = (await ended).split("\r\n\r\n", 2);
-  assert.match(head!, /^HTTP\/1\.1 408 /);
-  assert.equal(JSON.parse(body!).errorCode, "REQUEST_TIMEOUT");
-});
-
-test("a body over HTTP/1.1 that does not arrive in time gets 408, and the connection ends", async () => {
-  const { ended } = await open(
-    `POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${service.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
-  );
-  const [head, body] = (await ended).split("\r\n\r\n", 2);
-  assert.match(head!, /^HTTP\/1\.1 408 /);
-  const problem = JSON.parse(body!);
-  assert.equal(problem.errorCode, "REQUEST_TIMEOUT");
-  assert.equal(problem.retryable, true);
-});
-
-test("a rejected caller over HTTP/1.1 that never sends its body is disconnected after the response", async () => {
-  const { ended } = await open(
-    "POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
-  );
-  assert.match(await ended, /^HTTP\/1\.1 401 /);
-});
-
 /** Opens a stream whose body never ends; resolves when the service has closed the stream. */
 async function stall(session: http2.ClientHttp2Session, headers: http2.OutgoingHttpHeaders) {
   const stream = session.request({ ":method": "POST", "content-type": "application/json", ...headers });
@@ -123,39 +72,90 @@ async function stall(session: http2.ClientHttp2Session, headers: http2.OutgoingH
   return { head, flags, text, rstCode: stream.rstCode };
 }
 
-test("a body over HTTP/2 that does not arrive in time gets an error in its protocol, and its stream ends", async (t) => {
-  const session = http2.connect(service.baseUrl);
-  t.after(() => session.destroy());
-  const key = { "x-api-key": service.adminKey };
-  const rest = await stall(session, { ":path": "/api/v2/environments", ...key });
-  assert.equal(rest.head[":status"], 408);
-  assert.equal(JSON.parse(rest.text).errorCode, "REQUEST_TIMEOUT");
-  const connect = await stall(session, { ":path": "/service.api.EnvironmentService/CreateEnvironment", ...key });
-  assert.equal(JSON.parse(connect.text).code, "deadline_exceeded");
-  const grpc = await stall(session, {
-    ":path": "/service.api.EnvironmentService/CreateEnvironment",
-    ...key,
-    "content-type": "application/grpc",
+describe("callers that stay silent", { concurrency: true }, () => {
+  for (const [what, words] of lingering) {
+    test(`an unauthenticated caller that ${what} is disconnected`, async () => {
+      const { ended } = await open(words);
+      await ended;
+    });
+  }
+
+  test("headers that do not arrive in time get a problem response that says so", async () => {
+    const { ended } = await open("POST /api/events HTTP/1.1\r\nHost: localhost\r\n");
+    const [head, body] = (await ended).split("\r\n\r\n", 2);
+    assert.match(head!, /^HTTP\/1\.1 408 /);
+    assert.equal(JSON.parse(body!).errorCode, "REQUEST_TIMEOUT");
   });
-  assert.equal(grpc.head["grpc-status"], "4");
-  const reflection = await stall(session, {
-    ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-    "content-type": "application/grpc",
+
+  test("a body over HTTP/1.1 that does not arrive in time gets 408, and the connection ends", async () => {
+    const { ended } = await open(
+      `POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${service.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    const [head, body] = (await ended).split("\r\n\r\n", 2);
+    assert.match(head!, /^HTTP\/1\.1 408 /);
+    const problem = JSON.parse(body!);
+    assert.equal(problem.errorCode, "REQUEST_TIMEOUT");
+    assert.equal(problem.retryable, true);
   });
-  assert.equal(reflection.rstCode, 0);
+
+  test("a rejected caller over HTTP/1.1 that never sends its body is disconnected after the response", async () => {
+    const { ended } = await open(
+      "POST /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    );
+    assert.match(await ended, /^HTTP\/1\.1 401 /);
+  });
+
+  test("a body over HTTP/2 that does not arrive in time gets an error in its protocol, and its stream ends", async (t) => {
+    const session = http2.connect(service.baseUrl);
+    t.after(() => session.destroy());
+    const key = { "x-api-key": service.adminKey };
+    const create = "/service.api.EnvironmentService/CreateEnvironment";
+    const asGrpc = { "content-type": "application/grpc" };
+    const [rest, connect, grpc, reflection] = await Promise.all([
+      stall(session, { ":path": "/api/v2/environments", ...key }),
+      stall(session, { ":path": create, ...key }),
+      stall(session, { ":path": create, ...key, ...asGrpc }),
+      stall(session, { ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", ...asGrpc }),
+    ]);
+    assert.equal(rest.head[":status"], 408);
+    assert.equal(JSON.parse(rest.text).errorCode, "REQUEST_TIMEOUT");
+    assert.equal(JSON.parse(connect.text).code, "deadline_exceeded");
+    assert.equal(grpc.head["grpc-status"], "4");
+    assert.equal(reflection.rstCode, 0);
+  });
+
+  test("the stream of a rejected HTTP/2 caller that never sends its body is closed after the response", async (t) => {
+    const session = http2.connect(service.baseUrl);
+    t.after(() => session.destroy());
+    const { head, rstCode } = await stall(session, { ":path": "/api/v2/environments" });
+    assert.equal(head[":status"], 401);
+    assert.equal(rstCode, 0);
+  });
 });
 
-test("the stream of a rejected HTTP/2 caller that never sends its body is closed after the response", async (t) => {
-  const session = http2.connect(service.baseUrl);
-  t.after(() => session.destroy());
-  const { head, rstCode } = await stall(session, { ":path": "/api/v2/environments" });
-  assert.equal(head[":status"], 401);
-  assert.equal(rstCode, 0);
+test("a caller that times out and never closes its side does not keep its connection", async (t) => {
+  const { hostname, port } = new URL(service.baseUrl);
+  const ends: Promise<void>[] = [];
+  for (const [, words] of lingering) {
+    const socket = connectTcp({ port: Number(port), host: hostname, allowHalfOpen: true }).on("error", () => {});
+    t.after(() => socket.destroy());
+    ends.push(new Promise((resolve) => socket.once("end", resolve).once("close", () => resolve())));
+    await once(socket, "connect");
+    socket.resume().write(words);
+  }
+  await Promise.all(ends);
+  await until(async () => (await openConnections(service)) === 0);
 });
+
+async function openConnections({ metricsUrl }: TestService): Promise<number> {
+  const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
+  const open = /^open_connections\{plane="external"\} (\d+)$/m.exec(metrics)?.[1];
+  assert.ok(open !== undefined, "the metric exists");
+  return Number(open);
+}
 
 test("a rejected body beyond the maximum size is cut off, and the connection stays usable", async (t) => {
-  const small = await startService({ "api.max_request_body_size": "65536" });
-  const session = http2.connect(small.baseUrl);
+  const session = http2.connect(patient.baseUrl);
   t.after(() => session.destroy());
   const stream = session.request({ ":method": "POST", ":path": "/api/v2/environments" }).resume();
   stream.on("error", () => {});
@@ -169,11 +169,15 @@ test("a rejected body beyond the maximum size is cut off, and the connection sta
   assert.equal(head[":status"], 200);
 });
 
+/** Has the document created, which happens once: later responses are free. Leaves no connection open. */
+async function requestDocument(): Promise<void> {
+  await discardDocument(`${patient.baseUrl}/openapi.yaml`, { connection: "close" });
+  await until(async () => (await openConnections(patient)) === 0);
+}
+
 test("a response that the caller does not read is abandoned, over HTTP/1.1 and HTTP/2", async (t) => {
-  const patient = await startService({ "server.body_timeout_s": "1" });
   const { baseUrl } = patient;
-  // Created once: later responses are free.
-  await (await fetch(`${baseUrl}/openapi.yaml`)).text();
+  await requestDocument();
   const { socket } = await open("GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20), baseUrl);
   t.after(() => socket.destroy());
   socket.removeAllListeners("data").pause();
@@ -186,15 +190,12 @@ test("a response that the caller does not read is abandoned, over HTTP/1.1 and H
   assert.equal(stream.rstCode, http2.constants.NGHTTP2_CANCEL);
   // The kernel reports the end only after all data is read, so the test queries the service.
   session.destroy();
-  // The remaining connection is the one that requested the document first.
-  await until(async () => (await openConnections(patient)) <= 1);
+  await until(async () => (await openConnections(patient)) === 0);
 });
 
 test("pipelined responses that are ready early are abandoned when the caller does not read them", async (t) => {
-  const patient = await startService({ "server.body_timeout_s": "1" });
   const { baseUrl, adminKey } = patient;
-  await (await fetch(`${baseUrl}/openapi.yaml`, { headers: { connection: "close" } })).text();
-  await until(async () => (await openConnections(patient)) === 0);
+  await requestDocument();
   // The first response needs the database. The documents are ready immediately, and wait for it.
   const first = `GET /api/v2/environments HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${adminKey}\r\n\r\n`;
   const documents = "GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20);
@@ -250,7 +251,7 @@ test("connections beyond the limits, per address or in total, are refused until 
     { "server.max_connections_per_address": "3", "server.proxy_networks": "" },
     { "server.max_connections": "3" },
   ];
-  for (const limits of cases) {
+  const assertLimited = async (limits: Record<string, string>) => {
     // A silent connection that its caller closes is released immediately, before its timeout.
     const limited = await startService({ "server.header_timeout_s": "300", ...limits });
     const health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -272,14 +273,14 @@ test("connections beyond the limits, per address or in total, are refused until 
     // Another plane has its own limit.
     const metrics = await (await fetch(`${limited.metricsUrl}/metrics`)).text();
     assert.match(metrics, /^connections_refused_total\{limit="(address|total)"\} [1-9]/m);
-  }
+  };
+  await Promise.all(cases.map(assertLimited));
 });
 
 test("the limit per address does not apply to a proxy's network", async (t) => {
-  const limited = await startService({ "server.max_connections_per_address": "1" });
-  const held = await Promise.all([1, 2, 3].map(() => open("", limited.baseUrl)));
+  const held = await Promise.all([1, 2, 3].map(() => open("")));
   t.after(() => {
     for (const { socket } of held) socket.destroy();
   });
-  assert.equal((await fetch(`${limited.baseUrl}/health`)).status, 200);
+  assert.equal((await fetch(`${service.baseUrl}/health`)).status, 200);
 });
