@@ -11,7 +11,10 @@ export type { HttpBinding, Operation, Paging } from "./operation.ts";
 export { findUpdatedRecord, isObserved, type RenamedField, type UpdatedRecord } from "./updated-record.ts";
 export { services };
 
-/** Reads all operations of the API from the definitions. */
-export function readOperations(): Operation[] {
-  return services.flatMap((service) => service.methods.map((method) => operationOf(service, method)));
+let operations: readonly Operation[] | undefined;
+
+/** Reads all operations of the API from the definitions, once per process. */
+export function readOperations(): readonly Operation[] {
+  operations ??= services.flatMap((service) => service.methods.map((method) => operationOf(service, method)));
+  return operations;
 }

@@ -71,7 +71,7 @@ export function operationOf(service: DescService, method: DescMethod): Operation
     method,
     service,
     governance: governed,
-    command: getOption(method, command),
+    command: hasOption(method, command) ? getOption(method, command) : "",
     bindings: [rule, ...rule.additionalBindings].map((each) => bindingOf(id, each)),
     scopes: governed.authorizationRequired ? [`${governed.resource}:${governed.action}`, ...governed.scopes] : [],
     paging: pagingOf(method),

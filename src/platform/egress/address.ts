@@ -53,12 +53,13 @@ const networks: readonly (readonly [AddressKind, readonly string[]])[] = [
   ],
 ];
 
-const lists = networks.map(([kind, cidrs]) => [kind, createNetworkSet(cidrs)] as const);
+let lists: readonly (readonly [AddressKind, NetworkSet])[] | undefined;
 
 /** The kind of an address. An IPv6 address with an embedded IPv4 address takes the kind of the latter. */
 export function kindOf(address: string): AddressKind {
   const plain = toPlainAddress(address);
-  const kindIn = (each: string) => lists.find(([, list]) => list.contains(each))?.[0] ?? "public";
+  lists ??= networks.map(([kind, cidrs]) => [kind, createNetworkSet(cidrs)] as const);
+  const kindIn = (each: string) => lists!.find(([, list]) => list.contains(each))?.[0] ?? "public";
   if (!isIPv6(plain)) return kindIn(plain);
   const { inside, transparent } = findEmbedded(groupsOf(plain));
   const kinds = inside.map(kindIn);

@@ -55,30 +55,32 @@ export function createMessageReader(desc: DescMessage): Reader {
     compiled.set(desc, wellKnown);
     return wellKnown;
   }
-  const fields = new Map<string, FieldReader>();
-  const make = createMessageFactory(desc);
+  // Compiled at the first use, because a start would compile a thousand types, and so that a type may contain itself.
+  let make: (() => Slots) | undefined;
+  let fields: ReadonlyMap<string, FieldReader> | undefined;
   const reader: Reader = (json, problems) => {
     if (typeof json !== "object" || json === null || Array.isArray(json)) {
       return problems.add("type.object", `must be an object, not ${describeType(json)}`);
     }
     if (++problems.depth > depthMax) reportTooDeep(problems);
+    make ??= createMessageFactory(desc);
+    fields ??= createFieldReaders(desc);
     const message = make();
     if (problems.depth <= depthMax) readFields(fields, json as Record<string, unknown>, message, problems);
     problems.depth--;
     return message;
   };
-  // Registered before its fields are compiled, so that a type may contain itself.
   compiled.set(desc, reader);
-  try {
-    for (const field of desc.fields) {
-      const entry = createFieldReader(field);
-      fields.set(field.name, entry).set(field.jsonName, entry);
-    }
-  } catch (cause) {
-    compiled.delete(desc);
-    throw cause;
-  }
   return reader;
+}
+
+function createFieldReaders(desc: DescMessage): ReadonlyMap<string, FieldReader> {
+  const fields = new Map<string, FieldReader>();
+  for (const field of desc.fields) {
+    const entry = createFieldReader(field);
+    fields.set(field.name, entry).set(field.jsonName, entry);
+  }
+  return fields;
 }
 
 /** The names of a message's fields, as the definition spells them. */

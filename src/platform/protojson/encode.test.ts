@@ -104,10 +104,11 @@ suite("writing JSON", () => {
     assert.equal(createJsonEncoder(StructSchema, "proto")(create(StructSchema)), "{}");
   });
 
-  test("a type that contains Any is rejected at every compilation", () => {
-    for (const compile of [() => createJsonEncoder(withAny, "json"), () => createJsonDecoder(withAny)]) {
-      assert.throws(compile, /google.protobuf.Any has no supported JSON form/);
-      assert.throws(compile, /google.protobuf.Any has no supported JSON form/);
+  test("a type that contains Any is rejected at every use", () => {
+    const [encode, decode] = [createJsonEncoder(withAny, "json"), createJsonDecoder(withAny)];
+    for (const use of [() => encode(create(withAny)), () => decode({})]) {
+      assert.throws(use, /google.protobuf.Any has no supported JSON form/);
+      assert.throws(use, /google.protobuf.Any has no supported JSON form/);
     }
   });
 

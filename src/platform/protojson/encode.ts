@@ -51,8 +51,9 @@ function createMessageWriter(desc: DescMessage, names: JsonNames): Writer {
     compiled[names].set(desc, wellKnown);
     return wellKnown;
   }
-  const fields: FieldWriter[] = [];
+  let fields: readonly FieldWriter[] | undefined;
   const writer: Writer = (message) => {
+    fields ??= desc.fields.map((field) => createFieldWriter(field, names));
     let text = "{";
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i]!;
@@ -61,14 +62,7 @@ function createMessageWriter(desc: DescMessage, names: JsonNames): Writer {
     }
     return `${text}}`;
   };
-  // Registered before its fields are compiled, so that a type may contain itself.
   compiled[names].set(desc, writer);
-  try {
-    for (const field of desc.fields) fields.push(createFieldWriter(field, names));
-  } catch (cause) {
-    compiled[names].delete(desc);
-    throw cause;
-  }
   return writer;
 }
 

@@ -1,5 +1,5 @@
 /**
- * JSON for protobuf messages, compiled once per message type.
+ * JSON for protobuf messages, compiled once per message type, at its first use.
  *
  * encoder: message → JSON text. decoder: parsed JSON → message, or a list of violations.
  * names: `proto` are the snake_case names of REST, `json` the lowerCamel names of Connect; a decoder accepts both unless it is strict.

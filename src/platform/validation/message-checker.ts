@@ -10,8 +10,9 @@ import { createValidator } from "./validator.ts";
  * rules (`items: {ignore: IGNORE_ALWAYS}`), and its handler checks each item with this function.
  */
 export function createMessageChecker(desc: DescMessage): (message: Message) => Failure | undefined {
-  const validate = createValidator(desc);
+  let validate: ReturnType<typeof createValidator> | undefined;
   return (message) => {
+    validate ??= createValidator(desc);
     const violations = validate(message);
     return violations.length === 0 ? undefined : toViolationFailure(violations);
   };

@@ -9,7 +9,7 @@ import {
   type ServerReflectionResponse,
   ServerReflectionResponseSchema,
 } from "../../../../gen/grpc/reflection/v1/reflection_pb.ts";
-import { readOperations } from "../../../definitions/index.ts";
+import { type Operation, readOperations } from "../../../definitions/index.ts";
 import { fail } from "../../../errors/index.ts";
 import { startRpcServer } from "../testing/rpc-server.ts";
 
@@ -18,7 +18,7 @@ type Question = MessageInitShape<typeof ServerReflectionRequestSchema>["messageR
 const external = readOperations().filter(({ governance }) => !governance.internalOnly);
 const hidden = readOperations().filter(({ governance }) => governance.internalOnly);
 
-async function conversation(t: TestContext, operations = external, version = "v1") {
+async function conversation(t: TestContext, operations: readonly Operation[] = external, version = "v1") {
   const { port } = await startRpcServer(t, "2", {
     operations,
     reflection: true,
