@@ -60,18 +60,3 @@ test("a paused recipient is never chosen after the pause call returns", async ()
     await own.ok("POST", `/api/recipients/${first}/resume`, {});
   }
 });
-
-test("a decision whose snapshot was stored with inline recipients can be replayed", async (t) => {
-  const pool = await own.pool();
-  await own.recipient(pool);
-  const { decision_id } = await own.route(pool);
-  const sql = connect(service.databaseUrl, 1);
-  t.after(() => sql.end());
-  await sql`
-    update routing_snapshots s set body = s.body - 'parts' || jsonb_build_object('recipients', (
-      select jsonb_agg(recipient) from routing_snapshot_parts p, json_array_elements(p.recipients) recipient
-      where p.tenant_id = s.tenant_id and s.body->'parts' ? encode(p.digest, 'hex')))
-    where tenant_id = ${own.id} and body->'pool'->>'id' = ${pool}`;
-  const { data } = await own.ok("POST", `/api/decisions/${decision_id}:replay`, {});
-  assert.deepEqual(data.differences, []);
-});
