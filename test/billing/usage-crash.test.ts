@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { supervise } from "../chaos/supervised-node.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
@@ -12,16 +12,15 @@ const batchSize = 50;
 
 test("usage that is sent until it is acknowledged, to nodes that are killed, counts exactly once", async (t) => {
   const database = await freshDatabase();
-  t.after(() => database.drop());
   const settings = { "auth.bootstrap_api_key": adminKey, "database.url": database.url };
-  const start = async () => {
-    const node = await startNodeProcess(settings);
-    t.after(() => node.kill());
-    return node;
-  };
-  const nodes: NodeProcess[] = [await start(), await start()];
+  const nodes = await Promise.all([supervise(settings, 1), supervise(settings, 1)]);
+  t.after(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await database.drop();
+  });
+  const restAt = async (nth: number) => restClient((await nodes[nth % nodes.length]!.current).baseUrl, adminKey);
   const request = { key: meterKey, name: "Units", aggregation: "AGGREGATION_SUM" };
-  const made = await restClient(nodes[0]!.baseUrl, adminKey).call("POST", "/api/v2/billing/meters", request);
+  const made = await (await restAt(0)).call("POST", "/api/v2/billing/meters", request);
   assert.equal(made.status, 200, made.text);
 
   let acknowledged = 0;
@@ -35,12 +34,10 @@ test("usage that is sent until it is acknowledged, to nodes that are killed, cou
     }));
     let turn = batch;
     const response = await until(
-      () => {
+      async () => {
         attempts++;
-        const { baseUrl } = nodes[turn++ % nodes.length]!;
-        return restClient(baseUrl, adminKey)
-          .call("POST", "/api/v2/billing/usage", { events })
-          .catch(() => undefined);
+        const rest = await restAt(turn++);
+        return rest.call("POST", "/api/v2/billing/usage", { events }).catch(() => undefined);
       },
       (last) => last?.status === 200,
       300_000,
@@ -53,10 +50,7 @@ test("usage that is sent until it is acknowledged, to nodes that are killed, cou
   const sent: Promise<void>[] = [];
   for (let batch = 0; batch < batches; batch++) sent.push(deliver(batch));
   // Kills each node while calls are in flight, and replaces it.
-  for (const at of [0, 1]) {
-    await nodes[at]!.kill();
-    nodes[at] = await start();
-  }
+  for (const node of nodes) await node.crash();
   // What was acknowledged before the crashes is sent again, too.
   for (let batch = 0; batch < batches; batch++) sent.push(deliver(batch));
   await Promise.all(sent);
@@ -65,8 +59,8 @@ test("usage that is sent until it is acknowledged, to nodes that are killed, cou
 
   const expected = Array.from({ length: batches * batchSize }, (_, n) => Math.floor(n / batchSize) + (n % batchSize));
   const to = encodeURIComponent(new Date(Date.now() + 60_000).toISOString());
-  for (const { baseUrl } of nodes) {
-    const { body } = await restClient(baseUrl, adminKey).call("GET", `/api/v2/billing/usage?until=${to}`);
+  for (const nth of nodes.keys()) {
+    const { body } = await (await restAt(nth)).call("GET", `/api/v2/billing/usage?until=${to}`);
     const [usage] = body.data.usage.filter((each: { meter_key: string }) => each.meter_key === meterKey);
     assert.equal(
       usage.quantity,

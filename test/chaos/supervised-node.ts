@@ -1,38 +1,65 @@
 import { once } from "node:events";
 import http from "node:http";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
+
+/** A node that runs in its own process, or in the process of the test. */
+export type RunningNode = Pick<NodeProcess, "baseUrl" | "adminKey" | "kill">;
 
 /** A node that is restarted whenever it is killed, as by a supervisor. */
 export interface SupervisedNode {
   /** The running node, or a promise of the next one. */
-  readonly current: Promise<NodeProcess>;
+  readonly current: Promise<RunningNode>;
   /** Kills the node immediately and starts the next one. */
   crash(): Promise<void>;
   /** Asks the node to stop, as for a deployment, and starts the next one. Returns the exit code of the stopped one. */
   restart(): Promise<number | NodeJS.Signals>;
+  /** Sends a signal to the process of the node. */
+  signal(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a supervised node. */
-export async function supervise(settings: Readonly<Record<string, string>>): Promise<SupervisedNode> {
-  let current = startNodeProcess(settings);
+/**
+ * Starts a supervised node that crashes or restarts at most so many times. A node that is not going to end this way runs in
+ * the process of the test, because a process takes seconds of CPU time to start.
+ */
+export async function supervise(
+  settings: Readonly<Record<string, string>>,
+  endsMax = Number.POSITIVE_INFINITY,
+): Promise<SupervisedNode> {
+  let ends = 0;
+  const start = async (): Promise<NodeProcess | RunningNode> => {
+    if (ends < endsMax) return startNodeProcess(settings);
+    const { baseUrl, adminKey, stop } = await startService(settings, settings["database.url"]);
+    return { baseUrl, adminKey, kill: stop };
+  };
+  let current = start();
   await current;
+  async function asProcess(): Promise<NodeProcess> {
+    const node = await current;
+    if (!("process" in node)) throw new Error(`The node ends more than ${endsMax} times.`);
+    return node;
+  }
+  /** Ends the process of the node and starts the next one. */
+  async function end(by: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    const leaving = await asProcess();
+    ends++;
+    leaving.process.kill(by);
+    current = leaving.exited.then(start);
+    await current;
+    return leaving.exited;
+  }
   return {
     get current() {
       return current;
     },
     async crash() {
-      const victim = await current;
-      current = victim.kill().then(() => startNodeProcess(settings));
-      await current;
+      await end("SIGKILL");
     },
-    async restart() {
-      const leaving = await current;
-      leaving.process.kill("SIGTERM");
-      current = leaving.exited.then(() => startNodeProcess(settings));
-      await current;
-      return leaving.exited;
+    restart: () => end("SIGTERM"),
+    async signal(signal) {
+      (await asProcess()).process.kill(signal);
     },
     stop: async () => (await current).kill(),
   };
@@ -49,7 +76,7 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 100 });
 
 /** Posts once; rejects when the connection breaks before the response is complete. */
 export async function post(
-  { baseUrl, adminKey }: NodeProcess,
+  { baseUrl, adminKey }: Pick<RunningNode, "baseUrl" | "adminKey">,
   path: string,
   body: object,
   headers: Record<string, string> = {},

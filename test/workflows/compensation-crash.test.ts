@@ -18,7 +18,8 @@ import { startWorkers } from "./crash-worker.ts";
 
 const kills = sized(2, 40);
 const retry = { max_attempts: 100, initial: "10ms", factor: 1, max: "50ms" };
-const cluster = await startSharedCluster(2);
+// The second test kills the first node once more.
+const cluster = await startSharedCluster([kills / 2 + 1, kills / 2]);
 afterFile(cluster.stop);
 const { nodes, sql } = cluster;
 const chance = createRandom(5);

@@ -37,7 +37,10 @@ export async function startCluster(count: number): Promise<CrashCluster> {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-workflows-"));
   const server = await startEmbedded({ dataDir });
   const sql = connect(server.url, 4);
-  const nodes = await startNodes(server.url, count);
+  const settings = settingsOf(server.url);
+  // The first node creates the tables.
+  const nodes = [await supervise(settings)];
+  nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => supervise(settings)))));
   return {
     nodes,
     sql,
@@ -54,10 +57,11 @@ export async function startCluster(count: number): Promise<CrashCluster> {
   };
 }
 
-/** Starts nodes on the PostgreSQL of all tests. */
-export async function startSharedCluster(count: number): Promise<Omit<CrashCluster, "killDatabase">> {
+/** Starts nodes on the PostgreSQL of all tests, given how often each of them crashes or restarts at most. */
+export async function startSharedCluster(ends: readonly number[]): Promise<Omit<CrashCluster, "killDatabase">> {
   const database = await freshDatabase();
-  const nodes = await startNodes(database.url, count);
+  const settings = settingsOf(database.url);
+  const nodes = await Promise.all(ends.map((endsMax) => supervise(settings, endsMax)));
   return {
     nodes,
     sql: database.sql,
@@ -68,12 +72,8 @@ export async function startSharedCluster(count: number): Promise<Omit<CrashClust
   };
 }
 
-async function startNodes(url: string, count: number): Promise<SupervisedNode[]> {
-  const settings = { "database.url": url, "auth.bootstrap_api_key": adminKey, "ratelimit.tenant_rps": "0" };
-  // The first node creates the tables.
-  const nodes = [await supervise(settings)];
-  nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => supervise(settings)))));
-  return nodes;
+function settingsOf(url: string): Readonly<Record<string, string>> {
+  return { "database.url": url, "auth.bootstrap_api_key": adminKey, "ratelimit.tenant_rps": "0" };
 }
 
 /** Calls once; rejects when the connection breaks before the response is complete. */

@@ -18,7 +18,7 @@ import { startWorkers } from "./crash-worker.ts";
 
 const publishes = 10;
 const restarts = sized(3, 30);
-const cluster = await startSharedCluster(3);
+const cluster = await startSharedCluster(Array(3).fill(restarts / 3));
 afterFile(cluster.stop);
 const { nodes } = cluster;
 const chance = createRandom(29);
@@ -71,12 +71,13 @@ test(`runs finish on the version that they started with, through ${publishes} pu
       }
     }),
   );
+  let restarted = 0;
   const deploying = (async () => {
     for (let nth = 0; nth < Math.max(publishes - 1, restarts); nth++) {
       const before = ended.length;
       if (nth < publishes - 1) await release(nth + 2);
       if (nth % Math.ceil((publishes - 1) / restarts) === 0) {
-        assert.equal(await nodes[nth % nodes.length]!.restart(), 0);
+        assert.equal(await nodes[restarted++ % nodes.length]!.restart(), 0);
       }
       await until(() => ended.length > before);
     }

@@ -18,7 +18,7 @@ import {
 const rounds = sized(1, 12);
 const runsPerRound = 80;
 const callsInFlight = 20;
-const cluster = await startSharedCluster(2);
+const cluster = await startSharedCluster([Number.POSITIVE_INFINITY, 0]);
 afterFile(cluster.stop);
 const { nodes, sql } = cluster;
 const chance = createRandom(17);
@@ -64,7 +64,7 @@ test("a node that was frozen while it advanced runs changes none of them when it
     calls += keys.length;
     const inFlight = keys.map((key) => start(key, frozen).catch(() => undefined));
     await delay(chance() * 10);
-    frozen.process.kill("SIGSTOP");
+    await nodes[0]!.signal("SIGSTOP");
     await until(async () => (await owners()) === 1);
     // The other node advances all runs to the step that waits.
     const waiting = () => sql<{ id: string; revision: number }[]>`
@@ -72,7 +72,7 @@ test("a node that was frozen while it advanced runs changes none of them when it
     await until(async () => (await waiting()).length === ids.length);
     const before = [...(await waiting())];
 
-    frozen.process.kill("SIGCONT");
+    await nodes[0]!.signal("SIGCONT");
     const answers = await Promise.all(inFlight);
     await until(async () => (await owners()) === 2);
     assert.deepEqual([...(await waiting())], before);
