@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { startNodeProcess } from "../harness/node-process.ts";
+import { test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
-import { startService } from "../harness/service.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { freshName, partyAt } from "../routing/tenant-fixture.ts";
 import { newAcmeTenant, startAcme } from "./acme.ts";
@@ -12,44 +13,68 @@ const settings = {
   "connector.encryption_key": Buffer.from("0123456789abcdefghijklmnopqrstuv").toString("base64"),
 };
 
-/** A node that is killed while the provider holds the request of an action, and the means to continue without it. */
-async function crashed(t: TestContext, action: string, input: object) {
-  const database = await freshDatabase();
-  t.after(() => database.drop());
+const database = await freshDatabase();
+afterFile(database.drop);
+
+/** An action of a new tenant whose provider holds the request. */
+async function prepare(node: NodeProcess, action: string, input: object) {
   const mock = await startAcme();
-  const node = await startNodeProcess({ ...settings, "database.url": database.url });
-  t.after(() => node.kill());
   const tenant = await newAcmeTenant(node, mock);
   const headers = { "idempotency-key": freshName() };
   mock.fail(action, { kind: "slow" });
-  const answered = tenant.execute(action, input, {}, headers).catch(() => undefined);
-  await until(
-    () => mock.requests.length,
-    (count) => count === 1,
-  );
-  // The first commit says that the request may be on its way.
-  const [begun] = await database.sql<{ id: string; status: string }[]>`select id, status from connector_executions`;
-  assert.equal(begun!.status, "running");
-  await node.kill();
-  assert.equal(await answered, undefined);
-  const next = await startService(settings, database.url);
-  const party = partyAt(next, tenant);
-  const path = `/api/v2/connector/actions/acme.${action}:execute`;
+  let id: string;
   return {
-    mock,
-    sql: database.sql,
-    execution: async () => (await party.ok("GET", `/api/v2/connector/executions/${begun!.id}`)).data,
-    explain: async () => (await party.ok("GET", `/api/v2/connector/executions/${begun!.id}:explain`)).data,
-    events: async () => (await party.ok("GET", "/api/events?types=connector.action.failed")).data,
-    repeat: () => party.rest.call("POST", path, { connection_id: tenant.connectionId, input }, headers),
-    async endLease() {
-      await database.sql`update connector_executions set lease_until = now() - interval '1 second'`;
+    /** Executes the action until the provider has the request; returns the promise of its response. */
+    async begin() {
+      const answered = tenant.execute(action, input, {}, headers).catch(() => undefined);
+      await until(
+        () => mock.requests.length,
+        (count) => count === 1,
+      );
+      // The first commit says that the request may be on its way.
+      const [begun] = await database.sql<{ id: string; status: string }[]>`
+        select id, status from connector_executions where tenant_id = ${tenant.id}`;
+      assert.equal(begun!.status, "running");
+      id = begun!.id;
+      return { answered };
+    },
+    /** The means to continue without the node. */
+    continueAt(next: TestService) {
+      const party = partyAt(next, tenant);
+      const path = `/api/v2/connector/actions/acme.${action}:execute`;
+      return {
+        mock,
+        execution: async () => (await party.ok("GET", `/api/v2/connector/executions/${id}`)).data,
+        explain: async () => (await party.ok("GET", `/api/v2/connector/executions/${id}:explain`)).data,
+        events: async () => (await party.ok("GET", "/api/events?types=connector.action.failed")).data,
+        repeat: () => party.rest.call("POST", path, { connection_id: tenant.connectionId, input }, headers),
+        async endLease() {
+          await database.sql`
+            update connector_executions set lease_until = now() - interval '1 second' where tenant_id = ${tenant.id}`;
+        },
+      };
     },
   };
 }
 
-test("a write that a killed node was sending has an unknown outcome and is never sent again", async (t) => {
-  const { mock, execution, explain, events, repeat, endLease } = await crashed(t, "note.add", { text: "a" });
+// One node is killed while providers hold a request of each test.
+const doomed = await startNodeProcess({ ...settings, "database.url": database.url });
+afterFile(() => doomed.kill());
+const prepared = await Promise.all([
+  prepare(doomed, "note.add", { text: "a" }),
+  prepare(doomed, "charge.create", { text: "a" }),
+  prepare(doomed, "note.get", { id: "1" }),
+]);
+const begun = await Promise.all(prepared.map(({ begin }) => begin()));
+await doomed.kill();
+for (const { answered } of begun) assert.equal(await answered, undefined);
+// Leases end when a test ends them.
+await database.sql`update connector_executions set lease_until = now() + interval '1 hour' where status = 'running'`;
+const next = await startService(settings, database.url);
+const [write, keyedWrite, read] = prepared.map(({ continueAt }) => continueAt(next));
+
+test("a write that a killed node was sending has an unknown outcome and is never sent again", async () => {
+  const { mock, execution, explain, events, repeat, endLease } = write!;
   // Until the lease ends, the node may still be working.
   const early = await repeat();
   assert.deepEqual([early.status, early.body.errorCode], [409, "IDEMPOTENCY_IN_PROGRESS"]);
@@ -67,8 +92,8 @@ test("a write that a killed node was sending has an unknown outcome and is never
   assert.deepEqual([event.subject, event.data.status], [ended.id, "outcome_unknown"]);
 });
 
-test("a write with a key that a killed node was sending can be repeated with the same key", async (t) => {
-  const { mock, execution, repeat, endLease } = await crashed(t, "charge.create", { text: "a" });
+test("a write with a key that a killed node was sending can be repeated with the same key", async () => {
+  const { mock, execution, repeat, endLease } = keyedWrite!;
   await endLease();
   const ended = await until(execution, ({ status }) => status !== "running");
   assert.deepEqual([ended.status, ended.repeatable], ["outcome_unknown", true]);
@@ -79,8 +104,8 @@ test("a write with a key that a killed node was sending can be repeated with the
   assert.equal(new Set(keys).size, 1);
 });
 
-test("a read that a killed node was sending has failed, and a repeat reads again", async (t) => {
-  const { execution, repeat, endLease } = await crashed(t, "note.get", { id: "1" });
+test("a read that a killed node was sending has failed, and a repeat reads again", async () => {
+  const { execution, repeat, endLease } = read!;
   await endLease();
   const ended = await until(execution, ({ status }) => status !== "running");
   assert.deepEqual([ended.status, ended.code], ["failed", "node_lost"]);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import type { TestContext } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
 
 /** A gateway that accepts messages and does not respond until released. */
 export interface HoldingGateway {
@@ -15,8 +15,8 @@ export interface HoldingGateway {
   answer(): void;
 }
 
-/** Starts a gateway that does not respond; it is closed after the test. */
-export async function startHoldingGateway(t: TestContext): Promise<HoldingGateway> {
+/** Starts a gateway that does not respond; it is closed after the file. */
+export async function startHoldingGateway(): Promise<HoldingGateway> {
   const { promise: reached, resolve } = Promise.withResolvers<void>();
   const keys: (string | undefined)[] = [];
   let responses = false;
@@ -30,7 +30,7 @@ export async function startHoldingGateway(t: TestContext): Promise<HoldingGatewa
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => {
+  afterFile(() => {
     server.close();
     server.closeAllConnections();
   });
