@@ -7,15 +7,15 @@ import { type PostResponse, postUntilAnswered, type SupervisedNode, supervise } 
 const copies = 20;
 const eventCount = sized(200, 1000);
 const environmentCount = sized(20, 60);
+const eventCrashes = 3;
+const environmentCrashes = 2;
 let database: TestDatabase;
 let service: SupervisedNode;
 
 before(async () => {
   database = await freshDatabase();
-  service = await supervise({
-    "database.url": database.url,
-    "auth.bootstrap_api_key": "sk_test_chaos_0123456789abcdef",
-  });
+  const settings = { "database.url": database.url, "auth.bootstrap_api_key": "sk_test_chaos_0123456789abcdef" };
+  service = await supervise(settings, eventCrashes + environmentCrashes);
 });
 after(async () => {
   await service.stop();
@@ -70,7 +70,7 @@ test(`${eventCount} events published 20 times each through three crashes are log
     subject: `order-${i}`,
     data: { i },
   }));
-  const answers = await sendThroughCrashes("/api/events", bodies, { crashes: 3, atOnce: 25 });
+  const answers = await sendThroughCrashes("/api/events", bodies, { crashes: eventCrashes, atOnce: 25 });
 
   const rows = await database.sql`select id, subject from events where type = 'order.paid'`;
   const ids = new Map(rows.map((row) => [row.subject, row.id]));
@@ -83,7 +83,7 @@ test(`${eventCount} events published 20 times each through three crashes are log
 
 test("environments created 20 times each through two crashes exist once, with one event, and all copies get one response", async () => {
   const bodies = Array.from({ length: environmentCount }, (_, i) => ({ key: `lab-${i}` }));
-  const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: 2, atOnce: 5 });
+  const answers = await sendThroughCrashes("/api/v2/environments", bodies, { crashes: environmentCrashes, atOnce: 5 });
 
   const rows = await database.sql`
     select e.id, e.key, (select count(*)::int from events where type = 'environment.created' and subject = e.id) as events

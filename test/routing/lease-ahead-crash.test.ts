@@ -13,7 +13,7 @@ import { until } from "../harness/until.ts";
 import { checkHolds, createPost, createRandom, type Hold, type Post } from "./lease-checks.ts";
 import { partyAt, type ResponseData } from "./tenant-fixture.ts";
 
-const itemsPerCrash = 1000;
+const itemsPerCrash = sized(500, 1000);
 const crashesMin = sized(3, 25);
 const workersPerNode = 8;
 const config = { retry: { initial_ms: 5, max_ms: 5, max_attempts: 100 } };
@@ -155,8 +155,9 @@ test("a PostgreSQL that is killed while nodes lease ahead loses no item, and non
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-ahead-"));
   const server = await startEmbedded({ dataDir });
   const settings = { "database.url": server.url, "auth.bootstrap_api_key": key };
-  const first = await supervise(settings);
-  const nodes = [first, await supervise(settings)];
+  // The first node creates the tables.
+  const first = await supervise(settings, 0);
+  const nodes = [first, await supervise(settings, 0)];
   const sql = connect(server.url, 2);
   t.after(async () => {
     await sql.end();
