@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
-import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
+import { supervise } from "../chaos/supervised-node.ts";
+import { afterFile } from "../harness/after-file.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { createRandom } from "../routing/lease-checks.ts";
 import { type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
-import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
+import { newAcmeTenant, startAcme } from "./acme.ts";
 
 const settings = {
   "auth.bootstrap_api_key": "sk_test_backgroundcrash_0123456789abcdef",
@@ -17,32 +18,30 @@ const settings = {
 const definition = "crash.note";
 const quick = { retry: { initial_ms: 10, max_ms: 10, jitter: 0, max_attempts: 5 } };
 
-/** Nodes that are killed, one after another, with work of one tenant. */
+/** Work of a new tenant on a node that is killed. */
 interface Stage {
   readonly mock: MockProvider;
-  readonly tenant: AcmeTenant;
   readonly pool: string;
   /** The tenant at the node that is alive. */
-  party(): Party;
-  /** Kills the node while it works. */
-  kill(): Promise<void>;
-  /** Starts another node. */
-  start(): Promise<void>;
+  party(): Promise<Party>;
   /** Ends the leases of a killed node, as time does. */
   endLeases(): Promise<void>;
 }
 
-async function startStage(t: TestContext, action: string): Promise<Stage> {
+/** Starts a database with a node that crashes so many times. */
+async function startCluster(crashes: number) {
   const database = await freshDatabase();
-  t.after(() => database.drop());
+  const node = await supervise({ ...settings, "database.url": database.url }, crashes);
+  afterFile(async () => {
+    await node.stop();
+    await database.drop();
+  });
+  return { node, sql: database.sql };
+}
+
+async function newStage({ node, sql }: Awaited<ReturnType<typeof startCluster>>, action: string): Promise<Stage> {
   const mock = await startAcme();
-  let node: NodeProcess;
-  const start = async () => {
-    node = await startNodeProcess({ ...settings, "database.url": database.url });
-  };
-  t.after(() => node.kill());
-  await start();
-  const tenant = await newAcmeTenant(node!, mock);
+  const tenant = await newAcmeTenant(await node.current, mock);
   const call = { action: `acme.${action}`, connection: tenant.connectionId };
   // A step that may be retried, to show that an unknown outcome is not.
   const retry = { max_attempts: 5, initial: "10ms" };
@@ -57,20 +56,23 @@ async function startStage(t: TestContext, action: string): Promise<Stage> {
     delivery: { mode: "MODE_PUSH", action: { key: `acme.${action}`, connection_id: tenant.connectionId, input } },
   });
   return {
-    ...{ mock, tenant, pool, start },
-    party: () => partyAt(node, tenant),
-    kill: () => node.kill(),
+    ...{ mock, pool },
+    party: async () => partyAt(await node.current, tenant),
     async endLeases() {
-      await database.sql`update connector_executions set lease_until = now() - interval '1 second' where status = 'running'`;
-      await database.sql`update queue_items set lease_until = now() - interval '1 second' where state = 'leased'`;
+      await sql`
+        update connector_executions set lease_until = now() - interval '1 second'
+        where status = 'running' and tenant_id = ${tenant.id}`;
+      await sql`
+        update queue_items set lease_until = now() - interval '1 second'
+        where state = 'leased' and tenant_id = ${tenant.id}`;
     },
   };
 }
 
 /** Starts the action from a workflow; returns a look at its run. */
-async function byWorkflow({ party }: Stage, text: string): Promise<() => Promise<ResponseData>> {
-  const { run } = (await party().ok("POST", "/api/workflow-runs", { definition, input: { text } })).data;
-  return async () => (await party().ok("GET", `/api/workflow-runs/${run.id}`)).data;
+async function byWorkflow({ party }: Stage, at: Party, text: string): Promise<() => Promise<ResponseData>> {
+  const { run } = (await at.ok("POST", "/api/workflow-runs", { definition, input: { text } })).data;
+  return async () => (await (await party()).ok("GET", `/api/workflow-runs/${run.id}`)).data;
 }
 
 const textsOf = ({ requests }: MockProvider): readonly string[] =>
@@ -84,17 +86,28 @@ const arrived = (mock: MockProvider, count: number) =>
 
 const isEnded = ({ status }: ResponseData) => status === "succeeded" || status === "failed";
 
-test("writes of a workflow step and of a delivery that a killed node was sending are not sent again, and both say so", async (t) => {
-  const stage = await startStage(t, "note.add");
+/** Starts the action from a workflow and from a delivery, until the provider holds both requests. */
+async function beginBoth(stage: Stage, action: string) {
   const { mock, pool } = stage;
-  mock.fail("note.add", { kind: "slow" }, 2);
-  const look = await byWorkflow(stage, "run");
-  const { queue_item_id: id } = await stage.party().route(pool, { key: "item" });
+  mock.fail(action, { kind: "slow" }, 2);
+  const party = await stage.party();
+  const look = await byWorkflow(stage, party, "run");
+  const { queue_item_id: id } = await party.route(pool, { key: "item" });
   await arrived(mock, 2);
-  await stage.kill();
-  await stage.start();
-  await stage.endLeases();
-  const party = stage.party();
+  return { look, id };
+}
+
+// One node is killed while a provider holds the requests of each test.
+const cluster = await startCluster(1);
+const [unkeyed, keyed] = await Promise.all([newStage(cluster, "note.add"), newStage(cluster, "charge.create")]);
+const [unkeyedWork, keyedWork] = await Promise.all([beginBoth(unkeyed, "note.add"), beginBoth(keyed, "charge.create")]);
+await cluster.node.crash();
+
+test("writes of a workflow step and of a delivery that a killed node was sending are not sent again, and both say so", async () => {
+  const { mock, pool, endLeases } = unkeyed;
+  const { look, id } = unkeyedWork;
+  await endLeases();
+  const party = await unkeyed.party();
   const run = await until(look, isEnded);
   assert.deepEqual([run.status, run.error.code], ["failed", "outcome_unknown"]);
   await party.itemIn(pool, id, "dead_lettered");
@@ -109,18 +122,12 @@ test("writes of a workflow step and of a delivery that a killed node was sending
   assert.equal(run.error.details.execution_id, named.id);
 });
 
-test("a write with a key of a workflow step and of a delivery is repeated with the same key after a kill", async (t) => {
-  const stage = await startStage(t, "charge.create");
-  const { mock, pool } = stage;
-  mock.fail("charge.create", { kind: "slow" }, 2);
-  const look = await byWorkflow(stage, "run");
-  const { queue_item_id: id } = await stage.party().route(pool, { key: "item" });
-  await arrived(mock, 2);
-  await stage.kill();
-  await stage.start();
-  await stage.endLeases();
+test("a write with a key of a workflow step and of a delivery is repeated with the same key after a kill", async () => {
+  const { mock, pool, endLeases } = keyed;
+  const { look, id } = keyedWork;
+  await endLeases();
   assert.equal((await until(look, isEnded)).status, "succeeded");
-  await stage.party().itemIn(pool, id, "completed");
+  await (await keyed.party()).itemIn(pool, id, "completed");
   const keys = new Map<string, Set<string | undefined>>();
   for (const [at, text] of textsOf(mock).entries()) {
     keys.set(text, (keys.get(text) ?? new Set()).add(mock.requests[at]!.headers["idempotency-key"]));
@@ -133,31 +140,32 @@ test("a write with a key of a workflow step and of a delivery is repeated with t
 });
 
 test("whenever nodes are killed, each write is sent at most once, and exactly once if it is reported as done", async (t) => {
-  const stage = await startStage(t, "note.add");
+  const kills = sized(2, 20);
+  const own = await startCluster(kills);
+  const stage = await newStage(own, "note.add");
   const { mock, pool } = stage;
   const random = createRandom(7);
-  const kills = sized(2, 20);
   const perRound = 12;
   const runs = new Map<string, () => Promise<ResponseData>>();
   const items = new Map<string, string>();
   for (let round = 0; round < kills; round++) {
     for (let each = 0; each < perRound; each++) mock.fail("note.add", { kind: "slow", ms: Math.floor(random() * 60) });
+    const doomed = await stage.party();
     const start = async (_: unknown, each: number) => {
-      runs.set(`run ${round} ${each}`, await byWorkflow(stage, `run ${round} ${each}`));
-      const { queue_item_id: id } = await stage.party().route(pool, { key: `item ${round} ${each}` });
+      runs.set(`run ${round} ${each}`, await byWorkflow(stage, doomed, `run ${round} ${each}`));
+      const { queue_item_id: id } = await doomed.route(pool, { key: `item ${round} ${each}` });
       items.set(`item ${round} ${each}`, id);
     };
     const started = Promise.allSettled(Array.from({ length: perRound / 2 }, start));
     await arrived(mock, mock.requests.length + 1);
     await delay(Math.floor(random() * 40));
-    await stage.kill();
+    await own.node.crash();
     // What the node did not accept any more was never started.
     await started;
-    await stage.start();
     await stage.endLeases();
   }
   const sent = () => textsOf(mock);
-  const party = stage.party();
+  const party = await stage.party();
   let unknown = 0;
   for (const [text, look] of runs) {
     const { status, error } = await until(look, isEnded);

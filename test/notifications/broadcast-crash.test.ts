@@ -8,7 +8,8 @@ import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { createRandom } from "../routing/lease-checks.ts";
 
-const memberCount = sized(25_000, 100_000);
+const memberCount = sized(10_000, 100_000);
+const crashesMax = sized(3, 5);
 const churned = 300;
 const topic = "everyone";
 
@@ -30,7 +31,10 @@ const subscriberId = (n: number) => `01K${String(n).padStart(23, "0")}`;
 async function stage(t: TestContext) {
   const database = await freshDatabase();
   const settings = { "database.url": database.url, "auth.bootstrap_api_key": "sk_test_crash_0123456789abcdef" };
-  const nodes = await Promise.all([supervise(settings), supervise(settings)]);
+  const nodes = await Promise.all([
+    supervise(settings, Math.ceil(crashesMax / 2)),
+    supervise(settings, Math.floor(crashesMax / 2)),
+  ]);
   t.after(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
     await database.drop();
@@ -89,7 +93,7 @@ test(`a broadcast to ${memberCount} members, with random node crashes and member
         // Both at once: otherwise one node could complete the broadcast while the other one starts.
         crashes = nodes.length;
         await Promise.all(nodes.map((node) => node.crash()));
-      } else if (crashes < 5) await nodes[crashes++ % 2]!.crash();
+      } else if (crashes < crashesMax) await nodes[crashes++ % 2]!.crash();
       return false;
     },
     Boolean,

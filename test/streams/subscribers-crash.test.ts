@@ -48,7 +48,11 @@ async function followAll(
 test("subscribers get every record once and in order while nodes are killed and stop listening", async () => {
   const database = await freshDatabase();
   const settings = { "database.url": database.url, "auth.bootstrap_api_key": adminKey };
-  const nodes = [await supervise(settings), await supervise(settings)];
+  // Faults in a random order, spread over the appends.
+  const kinds = Array.from({ length: sized(4, 100) }, (_, at) => (at % 2 === 0 ? "kill" : "unlisten"));
+  const [faults] = fc.sample(fc.shuffledSubarray(kinds, { minLength: kinds.length }), 1) as [string[]];
+  const killsOf = (at: number) => faults.filter((fault, nth) => fault === "kill" && nth % 2 === at).length;
+  const nodes = await Promise.all([supervise(settings, killsOf(0)), supervise(settings, killsOf(1))]);
   afterFile(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
     await database.drop();
@@ -97,9 +101,6 @@ test("subscribers get every record once and in order while nodes are killed and 
         where datname = current_database() and query ilike 'listen %'`;
       return closed.length > 0;
     });
-  // Faults in a random order, spread over the appends.
-  const kinds = Array.from({ length: sized(4, 100) }, (_, at) => (at % 2 === 0 ? "kill" : "unlisten"));
-  const [faults] = fc.sample(fc.shuffledSubarray(kinds, { minLength: kinds.length }), 1) as [string[]];
   for (const [nth, fault] of faults.entries()) {
     const due = ((nth + 1) * records) / (faults.length + 1);
     await until(() => appended >= due, Boolean, 300_000);
