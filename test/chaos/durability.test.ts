@@ -7,6 +7,7 @@ import { query, runs } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { type PostResponse, post } from "./supervised-node.ts";
 
@@ -15,8 +16,10 @@ async function scratch(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-chaos-"));
   const cluster = join(dataDir, "postgres", "cluster");
   let node: NodeProcess | undefined;
+  let here: TestService | undefined;
   t.after(async () => {
     await node?.kill();
+    await here?.stop();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
   });
   return {
@@ -24,6 +27,10 @@ async function scratch(t: TestContext) {
     start: async () => {
       node = await startNodeProcess({ "data.dir": dataDir });
       return node;
+    },
+    /** Starts the last node, which nothing kills, in this process. */
+    startHere: async () => {
+      here = await startService({ "data.dir": dataDir }, "");
     },
     databasePid: async () => Number.parseInt(await readFile(join(cluster, "postmaster.pid"), "utf8"), 10),
   };
@@ -83,7 +90,7 @@ function checkKind(sent: Ledger["events"], rows: Map<unknown, unknown>, records:
 }
 
 test("acknowledged writes survive kill -9 of the service and its database under load; the others are complete or absent", async (t) => {
-  const { url, start, databasePid } = await scratch(t);
+  const { url, start, startHere, databasePid } = await scratch(t);
   const ledger: Ledger = { events: new Map(), environments: new Map() };
   for (let round = 1; round <= sized(2, 20); round++) {
     const node = await start();
@@ -99,12 +106,12 @@ test("acknowledged writes survive kill -9 of the service and its database under 
     await node.exited;
     await until(async () => !(await runs(database)));
   }
-  await start();
+  await startHere();
   await checkLedger(ledger, (statement) => query(url, statement));
 });
 
 test("a service whose embedded database is killed rejects calls, exits with an error, and restarts with all data", async (t) => {
-  const { url, start, databasePid } = await scratch(t);
+  const { url, start, startHere, databasePid } = await scratch(t);
   const node = await start();
   const ledger: Ledger = { events: new Map(), environments: new Map() };
   const database = await databasePid();
@@ -114,7 +121,7 @@ test("a service whose embedded database is killed rejects calls, exits with an e
   });
   assert.equal(await node.exited, 1);
   assert.match(node.output(), /embedded PostgreSQL exited/);
-  await start();
+  await startHere();
   await checkLedger(ledger, (statement) => query(url, statement));
 });
 

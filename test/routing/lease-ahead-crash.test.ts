@@ -153,7 +153,8 @@ test("nodes that are killed while they lease ahead lose no item and complete non
 
 test("a PostgreSQL that is killed while nodes lease ahead loses no item, and none is completed twice", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-ahead-"));
-  const server = await startEmbedded({ dataDir });
+  // A killed process loses nothing that it has written, synchronized or not.
+  const server = await startEmbedded({ dataDir, settings: { fsync: "off" } });
   const settings = { "database.url": server.url, "auth.bootstrap_api_key": key };
   // The first node creates the tables.
   const first = await supervise(settings, 0);

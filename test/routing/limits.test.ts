@@ -8,7 +8,7 @@ import { until } from "../harness/until.ts";
 import { allItems, checkHolds, checkWindows, createPost, createRandom, type Hold, survivorOf } from "./lease-checks.ts";
 import { partyAt, type ResponseData } from "./tenant-fixture.ts";
 
-const itemCount = sized(4000, 20_000);
+const itemCount = sized(2000, 20_000);
 const customers = 23;
 const atOnce = 6;
 const perSecond = 100;

@@ -8,6 +8,7 @@ import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sampled, shareText } from "../harness/run-size.ts";
 import { startS3Server } from "../harness/s3-server.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { objectClient, sha256Of } from "./object-client.ts";
 
@@ -72,12 +73,12 @@ for (const [backend, points, stored] of [
     ...{ "database.url": database.url, "auth.bootstrap_api_key": adminKey },
     ...backends[backend],
   };
-  const survivor = await startNodeProcess(settings);
+  const survivor = await startService(settings, database.url);
   const client = objectClient(survivor.baseUrl, adminKey);
 
   suite(`a node that dies, with the ${backend} backend${shareText(3, "points")}`, { concurrency: false }, () => {
     after(async () => {
-      await survivor.kill();
+      await survivor.stop();
       await database.drop();
     });
 
@@ -181,7 +182,7 @@ for (const point of ["removal: before the bytes", "removal: between the bytes an
     const [row] = await sql`select removed_at from workflow_object_intents where id = ${removable}`;
     assert.equal(row!.removedAt ?? row!.removed_at, null);
 
-    const next = await startNodeProcess(settings);
+    const next = await startService(settings, database.url);
     await until(async () => {
       // The lease of the dead node would expire later.
       await sql`update jobs set run_at = now(), lease_until = now() - interval '1 second' where kind = ${removalKind}`;
@@ -191,7 +192,7 @@ for (const point of ["removal: before the bytes", "removal: between the bytes an
     const files = await storedFiles();
     assert.ok(!files.some((file) => file.includes(removable)));
     assert.ok(files.some((file) => file.includes(held)));
-    await next.kill();
+    await next.stop();
     await database.drop();
   });
 }

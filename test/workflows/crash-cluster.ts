@@ -32,15 +32,17 @@ export interface CrashCluster {
 
 const adminKey = "sk_test_workflows_0123456789abcdef";
 
-/** Starts nodes on a PostgreSQL of their own. */
-export async function startCluster(count: number): Promise<CrashCluster> {
+/** Starts nodes on a PostgreSQL of their own, given how often each of them crashes or restarts at most. */
+export async function startCluster(ends: readonly number[]): Promise<CrashCluster> {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-workflows-"));
-  const server = await startEmbedded({ dataDir });
+  // A killed process loses nothing that it has written, synchronized or not.
+  const server = await startEmbedded({ dataDir, settings: { fsync: "off" } });
   const sql = connect(server.url, 4);
   const settings = settingsOf(server.url);
   // The first node creates the tables.
-  const nodes = [await supervise(settings)];
-  nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => supervise(settings)))));
+  const [first, ...others] = ends;
+  const nodes = [await supervise(settings, first)];
+  nodes.push(...(await Promise.all(others.map((endsMax) => supervise(settings, endsMax)))));
   return {
     nodes,
     sql,
