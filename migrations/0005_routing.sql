@@ -389,7 +389,7 @@ create table queue_depths (
   constraint queue_depths_closed check (not closed or depth <= 0)
 ) with (fillfactor = 50);
 
-create table queue_days (
+create table queue_daily_counts (
   tenant_id text collate "C" not null,
   pool_id   text collate "C" not null,
   day       date not null,

@@ -347,7 +347,7 @@ create index connector_trigger_registrations_due on connector_trigger_registrati
 create index connector_trigger_registrations_key on connector_trigger_registrations (key_id);
 
 -- The keys of received events and polled items. Whatever is in here is never received again.
-create table connector_trigger_seen (
+create table connector_trigger_dedup_keys (
   tenant_id       text collate "C" not null,
   subscription_id text collate "C" not null,
   -- A digest of the provider's key.
@@ -356,7 +356,7 @@ create table connector_trigger_seen (
   seen_at         timestamptz not null,
   primary key (tenant_id, subscription_id, key)
 ) with (fillfactor = 80);
-create index connector_trigger_seen_at on connector_trigger_seen (seen_at);
+create index connector_trigger_seen_at on connector_trigger_dedup_keys (seen_at);
 
 -- Received events, in a partition per day, dropped after their retention.
 create table connector_trigger_events (

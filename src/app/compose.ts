@@ -5,8 +5,8 @@ import type { Tenant } from "../modules/tenancy/index.ts";
 import { createCursors } from "../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../platform/db/index.ts";
 import { createEgress } from "../platform/egress/index.ts";
+import { createEventLoopScheduler } from "../platform/event-loop/index.ts";
 import { createJobRunner } from "../platform/jobs/index.ts";
-import { createEventLoopShares } from "../platform/scheduling/index.ts";
 import { createAreas } from "./areas.ts";
 import type { Foundation } from "./foundation.ts";
 import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
@@ -44,7 +44,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
     ...foundation,
     signals,
     changes,
-    shares: createEventLoopShares(),
+    shares: createEventLoopScheduler(),
     jobs,
     cursors: createCursors(await readInstanceSecret(db.sql, "cursor_secret")),
     keyring,

@@ -16,7 +16,7 @@ const rowsAtOnce = 5000;
 /** Creates the job that deletes expired idempotency records. */
 export function createIdempotencyCleanupJob({ sql, clock, ttlHours, platformTenantId }: Parts): JobKind {
   return {
-    kind: "idempotency.forget",
+    kind: "idempotency.delete_expired",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - ttlHours * hourMs);

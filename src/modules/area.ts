@@ -6,9 +6,9 @@ import type { Keyring } from "../platform/crypto/index.ts";
 import type { Cursors } from "../platform/cursor/index.ts";
 import type { Database, Signals, TenantChanges } from "../platform/db/index.ts";
 import type { EgressGuard } from "../platform/egress/index.ts";
+import type { EventLoopScheduler } from "../platform/event-loop/index.ts";
 import type { JobKind, JobRunner } from "../platform/jobs/index.ts";
 import type { Log } from "../platform/log/log.ts";
-import type { EventLoopShares } from "../platform/scheduling/index.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 
 /** The platform services that every area is built on. */
@@ -19,7 +19,7 @@ export interface AreaParts {
   readonly side: Database;
   readonly signals: Signals;
   readonly changes: TenantChanges;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly jobs: JobRunner;
   readonly cursors: Cursors;
   readonly keyring: Keyring | undefined;

@@ -15,8 +15,8 @@ import { createKeyring } from "../../src/platform/crypto/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { createEgress } from "../../src/platform/egress/index.ts";
+import { createEventLoopScheduler } from "../../src/platform/event-loop/index.ts";
 import { createLog } from "../../src/platform/log/log.ts";
-import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { contextFor, freshTenant, perform } from "../harness/context.ts";
@@ -89,7 +89,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
       metrics,
       keyring,
       egress,
-      shares: createEventLoopShares(),
+      shares: createEventLoopScheduler(),
       events,
       random,
       retentionDays: 30,

@@ -30,9 +30,9 @@ import { createTriggerRecorder } from "../../src/modules/workflows/triggers/trig
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
+import { createEventLoopScheduler } from "../../src/platform/event-loop/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { createLog } from "../../src/platform/log/log.ts";
-import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
 import { createShards } from "../../src/platform/shards/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
 import { afterFile } from "../harness/after-file.ts";
@@ -76,7 +76,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
   const clock = { now: () => Date.now() + aheadMs };
   const log = createLog("silent");
   const cursors = createCursors(randomBytes(32));
-  const shares = createEventLoopShares();
+  const shares = createEventLoopScheduler();
   const eventsModule = createEvents({
     ...{ db, signals, cursors, clock, retentionDays: 30, tenantSettingsEnabled: false },
     platformTenantId: () => "",

@@ -39,7 +39,7 @@ import type { TestTenant } from "../../src/modules/workflows/tasks/testing/task-
 import { systemClock } from "../../src/platform/clock/clock.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
-import { createEventLoopShares } from "../../src/platform/scheduling/index.ts";
+import { createEventLoopScheduler } from "../../src/platform/event-loop/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
 import { type ContextChoice, contextFor, failsWith, perform, recordedEvents } from "../harness/context.ts";
 import { until } from "../harness/until.ts";
@@ -53,7 +53,7 @@ export async function startWorkflowNode(databaseUrl: string) {
   const signals = createSignals(db);
   await signals.start();
   const parts = {
-    ...{ db, side: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopShares() },
+    ...{ db, side: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopScheduler() },
     ...{ cursors: createCursors(randomBytes(32)), clock: systemClock, metrics: createMetrics() },
     ...{ log: { warn() {}, info() {}, error() {}, debug() {} }, events: recordedEvents() },
     config: { "workflow.retention_days": 7, "objects.backend": "file", "data.dir": tmpdir() },

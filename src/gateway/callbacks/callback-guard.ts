@@ -1,7 +1,7 @@
 import { type Failure, fail } from "../../errors/index.ts";
 import type { Clock } from "../../platform/clock/clock.ts";
+import { createTenantConcurrencyLimiter } from "../../platform/event-loop/index.ts";
 import { createMemoryLimiter } from "../../platform/ratelimit/index.ts";
-import { createTenantConcurrencyLimiter } from "../../platform/scheduling/index.ts";
 
 /** Where an unauthenticated callback comes from, and what it is about. */
 export interface CallbackSource {

@@ -32,7 +32,7 @@ import {
   createSnapshots,
 } from "./assignments/index.ts";
 import { createExperimentService, experimentHandlers, experimentStore } from "./experiments/index.ts";
-import { analyseExperiment, createHistoryWriter, createMaturingWorker, resultHandlers } from "./results/index.ts";
+import { analyseExperiment, createHistoryWriter, createUnitCountWorker, resultHandlers } from "./results/index.ts";
 import { deleteUnitsOfEndedJob } from "./retention/index.ts";
 import { createScoreService, scoreHandlers } from "./scores/index.ts";
 
@@ -82,7 +82,7 @@ export function createExperiments(parts: Parts) {
   const assignments = createAssignmentService({ ...parts, snapshots, receipts, writer, graceMs });
   const scores = createScoreService({ ...parts, assignments, receipts });
   const history = createHistoryWriter(parts);
-  const maturing = createMaturingWorker({ ...parts, history });
+  const maturing = createUnitCountWorker({ ...parts, history });
   return {
     handlers: {
       "service.api.ExperimentService": {

@@ -216,9 +216,10 @@ test("keys are deleted only when no scan can find their items again", async () =
   const job = maintainTriggersJob({ db, clock: stage.clock, retentionDays: 30, platformTenantId: () => "" });
   const prune = () =>
     job.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
-  const keys = async () => (await db.sql`select from connector_trigger_seen where subscription_id = ${id}`).length;
+  const keys = async () =>
+    (await db.sql`select from connector_trigger_dedup_keys where subscription_id = ${id}`).length;
   // A subscription that was not polled for 20 days looks back over all that time.
-  await db.sql`update connector_trigger_seen set seen_at = seen_at - interval '20 days' where subscription_id = ${id}`;
+  await db.sql`update connector_trigger_dedup_keys set seen_at = seen_at - interval '20 days' where subscription_id = ${id}`;
   await db.sql`
     update connector_trigger_subscriptions set scanned_at = scanned_at - interval '20 days' where id = ${id}`;
   await prune();

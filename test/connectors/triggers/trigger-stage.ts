@@ -24,8 +24,8 @@ import { compileTemplate } from "../../../src/modules/workflows/runs/index.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
 import { createCursors } from "../../../src/platform/cursor/index.ts";
 import { createEgress, type Egress } from "../../../src/platform/egress/index.ts";
+import { createEventLoopScheduler } from "../../../src/platform/event-loop/index.ts";
 import { createLog } from "../../../src/platform/log/log.ts";
-import { createEventLoopShares } from "../../../src/platform/scheduling/index.ts";
 import { createMetrics } from "../../../src/platform/telemetry/index.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { type ContextChoice, freshTenant, perform } from "../../harness/context.ts";
@@ -100,7 +100,7 @@ export async function startTriggerStage(options: StageOptions) {
     const triggers = createTriggers({
       ...{ db, signals, clock, log, cursors, keyring, metrics, connections, compileTemplate },
       events: events.recorder,
-      shares: createEventLoopShares(),
+      shares: createEventLoopScheduler(),
       catalogue: {
         async trigger(_tenantId, key) {
           const provider = providers.find((each) => key.startsWith(`${each.key}.`));

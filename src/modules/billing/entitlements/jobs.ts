@@ -16,7 +16,7 @@ interface Parts {
 /** Deletes evidence after its retention, and the oldest evidence of tenants that have too much. */
 export function evidenceCleanupJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
-    kind: "entitlements.forget_evidence",
+    kind: "entitlements.delete_expired_evidence",
     every: { ms: 3_600_000, tenantId: platformTenantId },
     async handler({ signal }) {
       const store = entitlementStore(sql);

@@ -23,7 +23,7 @@ export function invoiceJobs(service: InvoiceService, { sql, clock, platformTenan
       handler: ({ signal }) => service.issueAll(clock.now(), signal),
     },
     {
-      kind: "billing.forget_previews",
+      kind: "billing.delete_previews",
       every: { ms: 60 * minuteMs, tenantId: platformTenantId },
       handler: ({ signal }) =>
         runInBatches(signal, batchSize, (limit) =>

@@ -1,4 +1,4 @@
-import type { TimeSlices } from "../../../platform/scheduling/index.ts";
+import type { TimeSlices } from "../../../platform/event-loop/index.ts";
 import { type CompiledManifest, compileInSteps } from "./domain/language/compile-manifest.ts";
 
 /** Compiles a document. Other work continues between two slices. */

@@ -16,8 +16,8 @@ import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import { formatText } from "../../../platform/document-text/index.ts";
+import { createEventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { createLog } from "../../../platform/log/log.ts";
-import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createManifests } from "./index.ts";
 import { providersMax, versionsMax } from "./manifest-service.ts";
 import { fixedProviders } from "./testing/fixed-providers.ts";
@@ -34,7 +34,7 @@ function createNode() {
     side: db,
     cursors: createCursors(randomBytes(32)),
     log: createLog("silent"),
-    shares: createEventLoopShares(),
+    shares: createEventLoopScheduler(),
     events,
     changes,
     configStates: async () => new Map(),

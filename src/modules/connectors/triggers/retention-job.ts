@@ -35,8 +35,8 @@ export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId
  */
 async function deleteSeenKeys(sql: Sql, now: Date, limit: number): Promise<number> {
   const { count } = await sql`
-    delete from connector_trigger_seen where ctid = any(array(
-      select seen.ctid from connector_trigger_seen seen
+    delete from connector_trigger_dedup_keys where ctid = any(array(
+      select seen.ctid from connector_trigger_dedup_keys seen
       left join connector_trigger_subscriptions subscription
         on subscription.tenant_id = seen.tenant_id and subscription.id = seen.subscription_id
       where seen.seen_at < ${now}::timestamptz - ${webhookKeyDays}::int * interval '1 day'

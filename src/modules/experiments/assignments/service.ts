@@ -3,9 +3,9 @@ import { fail, invalid } from "../../../errors/index.ts";
 import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
+import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
 import { isUlid } from "../../../platform/ids/ulid.ts";
-import { type EventLoopShares, runAtOnce, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
@@ -51,7 +51,7 @@ interface Parts {
   readonly snapshots: Snapshots;
   readonly receipts: Receipts;
   readonly writer: ExposureWriter;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly quotas: () => Pick<Quotas, "isUsedUp" | "exceeded">;
   readonly metrics: Pick<Metrics, "tenantCounter">;
   /** How long after its window a unit is counted, so that scores which are being written are not missed. */

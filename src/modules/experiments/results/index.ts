@@ -6,5 +6,5 @@
  */
 export { resultHandlers } from "./handler.ts";
 export { createHistoryWriter } from "./history-writer.ts";
-export { createMaturingWorker, type MaturingWorker } from "./maturing-worker.ts";
 export { analyseExperiment } from "./service.ts";
+export { createUnitCountWorker, type UnitCountWorker } from "./unit-count-worker.ts";

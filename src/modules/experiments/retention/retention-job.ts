@@ -18,7 +18,7 @@ const batchSize = 2000;
 /** Deletes exposures and scores of experiments that ended before the retention period. */
 export function deleteUnitsOfEndedJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
-    kind: "experiment.forget",
+    kind: "experiment.delete_expired",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const endedBefore = new Date(clock.now() - retentionDays * dayMs);

@@ -2,8 +2,8 @@ import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../../platform/db/index.ts";
+import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
 import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
-import { type EventLoopShares, runAtOnce, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type {
   AssignContext,
@@ -24,7 +24,7 @@ interface Parts {
   readonly db: Database;
   readonly assignments: Pick<AssignmentService, "requireExperiment" | "unitHash" | "recallReceipt">;
   readonly receipts: Receipts;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly metrics: Pick<Metrics, "tenantCounter">;
 }
 

@@ -18,9 +18,9 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { Connections } from "../../connectors/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -39,7 +39,7 @@ import { deliveryHandlers } from "./delivery/delivery-handler.ts";
 import { createDeliveryReporter } from "./delivery/delivery-report.ts";
 import { createDispatcher, type Dispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
 import { createMessageSender } from "./delivery/send-attempt.ts";
-import { createSettler } from "./delivery/settlement.ts";
+import { createDeliveryResultWriter } from "./delivery/settlement.ts";
 import { type ReachHandlers, reachHandlers } from "./explain/reach-handler.ts";
 import { createReachService } from "./explain/reach-service.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
@@ -68,7 +68,7 @@ interface Parts {
   readonly cursors: Cursors;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly subscribers: Subscribers;
@@ -138,8 +138,18 @@ export function createDispatch(parts: Parts): Dispatch {
   const prepare = createMessagePreparer({ ...parts, outbox: settings.outbox });
   const send = createMessageSender({ ...parts, prepare });
   const reporter = createDeliveryReporter(parts);
-  const settler = createSettler({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
-  const sending = { ...parts, prepare, send, settler, reporter, verifiedOnly, wakeInbox, wakeRuns, holds: hasQueue };
+  const resultWriter = createDeliveryResultWriter({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
+  const sending = {
+    ...parts,
+    prepare,
+    send,
+    resultWriter,
+    reporter,
+    verifiedOnly,
+    wakeInbox,
+    wakeRuns,
+    holds: hasQueue,
+  };
   const writer = createTriggerWriter({ ...parts, reporter });
   const accepting = { ...sending, writer, hasQueue, payloadRetentionMs, wakeExpander, wakeDispatch };
   const triggers = createTriggerService(accepting);
@@ -177,7 +187,7 @@ export function createDispatch(parts: Parts): Dispatch {
     receive: observations.receive,
     async idle() {
       await triggers.idle();
-      await settler.idle();
+      await resultWriter.idle();
     },
   };
 }

@@ -24,7 +24,7 @@ const batchSize = 2000;
 export function deleteExpiredNotificationsJob(parts: Parts): JobKind {
   const { sql, clock, retentionDays, observationRetentionDays, platformTenantId } = parts;
   return {
-    kind: "notifications.forget",
+    kind: "notifications.delete_expired",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const all = (deleteBatch: (limit: number) => Promise<number>) => runInBatches(signal, batchSize, deleteBatch);

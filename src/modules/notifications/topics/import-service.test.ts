@@ -44,7 +44,7 @@ test("an import whose last attempt fails has failed, and does not run for ever",
 
 test("an import whose job was lost fails after a week without progress", async () => {
   const { status } = await failingImport();
-  const cleanup = topics.jobs.find(({ kind }) => kind === "topics.forget_left")!;
+  const cleanup = topics.jobs.find(({ kind }) => kind === "topics.delete_left")!;
   const job = { tenantId: "", id: "job", payload: {}, attempt: 1, signal: new AbortController().signal };
   await cleanup.handler(job);
   assert.equal(await status(), "running");

@@ -19,7 +19,7 @@ interface Parts {
 /** Deletes ended subscriptions once no broadcast can need them, and ended imports. Ends imports whose job has been lost. */
 export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Parts): JobKind {
   return {
-    kind: "topics.forget_left",
+    kind: "topics.delete_left",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const nowMs = clock.now();

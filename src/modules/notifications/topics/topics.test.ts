@@ -254,7 +254,7 @@ test("ended subscriptions are deleted after seven days, current and recently end
   const forget = async (atMs: number) => {
     nowMs = atMs;
     await topics.jobs
-      .find(({ kind }) => kind === "topics.forget_left")!
+      .find(({ kind }) => kind === "topics.delete_left")!
       .handler({ signal: new AbortController().signal } as never);
     nowMs = undefined;
   };

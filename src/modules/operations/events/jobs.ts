@@ -24,7 +24,7 @@ export function expiredEventsJob({
   platformTenantId,
 }: Parts): JobKind {
   return {
-    kind: "events.forget",
+    kind: "events.delete_expired",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const tenants = await sql<{ id: TenantId; days: number }[]>`

@@ -11,13 +11,13 @@ import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
 import type { EgressGuard } from "../../../platform/egress/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventReader, EventRecorder } from "../events/index.ts";
+import { createDeliveryResultWriter } from "./deliveries/delivery-result-writer.ts";
 import { createFollower, followTopic } from "./deliveries/follower.ts";
 import { createSender, dueTopic } from "./deliveries/sender.ts";
-import { createSettler } from "./deliveries/settler.ts";
 import { createWebhookExplainer } from "./deliveries/webhook-explainer.ts";
 import { createEndpointDisabler, createEndpointService } from "./endpoints/endpoint-service.ts";
 import { sealedByWebhooks } from "./endpoints/endpoint-store.ts";
@@ -34,7 +34,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly keyring: Keyring | undefined;
   readonly egress: EgressGuard;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly events: { readonly recorder: EventRecorder; readonly reader: EventReader };
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
@@ -56,8 +56,8 @@ export function createWebhooks(parts: Parts) {
     ...(parts.leaseMs !== undefined && { leaseMs: parts.leaseMs }),
   };
   const disable = createEndpointDisabler(db, recorder, () => clock.now());
-  const settler = createSettler({ sql: db.sql, log, metrics, random, disable });
-  const sender = createSender({ db, signals, reader, settler, clock, log, egress, keyring, shares, ...timing });
+  const resultWriter = createDeliveryResultWriter({ sql: db.sql, log, metrics, random, disable });
+  const sender = createSender({ db, signals, reader, resultWriter, clock, log, egress, keyring, shares, ...timing });
   const follower = createFollower({ db, signals, reader, log, onDue: sender.onDue, ...timing });
   const endpoints = createEndpointService({
     events: recorder,

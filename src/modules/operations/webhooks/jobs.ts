@@ -13,7 +13,7 @@ import { replayStore } from "./replays/replay-store.ts";
 export const replayKind = "webhooks.replay";
 
 /** The kind of the job that deletes the deliveries of a deleted endpoint. */
-export const endpointCleanupKind = "webhooks.forget_endpoint";
+export const endpointCleanupKind = "webhooks.delete_endpoint";
 
 const hourMs = 3_600_000;
 const batchSize = 5000;
@@ -95,7 +95,7 @@ function endpointCleanupJob(sql: Sql): JobKind {
 /** Deletes deliveries and replays that ended before the retention period. */
 function expiredDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
-    kind: "webhooks.forget_deliveries",
+    kind: "webhooks.delete_expired_deliveries",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const nowMs = clock.now();

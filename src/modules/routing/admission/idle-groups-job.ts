@@ -16,7 +16,7 @@ const batchSize = 2000;
 /** Deletes admission groups that have been idle for a day. Keys are chosen by callers, so groups would grow without bound. */
 export function deleteIdleGroupsJob({ sql, clock, platformTenantId }: Parts): JobKind {
   return {
-    kind: "admission.forget_groups",
+    kind: "admission.delete_idle_groups",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const before = new Date(clock.now() - retentionMs);

@@ -16,8 +16,8 @@ import {
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
+import { createEventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createPools, recipientLoadStore } from "../pools/index.ts";
 import { closeEmptyQueue } from "../queues/index.ts";
 import { windowsNeeded } from "./domain/window.ts";
@@ -45,7 +45,7 @@ function newNode() {
     urlRefusal,
   };
   const pools = createPools(parts);
-  const shares = createEventLoopShares();
+  const shares = createEventLoopScheduler();
   const module = createAnomalies({ db, clock, log, shares, events, pools, cursors, platformTenantId: freshTenant });
   return { ...module, recipients: pools.handlers.recipients };
 }
@@ -54,7 +54,7 @@ const signal = new AbortController().signal;
 const run = (kind: string, node = newNode()) =>
   node.jobs.find((job) => job.kind === kind)!.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal });
 /** Scans shortly after the current window began, on a fresh node by default. */
-const scan = (node = newNode()) => run("anomalies.look", node);
+const scan = (node = newNode()) => run("anomalies.detect", node);
 
 async function anomaliesOf(tenantId: TenantId) {
   const rows = await db.sql`
@@ -314,10 +314,10 @@ test("anomalies are stored for ninety days", async () => {
   const { tenantId } = await newDegradedPool({}, 1, 1);
   await scan();
   clock.at += 89 * 86_400_000;
-  await run("anomalies.forget");
+  await run("anomalies.delete_expired");
   assert.equal((await anomaliesOf(tenantId)).length, 2);
   clock.at += 86_400_001;
-  await run("anomalies.forget");
+  await run("anomalies.delete_expired");
   assert.deepEqual(await anomaliesOf(tenantId), []);
 });
 
@@ -366,9 +366,9 @@ test("the jobs run every minute, every fifteen seconds and every day", () => {
   assert.deepEqual(
     jobs.map(({ kind, every }) => [kind, every!.ms]),
     [
-      ["anomalies.look", 60_000],
+      ["anomalies.detect", 60_000],
       ["anomalies.resume", 15_000],
-      ["anomalies.forget", 86_400_000],
+      ["anomalies.delete_expired", 86_400_000],
     ],
   );
 });

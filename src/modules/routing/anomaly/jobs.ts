@@ -24,7 +24,7 @@ export function anomalyJobs(parts: AnomalyJobDependencies): JobKind[] {
   let lastScanAtMs: number | undefined;
   return [
     {
-      kind: "anomalies.look",
+      kind: "anomalies.detect",
       every: { ms: scanIntervalMs, tenantId: platformTenantId },
       async handler({ signal }) {
         const nowMs = clock.now();
@@ -41,7 +41,7 @@ export function anomalyJobs(parts: AnomalyJobDependencies): JobKind[] {
       },
     },
     {
-      kind: "anomalies.forget",
+      kind: "anomalies.delete_expired",
       every: { ms: dayMs, tenantId: platformTenantId },
       async handler({ signal }) {
         const before = new Date(clock.now() - retentionDays * dayMs);

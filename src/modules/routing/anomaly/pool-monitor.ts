@@ -1,8 +1,8 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { EventLoopScheduler, TimeSlices } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares, TimeSlices } from "../../../platform/scheduling/index.ts";
 import type { EventContext, EventEntry, EventRecorder } from "../../operations/index.ts";
 import type { AnomalyConfig, AutomaticPause, PoolReader, PoolSnapshot } from "../pools/index.ts";
 import { type Anomaly, type ScopedFinding, toWireActions } from "./domain/anomaly.ts";
@@ -30,7 +30,7 @@ export interface PoolMonitorDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly pools: MonitoredPools;
 }

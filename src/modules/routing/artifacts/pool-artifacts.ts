@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { canaryStore } from "../../../platform/canary/index.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
 import {
   type ContentChange,
@@ -20,7 +20,7 @@ import { decidedItems, poolGauges, poolOutcomes } from "./evidence-store.ts";
 
 interface Parts {
   readonly pools: Pools;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
 }
 
 /** Sections of the config that a canary leaves to the baseline: they apply to items in the queue, whatever decided them. */

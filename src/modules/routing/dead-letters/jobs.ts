@@ -24,7 +24,7 @@ interface Parts {
 export function deleteExpiredLettersJob({ sql, clock, platformTenantId }: Parts): JobKind {
   const store = retentionStore(sql);
   return {
-    kind: "dead_letters.forget",
+    kind: "dead_letters.delete_expired",
     every: { ms: hourMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const now = clock.now();

@@ -15,9 +15,9 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { JobRunner } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
@@ -82,7 +82,7 @@ interface Parts {
   readonly outcomes: OutcomeSink;
   readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly jobs: Pick<JobRunner, "wake">;
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */

@@ -79,7 +79,7 @@ export async function queueStatuses(
       select coalesce(sum(leased), 0)::bigint as leased_today, coalesce(sum(wait_ms), 0)::bigint as wait_ms_today,
         coalesce(sum(completed), 0)::bigint as completed_today, coalesce(sum(accepted), 0)::bigint as accepted_today,
         coalesce(sum(failed), 0)::bigint as failed_today
-      from queue_days d
+      from queue_daily_counts d
       where d.tenant_id = p.tenant_id and d.pool_id = p.id and d.day = (now() at time zone 'utc')::date
     ) today
     where p.tenant_id = ${tenantId} and p.id = any(${poolIds as string[]}::text[])`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
-import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
+import { createEventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { admissionStage, constraints, type StagedPool } from "./testing/admission-stage.ts";
 import { createUnassignedItems } from "./unassigned-items.ts";
 
@@ -13,7 +13,7 @@ const sweepTimes: number[] = [];
 const unassignedItems = createUnassignedItems({
   db,
   pools: { snapshot: async (_tenantId, poolId) => stage.snapshots.get(poolId) },
-  shares: createEventLoopShares(),
+  shares: createEventLoopScheduler(),
   admissionOf: stage.admissionOf,
   sweepBy: (atMs) => void sweepTimes.push(atMs),
   deadLetters: {

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, retryOnConflict } from "../admission/index.ts";
 import type { DeadLetters, RefusedItem, RequeuedItem } from "../dead-letters/index.ts";
@@ -19,7 +19,7 @@ import { type ItemTransition, readItemGroups, type TransitionedItem } from "./tr
 interface Parts {
   readonly db: Database;
   readonly pools: Pick<PoolReader, "snapshot">;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly admissionOf: AdmissionOf;
   readonly deadLetters: Pick<DeadLetters, "record" | "changePool">;
   readonly events: EventRecorder;

@@ -9,9 +9,9 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, TenantChanges } from "../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { readUsedKeys } from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { PoolSnapshot, Pools } from "../pools/index.ts";
@@ -45,7 +45,7 @@ interface Parts {
   readonly db: Database;
   readonly signals: Signals;
   readonly changes: TenantChanges;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly clock: Clock;
   readonly log: Log;
   readonly cursors: Cursors;

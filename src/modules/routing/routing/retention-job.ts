@@ -22,7 +22,7 @@ const partBatchSize = 200;
 /** Deletes expired outcomes, offers and snapshots. Decisions expire with the history of their queue. */
 export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
   return {
-    kind: "routing.forget",
+    kind: "routing.delete_expired",
     every: { ms: everyMs, tenantId: platformTenantId },
     async handler({ signal }) {
       const beforeMs = clock.now() - retentionDays * dayMs;

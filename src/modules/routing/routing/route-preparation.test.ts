@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Sql } from "../../../platform/db/index.ts";
+import { createEventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import { createEventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 import { itemOf, poolOf } from "./domain/testing/fixtures.ts";
 import { createLivePools } from "./outcomes/live-pools.ts";
@@ -38,7 +38,7 @@ function coldNode(pools: readonly PoolSnapshot[]) {
   const { prepare } = createPreparation({
     pools: { poolsOf: async () => ({ pools: byId }), snapshot: (_tenantId: string, id: never) => byId.get(id) },
     live: createLivePools({ db: { ...db, sql }, clock, log, events: recordedEvents() as never }),
-    shares: createEventLoopShares(),
+    shares: createEventLoopScheduler(),
   } as unknown as PreparationParts);
   const principal = { environmentMode: "any" };
   const context = { tenantId, principal, nowMs: Date.now() } as Context;

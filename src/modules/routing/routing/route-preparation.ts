@@ -1,8 +1,8 @@
 import type { Context } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { mayUseEnvironment } from "../../../platform/access/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
 import { type PoolReader, type PoolSnapshot, type Pools, sideOf } from "../pools/index.ts";
 import {
@@ -24,7 +24,7 @@ import { itemRow, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 export interface PreparationParts {
   readonly pools: PoolReader & Pick<Pools, "poolsOf">;
   readonly live: LivePools;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   /** The constraints of an item at admission and hand-out; undefined when no constraint applies. */
   readonly admissionOf: (snapshot: PoolSnapshot, item: RoutableItem) => AdmissionRequest | undefined;
   /** Ensures that the snapshot of a decision is stored. */

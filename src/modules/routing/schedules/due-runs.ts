@@ -1,5 +1,5 @@
 import { CelError } from "../../../platform/cel/index.ts";
-import { jitterMs, readSchedule } from "../../../platform/schedules/index.ts";
+import { jitterMs, readSchedule } from "../../../platform/cron/index.ts";
 import { type DueTimes, decideDueTimes } from "./domain/due-times.ts";
 import { renderItem } from "./domain/item-template.ts";
 import { decideOverlap } from "./domain/overlap.ts";

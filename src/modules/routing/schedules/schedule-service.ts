@@ -1,11 +1,11 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { type CronTimes, jitterMs, listTimes, readSchedule } from "../../../platform/cron/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
-import { type CronTimes, jitterMs, listTimes, readSchedule } from "../../../platform/schedules/index.ts";
 import { shardOf } from "../../../platform/shards/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader } from "../pools/index.ts";

@@ -9,9 +9,9 @@ import {
 } from "../../../platform/db/index.ts";
 import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
 import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
+import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
-import { type EventLoopShares, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { checkInSlices } from "./domain/language/checks/check-definition.ts";
 import { checkReferences, type DefinitionLookups } from "./domain/language/checks/check-references.ts";
@@ -39,7 +39,7 @@ import { definitionStore } from "./store.ts";
 export interface DefinitionParts extends ReferenceSources {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly readText: ReadText;
 }
 

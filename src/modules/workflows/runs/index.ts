@@ -18,9 +18,9 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { Explainer } from "../../explainer.ts";
@@ -45,19 +45,19 @@ import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplainer } from "./explanation/run-explainer.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
 import { createRunHealth } from "./health/run-health.ts";
-import { createOwnRuns, type OwnRuns, type TakeQuota } from "./own-runs.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createReplayService } from "./replay/replay-service.ts";
 import { createRunReplays } from "./replay/run-replays.ts";
 import { maintainRunsJob } from "./retention-job.ts";
-import { createConsequences } from "./run-consequences.ts";
+import { createRunAfterCommit } from "./run-after-commit.ts";
 import { createRunEngine } from "./run-engine.ts";
+import { createRunEvents, type RunEvents } from "./run-events.ts";
 import { runHandlers } from "./run-handler.ts";
-import { createOwnMail, type OwnMail } from "./run-mail.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService, type RunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
 import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
+import { createServiceStartedRuns, type ServiceStartedRuns, type TakeQuota } from "./service-started-runs.ts";
 import { createSimulation } from "./simulation/simulation-service.ts";
 import { createRunStart } from "./start/run-start.ts";
 import { createRunStarter } from "./start/run-starter.ts";
@@ -66,9 +66,9 @@ import { createTaskReports } from "./task-reports.ts";
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindExperimentId } from "./effects/experiment-effect.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
-export type { OwnStartOutcome, OwnStartRequest, TakeQuota } from "./own-runs.ts";
 export { toPlain, toValue } from "./run-message.ts";
 export { readRunOutcomes } from "./run-outcomes.ts";
+export type { ServiceStartOutcome, ServiceStartRequest, TakeQuota } from "./service-started-runs.ts";
 export { ownStartRecord } from "./start/run-start.ts";
 export { runUsage } from "./usage-source.ts";
 
@@ -77,7 +77,7 @@ interface Parts {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly cursors: Cursors;
   readonly metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram" | "gauge">;
   readonly events: EventRecorder;
@@ -98,7 +98,7 @@ interface Parts {
 }
 
 /** The module's public API. */
-export interface Runs extends TaskReports, OwnRuns, OwnMail {
+export interface Runs extends TaskReports, ServiceStartedRuns, RunEvents {
   readonly handlers: Handlers<typeof Rpc>;
   readonly approvalHandlers: Handlers<typeof ApprovalRpc>;
   readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
@@ -133,7 +133,7 @@ export function createRuns(parts: Parts): Runs {
   const plans = createPlanCache(definitions);
   const metrics = createRunMetrics(parts.metrics);
   const cancellation = createChildCancellation({ db, clock, advance: (request) => engine.advance(request) });
-  const consequences = createConsequences({
+  const afterCommit = createRunAfterCommit({
     ...parts,
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
@@ -142,13 +142,13 @@ export function createRuns(parts: Parts): Runs {
     wakeQueue: parts.dispatch.wake,
     metrics,
   });
-  const starter = createRunStarter({ ...parts, onCommitted: consequences.follow });
+  const starter = createRunStarter({ ...parts, onCommitted: afterCommit.follow });
   const start = createRunStart({ db, definitions, plans, starter });
   const engine = createRunEngine({
     ...parts,
     plans,
     currentShards: shards.currentSql,
-    onCommitted: consequences.follow,
+    onCommitted: afterCommit.follow,
   });
   const regional = createRegionalEffects({
     ...parts,
@@ -186,8 +186,8 @@ export function createRuns(parts: Parts): Runs {
     explainer: createRunExplainer(explain),
     startRun: service.startRun,
     endWaits: service.endWaits,
-    ...createOwnRuns({ ...parts, start, engine }),
-    ...createOwnMail(engine),
+    ...createServiceStartedRuns({ ...parts, start, engine }),
+    ...createRunEvents(engine),
     ...createTaskReports(engine),
     async idle() {
       await starter.idle();

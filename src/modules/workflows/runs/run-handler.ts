@@ -26,9 +26,9 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
+import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
-import { type EventLoopShares, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
@@ -47,7 +47,7 @@ interface Parts {
   readonly replays: RunReplays;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly definitions: Pick<Definitions, "idOf">;
   readonly cursors: Cursors;
 }

@@ -8,7 +8,7 @@ import type { Definitions, Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEvent } from "./domain/engine/state.ts";
 import type { AdvancedRun } from "./run-engine.ts";
-import { requireRoomForMail } from "./run-mail.ts";
+import { requireRoomForMail } from "./run-events.ts";
 import type { RunService } from "./run-service.ts";
 import { runStore } from "./storage/run-store.ts";
 

@@ -2,8 +2,8 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { CelError } from "../../../platform/cel/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { shardOf } from "../../../platform/shards/index.ts";
 import type { EventHead, EventLogs, LogFollower } from "../../operations/index.ts";
@@ -18,7 +18,7 @@ import { isConditionTrue } from "./trigger-templates.ts";
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly shards: Shards;
   readonly eventLogs: EventLogs;
   readonly startFiring: StartFiring;

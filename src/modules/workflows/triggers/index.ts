@@ -12,8 +12,8 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../platform/scheduling/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { EventLogs, EventRecorder } from "../../operations/index.ts";
 import type { PackRecords } from "../../pack-records.ts";
@@ -37,7 +37,7 @@ interface Parts {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;

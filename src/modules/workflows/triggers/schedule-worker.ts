@@ -1,8 +1,8 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
+import { decideDueTime, jitterMs, readSchedule } from "../../../platform/cron/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { decideDueTime, jitterMs, readSchedule } from "../../../platform/schedules/index.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import type { Runs } from "../runs/index.ts";
 import type { Overlap } from "./domain/trigger.ts";

@@ -24,7 +24,7 @@ export function usageJobs({ sql, clock, platformTenantId, collector }: Parts): J
       handler: ({ signal }) => collector.collect(clock.now(), signal),
     },
     {
-      kind: "billing.forget_usage",
+      kind: "billing.delete_expired_usage",
       every: { ms: 60 * minuteMs, tenantId: platformTenantId },
       async handler({ signal }) {
         const before = new Date(clock.now() - ageMsMax);

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { freshTenant, testDatabase } from "../../../../../test/harness/context.ts";
+import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { createLog } from "../../../../platform/log/log.ts";
-import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { fixedProviders } from "../testing/fixed-providers.ts";
 import { createBuiltinProviders } from "./builtin-catalogue.ts";
 import { createCatalogue } from "./catalogue.ts";
@@ -39,7 +39,7 @@ test("a catalogue whose providers could not be read is read again", async () => 
   const catalogue = createCatalogue({
     ...parts,
     log: createLog("silent"),
-    shares: createEventLoopShares(),
+    shares: createEventLoopScheduler(),
     builtin,
   });
   const tenantId = freshTenant();

@@ -13,8 +13,8 @@ import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { failsWith, freshTenant, perform, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { createLog } from "../../../../platform/log/log.ts";
-import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { createManifests } from "../index.ts";
 import { fixedProviders } from "../testing/fixed-providers.ts";
 import { compile, manifestWith, smallManifest } from "../testing/manifest-documents.ts";
@@ -74,7 +74,7 @@ const { handlers } = createManifests({
   side: db,
   cursors: createCursors(randomBytes(32)),
   log: createLog("silent"),
-  shares: createEventLoopShares(),
+  shares: createEventLoopScheduler(),
   events: recordedEvents(),
   changes: announcedChanges().changes,
   configStates: async () => configs,

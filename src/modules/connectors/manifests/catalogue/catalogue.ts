@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createTenantCache, type Database, type Sql, type TenantChanges } from "../../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Action } from "../domain/action.ts";
 import { newestFirst } from "../domain/manifest-version.ts";
 import type { Provider } from "../domain/provider.ts";
@@ -47,7 +47,7 @@ interface Parts {
   readonly side: Database;
   readonly changes: TenantChanges;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly builtin: BuiltinProviders;
   /** The memory that compiled manifests of tenants may take, in bytes of their documents. */
   readonly bytesMax?: number;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { compileInSlices } from "../compile-in-slices.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { ManifestHead } from "../manifest-store.ts";
@@ -15,10 +15,10 @@ export class CompiledManifests {
   readonly #entries = new Map<string, Entry>();
   readonly #bytesMax: number;
   readonly #log: Log;
-  readonly #shares: EventLoopShares;
+  readonly #shares: EventLoopScheduler;
   #bytes = 0;
 
-  constructor(bytesMax: number, log: Log, shares: EventLoopShares) {
+  constructor(bytesMax: number, log: Log, shares: EventLoopScheduler) {
     this.#bytesMax = bytesMax;
     this.#log = log;
     this.#shares = shares;

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
+import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { createDispatcher } from "./dispatcher.ts";
 
 const db = await testDatabase();
@@ -35,7 +35,7 @@ test("the end of an event that cannot be delivered is stored together with its r
   let failures = 0;
   const dispatcher = createDispatcher({
     ...{ db, signals: createSignals(db), clock: { now: Date.now }, log: { warn: () => {} } as never },
-    shares: createEventLoopShares(),
+    shares: createEventLoopScheduler(),
     events: {
       ...events,
       recordMany(tx: unknown, entries: never[]) {

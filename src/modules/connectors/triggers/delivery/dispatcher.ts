@@ -10,8 +10,8 @@ import {
   mayBeCommitted,
   type Signals,
 } from "../../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import { type ClaimLoop, createClaimLoop } from "../claim-loop.ts";
 import { shortMessage } from "../domain/failure.ts";
@@ -26,7 +26,7 @@ interface Parts {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly events: EventRecorder;
   readonly metrics: TriggerMetrics;
   readonly callTarget: CallTarget;

@@ -63,7 +63,7 @@ export async function insertEvents(
         as event(tenant_id, subscription_id, environment_key, id, type, dedup_key, digest, payload, error, received_at)
     ),
     fresh as (
-      insert into connector_trigger_seen as seen (tenant_id, subscription_id, key, event_id, seen_at)
+      insert into connector_trigger_dedup_keys as seen (tenant_id, subscription_id, key, event_id, seen_at)
       select distinct on (tenant_id, subscription_id, digest)
         tenant_id, subscription_id, decode(digest, 'hex'), id, received_at
       from incoming where digest is not null order by tenant_id, subscription_id, digest, id

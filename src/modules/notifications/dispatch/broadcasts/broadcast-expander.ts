@@ -1,9 +1,9 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { TopicMember, Topics } from "../../topics/index.ts";
@@ -36,7 +36,7 @@ interface Parts extends RecipientParts {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly events: EventRecorder;
   readonly topics: Pick<Topics, "membersAt" | "countAt">;
   readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;

@@ -18,7 +18,7 @@ import type { DeliveryReporter } from "./delivery-report.ts";
 import { dispatchStore, type LeasedDelivery, type StoredPayload } from "./dispatch-store.ts";
 import { hasAbandoned, recoverAbandoned } from "./recovery-store.ts";
 import type { MessageSender } from "./send-attempt.ts";
-import type { DeliverySettlement, Settler } from "./settlement.ts";
+import type { DeliveryResultWriter, DeliverySettlement } from "./settlement.ts";
 
 /** Signal topic for nodes that dispatch due deliveries. */
 export const dispatchTopic = "notifications_due";
@@ -37,7 +37,7 @@ interface Parts extends RecipientParts {
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
   readonly providers: Pick<Providers, "deduplicating">;
-  readonly settler: Settler;
+  readonly resultWriter: DeliveryResultWriter;
   readonly reporter: DeliveryReporter;
   readonly verifiedOnly: boolean;
   /** False when sending is switched off. Abandoned deliveries are recovered either way. */
@@ -54,7 +54,7 @@ export interface Dispatcher {
 
 /** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
 export function createDispatcher(parts: Parts): Dispatcher {
-  const { db, signals, clock, log, settler, reporter, enabled, pollMs = 1000 } = parts;
+  const { db, signals, clock, log, resultWriter, reporter, enabled, pollMs = 1000 } = parts;
   const store = dispatchStore(db.sql);
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
   let shutdown = new AbortController();
@@ -89,7 +89,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
 
   async function attemptAndSettle(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<void> {
     const settlement = await attempt(delivery, context);
-    await settler.settle([settlement]).catch((error) => {
+    await resultWriter.settle([settlement]).catch((error) => {
       // The sweep recovers it after its lease expires.
       log.error({ err: error, delivery_id: delivery.id }, "settling a notification failed");
     });
@@ -102,7 +102,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
     } catch (error) {
       // Nothing was sent, because sending itself never throws.
       log.error({ err: error, delivery_id: delivery.id }, "loading a notification failed");
-      return settler.settlementOf(delivery, internalFailure());
+      return resultWriter.settlementOf(delivery, internalFailure());
     }
   }
 
@@ -114,9 +114,9 @@ export function createDispatcher(parts: Parts): Dispatcher {
     digest: DigestValues | undefined,
   ): Promise<DeliverySettlement> {
     const { tenantId, channel, workflowKey, userId, topicKey, contextKeys } = delivery;
-    if (recipient === undefined) return settler.skippedSettlement(delivery, undefined, subscriberDeleted);
-    if (stored === undefined) return settler.skippedSettlement(delivery, undefined, payloadExpired);
-    if (stored.cancelledAt !== null) return settler.skippedSettlement(delivery, undefined, triggerCancelled);
+    if (recipient === undefined) return resultWriter.skippedSettlement(delivery, undefined, subscriberDeleted);
+    if (stored === undefined) return resultWriter.skippedSettlement(delivery, undefined, payloadExpired);
+    if (stored.cancelledAt !== null) return resultWriter.skippedSettlement(delivery, undefined, triggerCancelled);
     const { subscriber, endpoints, layers } = recipient;
     const { payload, overrides } = stored.body;
     const workflow = await parts.preferences.workflow(tenantId, workflowKey);
@@ -124,10 +124,10 @@ export function createDispatcher(parts: Parts): Dispatcher {
     const about = { workflow, layers, subscriber, userId, topicKey, contextKeys, payload, nowMs };
     const decided = parts.preferences.resolve({ ...about, channels: [channel] }).get(channel)!;
     if (decided.heldUntilMs !== undefined)
-      return settler.heldSettlement(delivery, decided, decided.heldUntilMs - nowMs);
-    if (!decided.allowed) return settler.skippedSettlement(delivery, decided, undefined);
+      return resultWriter.heldSettlement(delivery, decided, decided.heldUntilMs - nowMs);
+    if (!decided.allowed) return resultWriter.skippedSettlement(delivery, decided, undefined);
     const target = targetOf({ subscriber, endpoints, verifiedOnly: parts.verifiedOnly }, channel, delivery.endpointId);
-    if ("code" in target) return settler.skippedSettlement(delivery, decided, target);
+    if ("code" in target) return resultWriter.skippedSettlement(delivery, decided, target);
     // A provider that may already have the message is the only one that may receive it again.
     const onlyIntegrationId = delivery.reconciliationRequired ? delivery.integrationId : "";
     const request = { delivery, target, subscriber, workflow, overrides, payload, digest, onlyIntegrationId };
@@ -135,9 +135,9 @@ export function createDispatcher(parts: Parts): Dispatcher {
     const result = await parts.send(request, prepared, {
       signal: shutdown.signal,
       handedOverTo: "",
-      handOver: (route) => settler.handOver(delivery, route),
+      handOver: (route) => resultWriter.handOver(delivery, route),
     });
-    return settler.settlementOf(delivery, result, decided);
+    return resultWriter.settlementOf(delivery, result, decided);
   }
 
   /** Recovers deliveries whose lease expired because their node died. */

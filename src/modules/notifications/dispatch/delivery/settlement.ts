@@ -63,10 +63,10 @@ interface Parts {
 }
 
 /** Saves hand-overs and outcomes of deliveries, many per transaction. */
-export type Settler = ReturnType<typeof createSettler>;
+export type DeliveryResultWriter = ReturnType<typeof createDeliveryResultWriter>;
 
-/** Creates this node's settler. */
-export function createSettler(parts: Parts) {
+/** Creates this node's resultWriter. */
+export function createDeliveryResultWriter(parts: Parts) {
   const { db, clock, log, reporter, subscribers, retries, wakeInbox, random } = parts;
 
   const writer = createBatcher<Bundle, boolean>({

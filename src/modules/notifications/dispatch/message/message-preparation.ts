@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
 import type { Partials } from "../../partials/index.ts";
 import type { NotificationWorkflow } from "../../preferences/index.ts";
@@ -73,7 +73,7 @@ interface Parts extends IntegrationChooserParts {
   readonly providers: Pick<Providers, "find">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
 }
 
 /** Selects the route of a message and renders it. Failures are returned, never thrown. */

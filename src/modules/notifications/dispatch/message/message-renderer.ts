@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { TimeSlices } from "../../../../platform/scheduling/index.ts";
+import type { TimeSlices } from "../../../../platform/event-loop/index.ts";
 import {
   applyCasing,
   compileTemplate,

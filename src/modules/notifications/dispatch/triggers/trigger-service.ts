@@ -10,7 +10,7 @@ import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
 import { deliveryStore } from "../delivery/delivery-store.ts";
 import { createInitialDeliveries, type InitialDelivery, type TriggerContext } from "../delivery/initial-delivery.ts";
 import type { MessageSender } from "../delivery/send-attempt.ts";
-import type { DeliverySettlement, Settler } from "../delivery/settlement.ts";
+import type { DeliveryResultWriter, DeliverySettlement } from "../delivery/settlement.ts";
 import type { Delivery } from "../domain/delivery.ts";
 import { overriddenContents } from "../domain/plan.ts";
 import { type SerializedPayload, serializePayload, type Trigger } from "../domain/trigger.ts";
@@ -53,7 +53,7 @@ interface Parts extends RecipientParts {
   readonly preferences: Pick<Preferences, "findWorkflow" | "readLayers" | "resolve" | "checkContents">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;
-  readonly settler: Settler;
+  readonly resultWriter: DeliveryResultWriter;
   readonly writer: TriggerWriter;
   readonly verifiedOnly: boolean;
   /** How long a trigger's payload is stored. */
@@ -69,7 +69,7 @@ export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
 export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, settler, writer, payloadRetentionMs } = parts;
+  const { db, subscribers, preferences, send, resultWriter, writer, payloadRetentionMs } = parts;
   const { wakeInbox, wakeRuns } = parts;
   const recipientReader = createRecipientReader(parts);
   const inFlight = new Set<Promise<unknown>>();
@@ -95,9 +95,9 @@ export function createTriggerService(parts: Parts) {
           // A send in progress is not cancelled when its caller disconnects.
           signal: neverAborted,
           handedOverTo: prepared?.kind === "outgoing" ? prepared.route.integrationId : "",
-          handOver: (route) => settler.handOver(delivery, route),
+          handOver: (route) => resultWriter.handOver(delivery, route),
         });
-        return settler.settlementOf(delivery, result);
+        return resultWriter.settlementOf(delivery, result);
       }),
     );
     return new Map(sent.map((each) => [each.delivery.id, each]));
@@ -133,7 +133,7 @@ export function createTriggerService(parts: Parts) {
     const settlements = await sendAll(outgoing, leaseToken!);
     const ended = outcomes.map((each) => ({ ...each, settlement: settlements.get(each.row.id) }));
     const last = toResponse({ transactionId, outcomes: ended });
-    if (await settler.settle([...settlements.values()], keyed?.record(last))) return last;
+    if (await resultWriter.settle([...settlements.values()], keyed?.record(last))) return last;
     // Some leases expired before the sends finished, so the outcomes of other nodes count.
     return toResponse({ transactionId, outcomes, current: await deliveriesOf(tenantId, [...settlements.keys()]) });
   }

@@ -1,6 +1,6 @@
 import { type Keyring, webhookHeaders } from "../../../../platform/crypto/index.ts";
 import { type Egress, EgressError, type EgressFault } from "../../../../platform/egress/index.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { Event } from "../../events/index.ts";
 import { cloudEventOf, contentType } from "../domain/cloud-event.ts";
 import { type AttemptFailure, type AttemptResult, messageIdOf, resultOf } from "../domain/delivery.ts";
@@ -26,7 +26,7 @@ const failures: Readonly<Record<Exclude<EgressFault, "cancelled">, AttemptFailur
 export interface AttemptParts {
   readonly egress: Egress;
   readonly keyring: Keyring | undefined;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
 }
 
 /** Signs an event and posts it once; throws only when the signal aborts. */
@@ -67,7 +67,7 @@ export async function attempt(
 
 /** The body of the message; undefined if the endpoint's template fails for this event. */
 async function bodyFor(
-  shares: EventLoopShares,
+  shares: EventLoopScheduler,
   { tenantId, transform }: Destination,
   event: Event,
 ): Promise<string | undefined> {

@@ -8,9 +8,9 @@ import type { Event, EventReader } from "../../events/index.ts";
 import type { AttemptResult } from "../domain/delivery.ts";
 import { type Destination, type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts";
 import { type AttemptParts, attempt } from "./delivery-attempt.ts";
+import type { DeliveryResultWriter } from "./delivery-result-writer.ts";
 import { deliveryStore, type LeasedDelivery } from "./delivery-store.ts";
 import { createSendSlots, keyOf } from "./send-slots.ts";
-import type { Settler } from "./settler.ts";
 
 /** Sends due deliveries. */
 export interface Sender {
@@ -33,7 +33,7 @@ interface Parts extends AttemptParts {
   readonly db: Database;
   readonly signals: Signals;
   readonly reader: EventReader;
-  readonly settler: Settler;
+  readonly resultWriter: DeliveryResultWriter;
   readonly clock: Clock;
   readonly log: Log;
   readonly pollMs?: number;
@@ -43,7 +43,7 @@ interface Parts extends AttemptParts {
 
 /** Creates this node's sender. Leases prevent two nodes from sending the same delivery. */
 export function createSender(parts: Parts): Sender {
-  const { db, signals, reader, settler, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = parts;
+  const { db, signals, reader, resultWriter, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = parts;
   const store = deliveryStore(db.sql);
   const slots = createSendSlots();
   /** Endpoints that may have due deliveries, longest unserved first. */
@@ -138,7 +138,7 @@ export function createSender(parts: Parts): Sender {
     event: Event | undefined,
   ): Promise<void> {
     try {
-      if (!destination?.open) return await settler.cancel(delivery);
+      if (!destination?.open) return await resultWriter.cancel(delivery);
       const at = new Date(clock.now());
       const startedAtMs = performance.now();
       let result: AttemptResult = { responseStatus: undefined, failure: "event_forgotten" };
@@ -146,13 +146,13 @@ export function createSender(parts: Parts): Sender {
         try {
           result = await attempt(parts, destination, event, at.getTime(), stopping.signal);
         } catch (error) {
-          if (stopping.signal.aborted) return await settler.release(delivery);
+          if (stopping.signal.aborted) return await resultWriter.release(delivery);
           throw error;
         }
       }
       const tookMs = performance.now() - startedAtMs;
       slots.recordResult(delivery, tookMs, result.failure === undefined);
-      await settler.settle(delivery, { at, tookMs, result, retryDelaysS: destination.retryDelaysS });
+      await resultWriter.settle(delivery, { at, tookMs, result, retryDelaysS: destination.retryDelaysS });
     } catch (error) {
       // A delivery without a stored result is sent again when its lease expires.
       log.warn({ err: error, endpoint_id: delivery.endpointId }, "could not store the result of a webhook delivery");

@@ -265,7 +265,7 @@ test("expired deliveries are deleted, pending ones are not, and a deleted endpoi
   const waiting = await rig.publish(tenantId);
   await rig.attempted(id, waiting, 1);
   await rig.sql`update webhook_deliveries set next_attempt_at = next_attempt_at + interval '90 days' where event_id = ${waiting}`;
-  const forget = jobs.find((each) => each.kind === "webhooks.forget_deliveries")!;
+  const forget = jobs.find((each) => each.kind === "webhooks.delete_expired_deliveries")!;
   const run = () =>
     forget.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
   const left = async () =>
@@ -290,6 +290,6 @@ test("expired deliveries are deleted, pending ones are not, and a deleted endpoi
 
   const deleting = { endpointId: id };
   await rig.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);
-  await runJobs("webhooks.forget_endpoint");
+  await runJobs("webhooks.delete_endpoint");
   assert.deepEqual(await left(), []);
 });

@@ -66,10 +66,10 @@ export async function completePlainItems(
         greatest(0, ${nowMs}::float8 - leased_at_ms) ${hasResults ? sql`, value` : sql``}
       from ended ${hasResults ? sql`left join results on item_key = tenant_id || id` : sql``}
     ), counted as (
-      insert into queue_days (tenant_id, pool_id, day, shard, completed)
+      insert into queue_daily_counts (tenant_id, pool_id, day, shard, completed)
       select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ended
       group by tenant_id, pool_id order by tenant_id, pool_id
-      on conflict (tenant_id, pool_id, day, shard) do update set completed = queue_days.completed + excluded.completed
+      on conflict (tenant_id, pool_id, day, shard) do update set completed = queue_daily_counts.completed + excluded.completed
     )
     select tenant_id, id, recipient_id, leased_at_ms, attempt from ended`;
 }

@@ -276,10 +276,10 @@ function addAcceptedCounts(sql: Sql, accepted: Fragment, shard: number): Fragmen
       where state in ('pending', 'held', 'ready') group by tenant_id, pool_id order by tenant_id, pool_id
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     ), counted as (
-      insert into queue_days (tenant_id, pool_id, day, shard, accepted)
+      insert into queue_daily_counts (tenant_id, pool_id, day, shard, accepted)
       select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ${accepted}
       where state is not null group by tenant_id, pool_id order by tenant_id, pool_id
-      on conflict (tenant_id, pool_id, day, shard) do update set accepted = queue_days.accepted + excluded.accepted
+      on conflict (tenant_id, pool_id, day, shard) do update set accepted = queue_daily_counts.accepted + excluded.accepted
     )`;
 }
 

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
+import type { EventLoopScheduler, TimeSlices } from "../../../../platform/event-loop/index.ts";
 import {
   AdmissionConflict,
   type AdmissionRequest,
@@ -36,7 +36,7 @@ export type AdmissionOf = (pool: PoolSnapshot["pool"], item: KeyedItem) => Admis
 export type AdmissionRequests = ReadonlyMap<string, AdmissionRequest | "rejected">;
 
 /** Creates the readmission of dead letters: retried items pass their pool's constraints like new items. */
-export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopShares): Readmission {
+export function createReadmission(admissionOf: AdmissionOf, shares: EventLoopScheduler): Readmission {
   return {
     appliesTo: ({ pool }) => Object.values(pool.config.admission).some((constraint) => constraint !== undefined),
     async prepare(sql, { pool }, ids) {

@@ -6,7 +6,7 @@ import { perform, recordedEvents } from "../../../../../test/harness/context.ts"
 import { freshDatabase } from "../../../../../test/harness/postgres.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { openDatabase } from "../../../../platform/db/index.ts";
-import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
+import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { createDeadLetters } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { admissionStage, constraints } from "../testing/admission-stage.ts";
@@ -30,7 +30,7 @@ test("retries that name letters in opposite orders and leases at the same time n
     cursors: createCursors(randomBytes(32)),
     platformTenantId: () => "",
     wake: () => {},
-    readmission: () => createReadmission(stage.admissionOf, createEventLoopShares()),
+    readmission: () => createReadmission(stage.admissionOf, createEventLoopScheduler()),
     pools: { requireKnownPool: requirePool, requireRetryPool: requirePool },
   });
   const ids: string[] = [];

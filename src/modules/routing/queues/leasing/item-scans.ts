@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connections, Database, Sql } from "../../../../platform/db/index.ts";
-import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../../platform/event-loop/index.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { type Capacities, isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";

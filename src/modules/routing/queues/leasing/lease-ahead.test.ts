@@ -93,7 +93,7 @@ async function assertCounts({ tenantId, poolId }: StagedPool, handedOut: number)
   const [counts] = await db.sql`
     select (select sum(depth) from queue_depths where tenant_id = ${tenantId} and pool_id = ${poolId})::int as depth,
       sum(leased)::int as leased, sum(wait_ms)::bigint as wait_ms
-    from queue_days where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+    from queue_daily_counts where tenant_id = ${tenantId} and pool_id = ${poolId}`;
   const [items] = await db.sql`
     select count(*) filter (where state = 'ready')::int as depth, count(*) filter (where state = 'leased')::int as leased,
       sum(floor(extract(epoch from leased_at) * 1000) - rank - priority * 60000)

@@ -7,6 +7,7 @@ import { parseLeaseToken } from "../completion/completion-service.ts";
 import type { LeaseRef } from "./held-lease-store.ts";
 import { createItemScans } from "./item-scans.ts";
 import { createLeaseAhead } from "./lease-ahead.ts";
+import { createLeaseBatchGroups, noItems, queueTopic } from "./lease-batch-groups.ts";
 import { ageMaxMs } from "./lease-buffer.ts";
 import type { LeaseRequest } from "./lease-request.ts";
 import {
@@ -18,10 +19,9 @@ import {
   readQueueActive,
 } from "./lease-store.ts";
 import { type BeforeCommit, earlier, type GroupCursor, type LeaseResult } from "./limited-lease.ts";
-import { createRequestClasses, noItems, queueTopic } from "./request-classes.ts";
 
+export { queueTopic, queueTopicPrefix } from "./lease-batch-groups.ts";
 export type { LeaseRequest } from "./lease-request.ts";
-export { queueTopic, queueTopicPrefix } from "./request-classes.ts";
 
 /** Leases items to workers. */
 export interface LeaseService {
@@ -85,7 +85,7 @@ export function canReceiveWork({ status }: Pick<Recipient, "status">): boolean {
 export function createLeaseService({ db, signals, nowMs = () => performance.now(), ...parts }: Parts): LeaseService {
   const scans = createItemScans(db);
   const ahead = createLeaseAhead({ db, signals, nowMs, ...parts });
-  const classes = createRequestClasses({ db, signals, scans, leaseAhead: ahead, nowMs });
+  const groups = createLeaseBatchGroups({ db, signals, scans, leaseAhead: ahead, nowMs });
   const waits = new Set<() => void>();
   let waitsEnded = false;
 
@@ -128,7 +128,7 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
     selection: ItemSelection = {},
   ): Promise<LeaseResult> {
     if (request.limits !== undefined) {
-      const { cursor } = classes.classOf(request, false);
+      const { cursor } = groups.groupOf(request, false);
       return takeInTurn(request, request.limits, cursor, selection, beforeCommit);
     }
     return { rows: await scans.takeInTransaction(request, beforeCommit, selection), retryInMs: undefined };
@@ -165,7 +165,7 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
         let lease = noItems;
         if (isOpen())
           lease = await (beforeCommit === undefined
-            ? classes.classOf(request, filterOffers === undefined).lease(request)
+            ? groups.groupOf(request, filterOffers === undefined).lease(request)
             : takeInTransaction(request, beforeCommit));
         if (lease.rows.length > 0 || filterOffers === undefined || !isOpen()) return lease;
         const offered = await takeOffered(request, filterOffers, beforeCommit);
@@ -208,7 +208,7 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
       for (const end of waits) end();
     },
     async idle() {
-      await classes.idle();
+      await groups.idle();
       await ahead.idle();
     },
   };

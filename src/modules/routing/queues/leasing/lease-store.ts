@@ -131,10 +131,10 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
       select ${tenantId}, ${poolId}, ${shard}, -n from waits where n > 0
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     ), counted as (
-      insert into queue_days (tenant_id, pool_id, day, shard, leased, wait_ms)
+      insert into queue_daily_counts (tenant_id, pool_id, day, shard, leased, wait_ms)
       select ${tenantId}, ${poolId}, (now() at time zone 'utc')::date, ${shard}, n, ms from waits where n > 0
       on conflict (tenant_id, pool_id, day, shard) do update set
-        leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms
+        leased = queue_daily_counts.leased + excluded.leased, wait_ms = queue_daily_counts.wait_ms + excluded.wait_ms
     )
     select * from leased l
     order by l.rank, l.id`;
@@ -349,8 +349,8 @@ export async function giveBackLeases(sql: Sql, leases: readonly ReturnedLease[],
       select tenant_id, pool_id, ${shard}, sum(n) from waits group by 1, 2 order by 1, 2
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     )
-    insert into queue_days (tenant_id, pool_id, day, shard, leased, wait_ms)
+    insert into queue_daily_counts (tenant_id, pool_id, day, shard, leased, wait_ms)
     select tenant_id, pool_id, day, ${shard}, -n, -ms from waits order by 1, 2, 3
     on conflict (tenant_id, pool_id, day, shard) do update set
-      leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms`;
+      leased = queue_daily_counts.leased + excluded.leased, wait_ms = queue_daily_counts.wait_ms + excluded.wait_ms`;
 }

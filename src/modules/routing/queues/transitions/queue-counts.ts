@@ -56,10 +56,10 @@ export async function addCounts(tx: Sql, changes: readonly CountChange[], shard:
       select tenant_id, pool_id, ${shard}, depth from input where depth <> 0
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     )
-    insert into queue_days (tenant_id, pool_id, day, shard, accepted, leased, wait_ms, completed, failed)
+    insert into queue_daily_counts (tenant_id, pool_id, day, shard, accepted, leased, wait_ms, completed, failed)
     select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, accepted, leased, wait_ms, completed, failed
     from input where accepted <> 0 or leased <> 0 or completed <> 0 or failed <> 0
     on conflict (tenant_id, pool_id, day, shard) do update set
-      accepted = queue_days.accepted + excluded.accepted, leased = queue_days.leased + excluded.leased, wait_ms = queue_days.wait_ms + excluded.wait_ms,
-      completed = queue_days.completed + excluded.completed, failed = queue_days.failed + excluded.failed`;
+      accepted = queue_daily_counts.accepted + excluded.accepted, leased = queue_daily_counts.leased + excluded.leased, wait_ms = queue_daily_counts.wait_ms + excluded.wait_ms,
+      completed = queue_daily_counts.completed + excluded.completed, failed = queue_daily_counts.failed + excluded.failed`;
 }

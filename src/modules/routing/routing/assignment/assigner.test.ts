@@ -5,8 +5,8 @@ import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/h
 import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { poolOf } from "../domain/testing/fixtures.ts";
@@ -59,7 +59,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       changes: announcedChanges().changes,
       clock: { now },
       log,
-      shares: createEventLoopShares(),
+      shares: createEventLoopScheduler(),
       pools: { snapshot: async (_tenantId: TenantId, poolId: string) => pools.get(poolId) } as never,
       live: {
         ...live,

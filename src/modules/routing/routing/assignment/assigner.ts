@@ -1,10 +1,10 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, TenantChanges } from "../../../../platform/db/index.ts";
+import { createTenantQueue, type EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createSerialTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import { createTenantQueue, type EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import { type Offeree, readQueueActive, type UnassignedItems } from "../../queues/index.ts";
@@ -31,7 +31,7 @@ interface Parts {
   readonly changes: Pick<TenantChanges, "onChange">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly pools: PoolReader;
   readonly live: LivePools;
   readonly events: EventRecorder;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import type { OfferedItem } from "../../queues/index.ts";
 import { checkAcceptance } from "../domain/acceptance.ts";
@@ -16,7 +16,7 @@ const costlyItemsMax = 10_000;
 interface Parts {
   readonly live: LivePools;
   readonly clock: Clock;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
 }
 
 /**

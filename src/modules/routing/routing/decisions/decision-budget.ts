@@ -1,4 +1,4 @@
-import type { EventLoopShares, TimeSlices } from "../../../../platform/scheduling/index.ts";
+import type { EventLoopScheduler, TimeSlices } from "../../../../platform/event-loop/index.ts";
 
 /** Work that runs in slices of the event loop, such as a decision. */
 interface SlicedWork<R> {
@@ -25,7 +25,7 @@ const spentMsMax = 300;
 const waitedMsMax = 5000;
 
 /** Creates the budget of one call. */
-export function createCallBudget(shares: EventLoopShares, tenantId: string): DecisionBudget {
+export function createCallBudget(shares: EventLoopScheduler, tenantId: string): DecisionBudget {
   return {
     slices: shares.forCall(tenantId),
     spentMs: 0,
@@ -37,7 +37,7 @@ export function createCallBudget(shares: EventLoopShares, tenantId: string): Dec
 }
 
 /** Creates the budget of background work, which is never exhausted. */
-export function createBackgroundBudget(shares: EventLoopShares, tenantId: string): DecisionBudget {
+export function createBackgroundBudget(shares: EventLoopScheduler, tenantId: string): DecisionBudget {
   return { slices: shares.forBackground(tenantId), spentMs: 0, waitedMs: 0, isExhausted: () => false };
 }
 

@@ -1,5 +1,5 @@
+import type { TimeSlices } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
-import type { TimeSlices } from "../../../../platform/scheduling/index.ts";
 import type { ReplayReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";

@@ -1,4 +1,4 @@
-import { type CronTimes, decideDueTime, jitterMs, listTimes } from "../../../../platform/schedules/index.ts";
+import { type CronTimes, decideDueTime, jitterMs, listTimes } from "../../../../platform/cron/index.ts";
 import type { Timing } from "./schedule.ts";
 
 /** The times of a schedule that have come, and the first time after them. */

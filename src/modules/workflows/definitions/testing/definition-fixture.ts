@@ -10,7 +10,7 @@ import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, perform, recordedEvents } from "../../../../../test/harness/context.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { createEventLoopShares } from "../../../../platform/scheduling/index.ts";
+import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { JsonObject } from "../domain/language/definition.ts";
 import { createDefinitions } from "../index.ts";
 
@@ -25,7 +25,7 @@ export function definitionFixture(db: Database) {
     cursors: createCursors(randomBytes(32)),
     events,
     changes,
-    shares: createEventLoopShares(),
+    shares: createEventLoopScheduler(),
     findPools: only("sales"),
     findNotificationWorkflows: only("welcome"),
     findExperiments: only("checkout"),

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
-import { noReceipt, type TakeQuota } from "../own-runs.ts";
+import { noReceipt, type TakeQuota } from "../service-started-runs.ts";
 import type { StartRun } from "../start/run-start.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
 import { runStore } from "../storage/run-store.ts";

@@ -1,7 +1,7 @@
 import type { OperationCaller } from "../../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../../platform/event-loop/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
-import { createTenantConcurrencyLimiter } from "../../../../platform/scheduling/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure, RunEvent } from "../domain/engine/state.ts";

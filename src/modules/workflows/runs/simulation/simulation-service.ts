@@ -1,8 +1,8 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid, type Violation } from "../../../../errors/index.ts";
 import type { DocumentViolation } from "../../../../platform/document/index.ts";
+import { runInSlices, type TimeSlices } from "../../../../platform/event-loop/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
-import { runInSlices, type TimeSlices } from "../../../../platform/scheduling/index.ts";
 import { nearestName } from "../../../../platform/text/index.ts";
 import {
   checkInSlices,

@@ -1,9 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import { createBatcher, type Database, mayBeCommitted, type Sql } from "../../../../platform/db/index.ts";
+import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import type { EventLoopShares } from "../../../../platform/scheduling/index.ts";
 import { shardOf } from "../../../../platform/shards/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { TaskDispatch } from "../../tasks/index.ts";
@@ -45,7 +45,7 @@ export interface PreparedRun {
 interface Parts {
   readonly db: Database;
   readonly clock: Clock;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly dispatch: TaskDispatch;
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
 }

@@ -33,13 +33,13 @@ interface Parts {
 }
 
 /** Requests that share statements, and the kinds of the queue's tasks that they can run. */
-interface RequestClass {
+interface TaskClaimGroup {
   readonly batcher: Batcher<PollRequest, Claim>;
   kinds: readonly TaskKind[];
   kindsReadAtMs: number;
 }
 
-const classesMax = 10_000;
+const groupsMax = 10_000;
 /** The slots that one statement fills at most. */
 const slotsMax = 500;
 /** How long the known kinds of a queue are used. Tasks of a new kind may wait that long in a busy queue. */
@@ -49,12 +49,12 @@ const lockRetryMs = [0, 2, 10, 40];
 
 /** Creates this node's claims. */
 export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Parts): TaskClaims {
-  const classes = new Map<string, RequestClass>();
+  const groups = new Map<string, TaskClaimGroup>();
 
-  function openClass(first: PollRequest): RequestClass {
+  function openGroup(first: PollRequest): TaskClaimGroup {
     const { tenantId, environmentId, queue, matcher, inProduction } = first;
     const scope = { tenantId, environmentId, queue };
-    const opened: RequestClass = {
+    const opened: TaskClaimGroup = {
       kinds: [],
       kindsReadAtMs: Number.NEGATIVE_INFINITY,
       batcher: createBatcher({
@@ -69,7 +69,7 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
   }
 
   async function claimTogether(
-    requestClass: RequestClass,
+    group: TaskClaimGroup,
     scope: TaskQueue,
     { matcher, inProduction }: Pick<PollRequest, "matcher" | "inProduction">,
     requests: readonly PollRequest[],
@@ -89,13 +89,13 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
       filling.fill(await leaseTasks(db.steady.sql, scope, matcher.buildId, kinds, free), free.positions);
     };
     try {
-      if (present.length > 0 && nowMs() - requestClass.kindsReadAtMs < kindsMaxAgeMs) await lease(requestClass.kinds);
+      if (present.length > 0 && nowMs() - group.kindsReadAtMs < kindsMaxAgeMs) await lease(group.kinds);
       for (const pauseMs of lockRetryMs) {
         if (filling.isStarted() || present.every(({ signal }) => signal.aborted)) break;
         const readAtMs = nowMs();
         const found = (await readQueuedKinds(db.steady.sql, scope)).filter((kind) => matcher.canRun(kind));
-        requestClass.kinds = found;
-        requestClass.kindsReadAtMs = readAtMs;
+        group.kinds = found;
+        group.kindsReadAtMs = readAtMs;
         const due = found.filter(({ dueInMs }) => dueInMs <= 0);
         retryInMs = due.length > 0 || found.length === 0 ? undefined : Math.min(...found.map((kind) => kind.dueInMs));
         if (due.length === 0) break;
@@ -118,16 +118,16 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
   return {
     lease(request) {
       const key = `${queueName(request)}/${request.matcher.name}`;
-      let requestClass = classes.get(key);
-      if (requestClass === undefined) {
-        if (classes.size >= classesMax) classes.clear();
-        requestClass = openClass(request);
-        classes.set(key, requestClass);
+      let group = groups.get(key);
+      if (group === undefined) {
+        if (groups.size >= groupsMax) groups.clear();
+        group = openGroup(request);
+        groups.set(key, group);
       }
-      return requestClass.batcher.run(request);
+      return group.batcher.run(request);
     },
     async idle() {
-      await Promise.all([...classes.values()].map(({ batcher }) => batcher.idle()));
+      await Promise.all([...groups.values()].map(({ batcher }) => batcher.idle()));
     },
   };
 }

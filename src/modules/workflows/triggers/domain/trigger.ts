@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { ScheduleTimes } from "../../../../platform/schedules/index.ts";
+import type { ScheduleTimes } from "../../../../platform/cron/index.ts";
 import type { Json } from "../../definitions/index.ts";
 
 /** What happens at a time of a schedule while a run of the trigger is in progress. */

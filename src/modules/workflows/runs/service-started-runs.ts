@@ -12,7 +12,7 @@ import { runStore } from "./storage/run-store.ts";
 export type TakeQuota = (tenantId: TenantId, operation: string, count: number) => Promise<QuotaReceipt | undefined>;
 
 /** A run that the service itself starts. */
-export interface OwnStartRequest
+export interface ServiceStartRequest
   extends Pick<StartRequest, "tenantId" | "definition" | "version" | "input" | "runKey" | "origin"> {
   /** The id of the run. A repeat uses the same one. */
   readonly id: string;
@@ -25,14 +25,14 @@ export interface OwnStartRequest
  * The result of a start. known: an earlier attempt started the run. in_progress: the run with the same run key goes on.
  * refused: a repeat cannot succeed before somebody changes something.
  */
-export type OwnStartOutcome =
+export type ServiceStartOutcome =
   | { readonly kind: "started" | "known" | "in_progress"; readonly runId: string }
   | { readonly kind: "refused"; readonly message: string };
 
 /** Runs that the service itself starts and ends. */
-export interface OwnRuns {
+export interface ServiceStartedRuns {
   /** Starts a run, unless an earlier attempt has. Throws QUOTA_EXCEEDED if the tenant may start no more today. */
-  startFor(request: OwnStartRequest): Promise<OwnStartOutcome>;
+  startFor(request: ServiceStartRequest): Promise<ServiceStartOutcome>;
   /** Cancels a run, with compensation; does nothing if it has ended. */
   cancelFor(tenantId: TenantId, runId: string, by: string, reason: string): Promise<void>;
   /** Those of the given runs that have not ended. */
@@ -50,7 +50,7 @@ interface Parts {
 }
 
 /** Creates the functions for runs of the service itself. */
-export function createOwnRuns({ db, environments, start, engine, takeQuota }: Parts): OwnRuns {
+export function createServiceStartedRuns({ db, environments, start, engine, takeQuota }: Parts): ServiceStartedRuns {
   return {
     async startFor({ environmentId, record, ...request }) {
       const { tenantId, id } = request;

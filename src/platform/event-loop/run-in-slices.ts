@@ -1,4 +1,4 @@
-import type { TimeSlices } from "./event-loop-shares.ts";
+import type { TimeSlices } from "./event-loop-scheduler.ts";
 
 /** Runs work that yields between its steps, in slices of the event loop. A signal ends it between two slices. */
 export async function runInSlices<T>(work: Generator<void, T>, slices: TimeSlices, signal?: AbortSignal): Promise<T> {

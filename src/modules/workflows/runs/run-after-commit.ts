@@ -33,7 +33,7 @@ interface Parts {
  * Does what follows a commit. If this node fails first, the sweeper repeats open effects, a job cancels child runs, and
  * polls and waits for an end find out by themselves.
  */
-export function createConsequences(parts: Parts) {
+export function createRunAfterCommit(parts: Parts) {
   const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue, metrics } = parts;
 
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {

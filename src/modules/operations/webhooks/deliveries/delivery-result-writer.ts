@@ -17,7 +17,7 @@ interface FinishedAttempt {
 }
 
 /** Stores the results of deliveries in batches; resolves after the commit. */
-export interface Settler {
+export interface DeliveryResultWriter {
   settle(delivery: LeasedDelivery, attempt: FinishedAttempt): Promise<void>;
   /** Cancels a delivery whose endpoint is disabled. */
   cancel(delivery: LeasedDelivery): Promise<void>;
@@ -39,8 +39,8 @@ interface ObservedSettlement extends Settlement {
   readonly health: "good" | "bad" | "gone" | undefined;
 }
 
-/** Creates this node's settler. */
-export function createSettler({ sql, log, metrics, random, disable }: Parts): Settler {
+/** Creates this node's resultWriter. */
+export function createDeliveryResultWriter({ sql, log, metrics, random, disable }: Parts): DeliveryResultWriter {
   const store = deliveryStore(sql);
   const attempts = metrics.tenantCounter({
     name: "webhook_attempts_total",

@@ -25,13 +25,13 @@ export function requireRoomForMail(unread: readonly Mail[], payloadBytes: number
 }
 
 /** Events that the service itself sends to runs. */
-export interface OwnMail {
+export interface RunEvents {
   /** Sends an event to a run; an event that the run has received before has no effect. Throws if the mailbox is full. */
   sendMail(tenantId: TenantId, runId: string, mail: Mail): Promise<"delivered" | "known" | "ended">;
 }
 
 /** Creates the function that sends events of the service itself. */
-export function createOwnMail(engine: RunEngine): OwnMail {
+export function createRunEvents(engine: RunEngine): RunEvents {
   return {
     async sendMail(tenantId, runId, mail) {
       const payloadBytes = Buffer.byteLength(JSON.stringify(mail.payload));

@@ -8,7 +8,7 @@ import type { GroupCursor, LeaseResult } from "./limited-lease.ts";
 import { createQueueHead, type QueueHead } from "./queue-head.ts";
 
 /** State shared by requests with the same parameters: their batches, scan positions and leases made ahead. */
-export interface RequestClass {
+export interface LeaseBatchGroup {
   /** Leases items from memory or with a statement that it shares with other requests. */
   lease(request: LeaseRequest): Promise<LeaseResult>;
   /** Scan position in the groups of a limited pool. */
@@ -24,15 +24,15 @@ interface Parts {
   readonly nowMs: () => number;
 }
 
-/** The request classes of a node. */
-export interface RequestClasses {
+/** The lease batch groups of a node. */
+export interface LeaseBatchGroups {
   /** The class of a request; with `buffered` it may be served from memory. */
-  classOf(request: LeaseRequest, buffered: boolean): RequestClass;
+  groupOf(request: LeaseRequest, buffered: boolean): LeaseBatchGroup;
   /** Resolves when no statement is in flight. */
   idle(): Promise<void>;
 }
 
-interface OpenClass extends RequestClass {
+interface OpenGroup extends LeaseBatchGroup {
   readonly batcher: Batcher<LeaseRequest, LeaseResult>;
   close(): void;
 }
@@ -40,7 +40,7 @@ interface OpenClass extends RequestClass {
 /** Requests share a statement of up to `batchMax` items. A second statement runs beside it from `concurrentMin` items on. */
 const byItems = { lanes: 2, batchMax: 500, concurrentMin: 50, weigh: ({ max }: LeaseRequest) => max };
 const itemsPerStatement = 1000;
-const classesMax = 10_000;
+const groupsMax = 10_000;
 
 export const noItems: LeaseResult = { rows: [], retryInMs: undefined };
 
@@ -52,11 +52,11 @@ export function queueTopic(tenantId: string, poolId: string): string {
   return `${queueTopicPrefix}${tenantId}:${poolId}`;
 }
 
-/** Creates the request classes of a node. Concurrent requests of one class share a statement. */
-export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: Parts): RequestClasses {
-  const classes = new Map<string, OpenClass>();
+/** Creates the lease batch groups of a node. Concurrent requests of one group share a statement. */
+export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }: Parts): LeaseBatchGroups {
+  const groups = new Map<string, OpenGroup>();
 
-  function openClass(first: LeaseRequest, lanes: number, buffered: boolean): OpenClass {
+  function openGroup(first: LeaseRequest, lanes: number, buffered: boolean): OpenGroup {
     const { tenantId, poolId } = first;
     const head = createQueueHead(signals, queueTopic(tenantId, poolId));
     const cursor: GroupCursor = { at: undefined };
@@ -193,24 +193,24 @@ export function createRequestClasses({ db, signals, scans, leaseAhead, nowMs }: 
   }
 
   return {
-    classOf(request, buffered) {
+    groupOf(request, buffered) {
       const { tenantId, poolId, recipientId, leaseS, delivery, limits } = request;
       // Concurrent leases of a limited pool would wait for each other's group locks and then find their items taken.
       const lanes = limits === undefined ? byItems.lanes : 1;
       const isBuffered = buffered && canBeBuffered(request);
       const key = `${tenantId}/${poolId}/${recipientId}/${leaseS}/${delivery}/${lanes}/${isBuffered}`;
-      const known = classes.get(key);
+      const known = groups.get(key);
       if (known !== undefined) return known;
-      if (classes.size >= classesMax) {
-        for (const each of classes.values()) each.close();
-        classes.clear();
+      if (groups.size >= groupsMax) {
+        for (const each of groups.values()) each.close();
+        groups.clear();
       }
-      const opened = openClass(request, lanes, isBuffered);
-      classes.set(key, opened);
+      const opened = openGroup(request, lanes, isBuffered);
+      groups.set(key, opened);
       return opened;
     },
     async idle() {
-      await Promise.all([...classes.values()].map(({ batcher }) => batcher.idle()));
+      await Promise.all([...groups.values()].map(({ batcher }) => batcher.idle()));
     },
   };
 }

@@ -15,7 +15,7 @@ export interface TimeSlices {
  * one tenant. After each slice the loop is left to all other work for a while, so that sliced calls together take at most half of
  * the loop, and background work at most a quarter.
  */
-export interface EventLoopShares {
+export interface EventLoopScheduler {
   /** Slices for a call with a waiting caller. The first slice starts immediately unless other calls of the tenant are queued. */
   forCall(tenantId: string): TimeSlices;
   /** Slices for background work. Its first slice is queued as well. */
@@ -35,10 +35,10 @@ const sliceMsMax = 5;
 const restFactors = { call: 1, background: 3 } as const;
 
 /** Creates the event loop scheduler of one node. */
-export function createEventLoopShares({
+export function createEventLoopScheduler({
   nowMs = () => performance.now(),
   delay = setTimeout,
-}: Settings = {}): EventLoopShares {
+}: Settings = {}): EventLoopScheduler {
   const calls = new RoundRobinQueue<() => void>();
   const background = new RoundRobinQueue<() => void>();
   let isGranting = false;

@@ -1,13 +1,14 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
+import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
 import { createSerialTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { type EventLoopShares, runInSlices } from "../../../platform/scheduling/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { UnitValue } from "../analysis/index.ts";
 import { MomentChanges } from "./domain/moment-changes.ts";
 import { type CountedScore, unitValueOf } from "./domain/unit-values.ts";
 import type { HistoryWriter } from "./history-writer.ts";
+import { addMatureCounts, applyMomentChanges, type MatureCount } from "./moment-store.ts";
 import {
   type CountedUnit,
   type DueExperiment,
@@ -17,11 +18,10 @@ import {
   readDueExperiments,
   readPendingScores,
   requestPoints,
-} from "./maturing-store.ts";
-import { addMatureCounts, applyMomentChanges, type MatureCount } from "./moment-store.ts";
+} from "./unit-count-store.ts";
 
 /** Counts units whose window has ended, exactly once. Every node runs one. */
-export interface MaturingWorker {
+export interface UnitCountWorker {
   /** Runs one round; returns whether there may be more to do immediately. */
   sweep(): Promise<boolean>;
   start(): void;
@@ -32,7 +32,7 @@ interface Parts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly shares: EventLoopShares;
+  readonly shares: EventLoopScheduler;
   readonly metrics: Pick<Metrics, "counter">;
   readonly history: HistoryWriter;
 }
@@ -41,7 +41,7 @@ const batchSize = 1000;
 const everyMs = 1000;
 
 /** Creates the worker of this node. */
-export function createMaturingWorker({ db, clock, log, shares, metrics, history }: Parts): MaturingWorker {
+export function createUnitCountWorker({ db, clock, log, shares, metrics, history }: Parts): UnitCountWorker {
   const matured = metrics.counter({
     name: "experiment_units_matured_total",
     help: "Units that entered the results of their experiment.",

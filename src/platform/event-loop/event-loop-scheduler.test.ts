@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEventLoopShares, sliceMs, type TimeSlices } from "./event-loop-shares.ts";
+import { createEventLoopScheduler, sliceMs, type TimeSlices } from "./event-loop-scheduler.ts";
 
 /** Event loop shares on a manual clock. */
 function createShares() {
   let ms = 0;
   const log: string[] = [];
   const rests: number[] = [];
-  const shares = createEventLoopShares({
+  const shares = createEventLoopScheduler({
     nowMs: () => ms,
     delay(action, waitMs) {
       ms += waitMs;

@@ -4,7 +4,7 @@
  * slice: a few uninterrupted milliseconds of the event loop. share: the fraction of slices that a tenant gets while others wait.
  * task: work that runs in slices, such as the routing decisions of one batch.
  */
-export { createEventLoopShares, type EventLoopShares, type TimeSlices } from "./event-loop-shares.ts";
+export { createEventLoopScheduler, type EventLoopScheduler, type TimeSlices } from "./event-loop-scheduler.ts";
 export { runAtOnce, runInSlices } from "./run-in-slices.ts";
 export { createTenantConcurrencyLimiter } from "./tenant-concurrency-limiter.ts";
 export { createTenantQueue, type TenantQueue } from "./tenant-queue.ts";
